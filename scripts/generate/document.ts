@@ -1,0 +1,70 @@
+import { readFile } from "node:fs/promises";
+import { parse } from "yaml";
+
+/** A schema of the contract, as far as the generators read it. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  description?: string;
+  default?: unknown;
+  deprecated?: boolean;
+  readOnly?: boolean;
+  enum?: string[];
+  required?: string[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  items?: Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minItems?: number;
+  pattern?: string;
+  "x-max-bytes"?: number;
+  "x-enumDescriptions"?: Record<string, string>;
+  "x-http-statuses"?: Record<string, number>;
+}
+
+/** One operation of the contract. */
+export interface Operation {
+  operationId: string;
+  description: string;
+  "x-retry-safe": boolean;
+  requestBody: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+}
+
+/** The contract, as far as the generators read it. */
+export interface Document {
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** Reads the contract. */
+export async function readDocument(path: string): Promise<Document> {
+  return parse(await readFile(path, "utf8")) as Document;
+}
+
+/** Every operation with its method and path, in the contract's order. */
+export function operationsOf(document: Document): { method: string; path: string; operation: Operation }[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+/** The name of the component a reference points to. */
+export function nameOf(schema: Schema): string | undefined {
+  return (schema.$ref ?? schema.allOf?.[0]?.$ref)?.split("/").pop();
+}
+
+/** The component a schema refers to, or the schema itself. */
+export function resolve(document: Document, schema: Schema): Schema {
+  const name = nameOf(schema);
+  const found = name === undefined ? schema : document.components.schemas[name];
+  if (found === undefined) throw new Error(`The contract has no schema ${name}.`);
+  return found;
+}

@@ -1,0 +1,154 @@
+import { createTransport, isBrowser, runtime } from "#platform";
+import {
+  checkApiKey,
+  checkBaseUrl,
+  checkDuration,
+  checkHeaders,
+  checkId,
+  checkInteger,
+  isHeaderText,
+  ownProperties,
+} from "./core/arguments.js";
+import type { Connection } from "./core/call.js";
+import type { Context } from "./core/context.js";
+import { createDispatch } from "./core/openapi.js";
+import type { ApiKey, ClientOptions } from "./core/options.js";
+import type { Defaults } from "./core/settings.js";
+import { refusal } from "./core/status.js";
+import { createFetchTransport } from "./core/transport/fetch.js";
+import type { Transport } from "./core/transport/transport.js";
+import { version } from "./generated/version.js";
+import { createDatasets, type Datasets } from "./wrappers/datasets.js";
+import { createDeployments, type Deployments } from "./wrappers/deployments.js";
+import {
+  createReinforcementFineTuningJobs,
+  type ReinforcementFineTuningJobs,
+} from "./wrappers/reinforcementFineTuningJobs.js";
+import { createRerank, type Rerank } from "./wrappers/rerank.js";
+
+/** The four operations of the service. Made by {@link createClient}. */
+export interface Client {
+  /** Ranks documents against a query. */
+  readonly rerank: Rerank;
+  /** Resumes reinforcement fine-tuning jobs. */
+  readonly reinforcementFineTuningJobs: ReinforcementFineTuningJobs;
+  /** Scales deployments, to zero included. */
+  readonly deployments: Deployments;
+  /** Uploads dataset files. */
+  readonly datasets: Datasets;
+  /**
+   * A client with some options changed; it shares this one's connections.
+   * @example const patient = client.withOptions({ timeoutMs: 300_000 });
+   */
+  withOptions(options: SharedOptions): Client;
+}
+
+/** The options {@link Client.withOptions} can change: all but those of the connections themselves. */
+export type SharedOptions = Omit<ClientOptions, "fetch" | "maxConnections">;
+
+/**
+ * Creates a client. Options come first, then the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY and
+ * TUNERANK_ACCOUNT_ID. Nothing is sent until a call is made.
+ *
+ * @throws StatusError `INVALID_ARGUMENT` when an option is missing or cannot be used.
+ * @example
+ * const client = createClient({ baseUrl: "https://api.example.com", apiKey: () => readKey() });
+ */
+export function createClient(options: ClientOptions = {}): Client {
+  const own = ownProperties(options, "options");
+  return build(own, transportOf(own));
+}
+
+function build(options: ClientOptions, transport: Transport): Client {
+  if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
+    throw refusal("INVALID_ARGUMENT", "In a browser every visitor can read the API key.", {
+      hint: "Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page only you can open.",
+    });
+  }
+  const context: Context = {
+    connection: connectionOf(options, transport),
+    defaults: defaultsOf(options),
+    rerankModel: checkText(options.rerankModel, "rerankModel"),
+  };
+  return {
+    rerank: createRerank(context),
+    reinforcementFineTuningJobs: createReinforcementFineTuningJobs(context),
+    deployments: createDeployments(context),
+    datasets: createDatasets(context),
+    withOptions: (changes) => build(merge(options, changes), transport),
+  };
+}
+
+function transportOf({ fetch, maxConnections }: ClientOptions): Transport {
+  if (fetch !== undefined && typeof fetch !== "function") {
+    throw refusal("INVALID_ARGUMENT", "fetch must be a function.");
+  }
+  const most = maxConnections === undefined ? 128 : checkInteger(maxConnections, "maxConnections", 1);
+  return fetch ? createFetchTransport(fetch) : createTransport({ maxConnections: most });
+}
+
+function connectionOf(options: ClientOptions, transport: Transport): Connection {
+  const baseUrl = checkBaseUrl(
+    required(options.baseUrl, "baseUrl", "TUNERANK_BASE_URL"),
+    "baseUrl",
+    options.allowInsecureHttp === true,
+  );
+  const { connectTimeoutMs } = options;
+  return {
+    dispatch: createDispatch(baseUrl),
+    transport,
+    apiKey: checkKeySource(required(options.apiKey, "apiKey", "TUNERANK_API_KEY")),
+    userAgent: userAgentOf(options.userAgent),
+    connectTimeoutMs:
+      connectTimeoutMs === undefined ? 10_000 : checkDuration(connectTimeoutMs, "connectTimeoutMs"),
+  };
+}
+
+function defaultsOf({ accountId = environment("TUNERANK_ACCOUNT_ID"), ...options }: ClientOptions): Defaults {
+  const { timeoutMs, maxRetries = 2 } = options;
+  return {
+    accountId: accountId === undefined ? undefined : checkId(accountId, "accountId"),
+    timeoutMs: timeoutMs === undefined ? undefined : checkDuration(timeoutMs, "timeoutMs"),
+    maxRetries: checkInteger(maxRetries, "maxRetries", 0),
+    headers: checkHeaders(options.headers),
+  };
+}
+
+function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
+  const merged = ownProperties(options, "options");
+  for (const [name, value] of Object.entries(ownProperties(changes, "options"))) {
+    if (name === "fetch" || name === "maxConnections") {
+      throw refusal("INVALID_ARGUMENT", `withOptions cannot change ${name}: the connections are shared.`);
+    }
+    if (value !== undefined) Object.assign(merged, { [name]: value });
+  }
+  return merged;
+}
+
+function required<T>(value: T | undefined, option: string, variable: string): T | string {
+  const found = value ?? environment(variable);
+  if (found !== undefined) return found;
+  throw refusal("INVALID_ARGUMENT", `No ${option}: pass ${option} to createClient, or set ${variable}.`, {
+    hint: `Pass ${option} to createClient, or set the environment variable ${variable}.`,
+  });
+}
+
+// Workers and browsers have no process; an empty variable is as good as none.
+function environment(variable: string): string | undefined {
+  return globalThis.process?.env?.[variable] || undefined;
+}
+
+function checkKeySource(apiKey: unknown): ApiKey {
+  return typeof apiKey === "function" ? (apiKey as ApiKey) : checkApiKey(apiKey, "apiKey");
+}
+
+function userAgentOf(addition: unknown): string {
+  const text = checkText(addition, "userAgent");
+  const own = `tunerank/${version} ${runtime}`;
+  return text ? `${own} ${text}` : own;
+}
+
+function checkText(value: unknown, what: string): string | undefined {
+  if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
+  throw refusal("INVALID_ARGUMENT", `${what} must be printable ASCII text.`);
+}

@@ -1,0 +1,88 @@
+import { codes, type OperationId } from "../generated/contract.js";
+import { readErrorBody } from "./errorBody.js";
+import { codeOfHttpStatus, executedOfAnswer } from "./httpStatus.js";
+import { StatusError } from "./status.js";
+import type { TransportResponse } from "./transport/transport.js";
+
+/** The JSON object of a 2xx answer. @throws StatusError for every other answer. */
+export function readAnswer(
+  operation: OperationId,
+  answer: TransportResponse,
+  redact: (text: string) => string,
+): object {
+  if (answer.status < 200 || answer.status >= 300) throw errorAnswer(operation, answer, redact);
+  let value: unknown;
+  try {
+    value = JSON.parse(answer.text);
+  } catch {
+    // Its parser's message would quote the body: nothing of it is kept.
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  // A web page is somebody else's answer: the service may never have seen the request.
+  const html = /^\s*</.test(answer.text);
+  throw new StatusError(
+    html
+      ? `A web page came instead of the service's answer (HTTP ${answer.status}).`
+      : `The answer is not the JSON object the contract promises (HTTP ${answer.status}).`,
+    {
+      code: "INTERNAL",
+      executed: html ? "unknown" : "yes",
+      codeSource: "client",
+      httpStatus: answer.status,
+      operation,
+      requestId: requestIdOf(answer.headers),
+      ...(html && {
+        hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
+      }),
+    },
+  );
+}
+
+function errorAnswer(
+  operation: OperationId,
+  answer: TransportResponse,
+  redact: (text: string) => string,
+): StatusError {
+  const { status, headers } = answer;
+  const said = readErrorBody(answer.text, status, redact);
+  const read = codeOfHttpStatus(status);
+  const code = said.code ?? read.code;
+  const redirected = status >= 300 && status < 400;
+  const message = redirected
+    ? `The server redirects to another address (HTTP ${status}), which is never followed.`
+    : (said.message ?? `${codes[code].meaning} (HTTP ${status})`);
+  return new StatusError(message, {
+    code,
+    executed: executedOfAnswer(code, status),
+    codeSource: said.code ? "body" : "status",
+    inferred: said.code === undefined && read.inferred,
+    httpStatus: status,
+    operation,
+    requestId: requestIdOf(headers),
+    retryAfterMs: retryAfterMs(headers, Date.now()),
+    body: said.body,
+    ...(redirected && { hint: "Set baseUrl to the final address: the key and the file go nowhere else." }),
+  });
+}
+
+/** The answer's `x-request-id`, else `request-id`. */
+export function requestIdOf(headers: Readonly<Record<string, string>>): string | undefined {
+  return header(headers, "x-request-id") ?? header(headers, "request-id");
+}
+
+/** How long the service asks to wait: `retry-after-ms`, or `retry-after` in seconds or as an IMF-fixdate. */
+export function retryAfterMs(headers: Readonly<Record<string, string>>, now: number): number | undefined {
+  const ms = header(headers, "retry-after-ms");
+  if (ms !== undefined && /^\d{1,12}$/.test(ms)) return Number(ms);
+  const value = header(headers, "retry-after");
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const fixdate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+  const time = fixdate.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : Math.max(0, time - now);
+}
+
+function header(headers: Readonly<Record<string, string>>, name: string): string | undefined {
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  return value === "" ? undefined : value;
+}

@@ -1,0 +1,9 @@
+import type { Connection } from "./call.js";
+import type { Defaults } from "./settings.js";
+
+/** What the wrappers of one client work with. */
+export interface Context {
+  readonly connection: Connection;
+  readonly defaults: Defaults;
+  readonly rerankModel: string | undefined;
+}

@@ -1,0 +1,52 @@
+import type { OperationId } from "../generated/contract.js";
+import { codeOfHttpStatus, type Executed, executedOfAnswer } from "./httpStatus.js";
+import type { EndReason } from "./lifetime.js";
+import { StatusError, type StatusErrorDetails } from "./status.js";
+import type { Phase, TransportFailure } from "./transport/transport.js";
+
+/** The error of a request that brought no whole answer. */
+export function transportError(
+  operation: OperationId,
+  failure: TransportFailure,
+  redact: (text: string) => string,
+): StatusError {
+  const { phase, reason, status, cause } = failure;
+  const executed = executedSoFar(phase, status);
+  const shared = { operation, executed, cause, httpStatus: status } satisfies Partial<StatusErrorDetails>;
+  const message = redact(failure.message);
+  if (reason === "connect-timeout") {
+    return new StatusError(message, { ...shared, code: "DEADLINE_EXCEEDED", codeSource: "transport" });
+  }
+  if (reason === "too-large") {
+    return new StatusError(message, { ...shared, code: "RESOURCE_EXHAUSTED", codeSource: "client" });
+  }
+  if (reason === "source") {
+    return new StatusError(message, { ...shared, code: "FAILED_PRECONDITION", codeSource: "client" });
+  }
+  const code = phase === "body" ? "INTERNAL" : "UNAVAILABLE";
+  return new StatusError(message, { ...shared, code, codeSource: "transport" });
+}
+
+/** The error of a call that its deadline or its caller ended. */
+export function endedError(
+  operation: OperationId,
+  reason: EndReason,
+  timeoutMs: number,
+  reached: { phase: Phase; status: number | undefined } | undefined,
+  cause: unknown,
+): StatusError {
+  const executed = reached ? executedSoFar(reached.phase, reached.status) : "no";
+  const details = { operation, executed, codeSource: "client", httpStatus: reached?.status } as const;
+  return reason === "aborted"
+    ? new StatusError("The caller aborted the call.", { ...details, code: "CANCELLED", cause })
+    : new StatusError(`No complete answer within ${timeoutMs} ms (timeoutMs).`, {
+        ...details,
+        code: "DEADLINE_EXCEEDED",
+      });
+}
+
+function executedSoFar(phase: Phase, status: number | undefined): Executed {
+  if (phase === "connect") return "no";
+  if (status === undefined) return "unknown";
+  return status >= 200 && status < 300 ? "yes" : executedOfAnswer(codeOfHttpStatus(status).code, status);
+}

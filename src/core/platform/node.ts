@@ -1,0 +1,68 @@
+import { openAsBlob } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { checkFileName } from "../arguments.js";
+import type { FileSource, UrlLike } from "../fileSource.js";
+import { refusal } from "../status.js";
+
+export { createNodeTransport as createTransport } from "../transport/node.js";
+
+const readBytes = 1024 * 1024;
+
+/** The runtime's part of the User-Agent. */
+export const runtime: string = `node/${process.versions.node}`;
+
+/** Whether visitors could read the key. */
+export function isBrowser(): boolean {
+  return false;
+}
+
+/** Opens a file by path. @throws StatusError when it cannot be read or is not a file. */
+export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
+  const filePath = typeof path === "string" ? path : fileURLToPath(path.href);
+  const fileName = name ?? checkFileName(filePath, "file");
+  // Looked at before it is opened: opening a pipe would wait for its writer.
+  const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
+  if (!kind.isFile()) {
+    const what = kind.isDirectory() ? "a folder" : "not a regular file";
+    throw refusal(
+      "INVALID_ARGUMENT",
+      `file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`,
+    );
+  }
+  const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
+  const { size } = await handle.stat();
+  return {
+    name: fileName,
+    size,
+    type: "",
+    blob: () => openAsBlob(filePath),
+    async *chunks() {
+      let position = 0;
+      for (;;) {
+        const { bytesRead, buffer } = await handle.read(
+          Buffer.allocUnsafe(readBytes),
+          0,
+          readBytes,
+          position,
+        );
+        if (bytesRead === 0) return;
+        position += bytesRead;
+        yield bytesRead === readBytes ? buffer : buffer.subarray(0, bytesRead);
+      }
+    },
+    close: () => handle.close(),
+  };
+}
+
+function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
+  throw refusal("INVALID_ARGUMENT", openFailure(path, cause.code), { cause });
+}
+
+function openFailure(path: string, code: string | undefined): string {
+  const shown = JSON.stringify(path);
+  if (code === "ENOENT")
+    return `file ${shown} does not exist (looked for in ${JSON.stringify(process.cwd())}).`;
+  if (code === "EACCES" || code === "EPERM") return `file ${shown} may not be read by this user.`;
+  return `file ${shown} cannot be opened (${code ?? "unknown reason"}).`;
+}

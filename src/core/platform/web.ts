@@ -1,0 +1,35 @@
+import type { FileSource, UrlLike } from "../fileSource.js";
+import { refusal } from "../status.js";
+import { createFetchTransport } from "../transport/fetch.js";
+import type { Transport } from "../transport/transport.js";
+
+/** The runtime's part of the User-Agent. */
+export const runtime: string = runtimeName();
+
+/** The platform's own `fetch`. */
+export function createTransport(_options: { maxConnections: number }): Transport {
+  return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init));
+}
+
+/** Paths belong to Node: elsewhere files come as Blobs. */
+export async function openPath(_path: string | UrlLike, _name: string | undefined): Promise<FileSource> {
+  throw refusal(
+    "INVALID_ARGUMENT",
+    "file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.",
+  );
+}
+
+/** Whether visitors could read the key. */
+export function isBrowser(): boolean {
+  const scope = globalThis as { document?: unknown; importScripts?: unknown };
+  return (
+    runtime === "web" && (typeof scope.document === "object" || typeof scope.importScripts === "function")
+  );
+}
+
+function runtimeName(): string {
+  const scope = globalThis as { Bun?: { version: string }; Deno?: { version: { deno: string } } };
+  if (scope.Bun) return `bun/${scope.Bun.version}`;
+  if (scope.Deno) return `deno/${scope.Deno.version.deno}`;
+  return "web";
+}

@@ -1,0 +1,58 @@
+import { checkDuration, checkHeaders, checkId, checkInteger, ownProperties } from "./arguments.js";
+import type { AbortSignalLike, CallOptions } from "./options.js";
+import { refusal } from "./status.js";
+
+/** What a client sets for all of its calls. */
+export interface Defaults {
+  readonly accountId: string | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly maxRetries: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The options of one call, checked and joined with its client's. */
+export interface CallSettings {
+  readonly signal: AbortSignalLike | undefined;
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** @throws StatusError when neither the call nor the client names an account. */
+  readonly account: () => string;
+}
+
+/** Joins a call's options with its client's. @param timeoutMs The operation's own deadline. */
+export function callSettings(
+  defaults: Defaults,
+  options: CallOptions | undefined,
+  timeoutMs: number,
+): CallSettings {
+  const own = ownProperties(options, "options");
+  const total = own.timeoutMs ?? defaults.timeoutMs;
+  return {
+    signal: checkSignal(own.signal),
+    timeoutMs: total === undefined ? timeoutMs : checkDuration(total, "timeoutMs"),
+    maxRetries:
+      own.maxRetries === undefined ? defaults.maxRetries : checkInteger(own.maxRetries, "maxRetries", 0),
+    headers:
+      own.headers === undefined ? defaults.headers : { ...defaults.headers, ...checkHeaders(own.headers) },
+    account: () => checkAccountId(own.accountId ?? defaults.accountId),
+  };
+}
+
+function checkAccountId(accountId: string | undefined): string {
+  if (accountId !== undefined) return checkId(accountId, "accountId");
+  throw refusal("INVALID_ARGUMENT", "No account: pass accountId, or set TUNERANK_ACCOUNT_ID.", {
+    hint: "This operation needs an account: pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
+  });
+}
+
+function checkSignal(signal: unknown): AbortSignalLike | undefined {
+  if (signal === undefined || signal === null) return undefined;
+  const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignalLike>;
+  const usable =
+    typeof aborted === "boolean" &&
+    typeof addEventListener === "function" &&
+    typeof removeEventListener === "function";
+  if (!usable) throw refusal("INVALID_ARGUMENT", "signal must be an AbortSignal.");
+  return signal as AbortSignalLike;
+}

@@ -1,0 +1,122 @@
+import type { OperationId } from "../generated/contract.js";
+import { hintFor } from "./hint.js";
+import type { Executed, StatusCode } from "./httpStatus.js";
+
+/** Who named the code: the answer's body, its HTTP status, the network below it, or this client. */
+export type CodeSource = "body" | "status" | "transport" | "client";
+
+/** One HTTP request made for a call. */
+export interface Attempt {
+  /** 1 for the first. */
+  readonly number: number;
+  /** From asking for the key to the last byte of the answer, in milliseconds. */
+  readonly durationMs: number;
+  /** The answer's status, when one began. */
+  readonly httpStatus?: number;
+  /** The code of its failure; absent when it succeeded. */
+  readonly code?: StatusCode;
+  /** What the network reported, when that is why it failed. */
+  readonly cause?: unknown;
+}
+
+/** What {@link StatusError} is made of. */
+export interface StatusErrorDetails {
+  readonly code: StatusCode;
+  readonly executed: Executed;
+  readonly codeSource: CodeSource;
+  readonly inferred?: boolean | undefined;
+  readonly httpStatus?: number | undefined;
+  readonly operation?: OperationId | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly body?: unknown;
+  readonly hint?: string | undefined;
+  readonly attempts?: readonly Attempt[] | undefined;
+  readonly cause?: unknown;
+}
+
+// Registered, so that two copies of the package in one program recognise each other's errors.
+const brand = Symbol.for("tunerank.StatusError");
+
+/**
+ * The one error every call rejects with.
+ * Its message begins with the code in brackets. (Interface document: Errors.)
+ */
+export class StatusError extends Error {
+  override get name(): "StatusError" {
+    return "StatusError";
+  }
+  /** One of the 16 failure codes of the service. */
+  readonly code: StatusCode;
+  /** The answer's HTTP status; absent when there was no answer. */
+  readonly httpStatus?: number;
+  /** True when the service did not name the code and this client chose it. */
+  readonly inferred: boolean;
+  /** Who named the code. */
+  readonly codeSource: CodeSource;
+  /** Whether the operation ran: read this before repeating a call that changes state. */
+  readonly executed: Executed;
+  /** The operation's id in the contract; absent before a call names one, as when a client is created. */
+  readonly operation?: OperationId;
+  /** The answer's `x-request-id`, else `request-id`, when it had one. */
+  readonly requestId?: string;
+  /** How long the service asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept. */
+  readonly body?: unknown;
+  /** One sentence on what to do now. */
+  readonly hint: string;
+  /** Every HTTP request this call made; empty when it was refused before one. */
+  readonly attempts: readonly Attempt[];
+
+  /** @param message What happened, without the code: it is put in front. */
+  constructor(message: string, details: StatusErrorDetails) {
+    super(`[${details.code}] ${message}`, details.cause === undefined ? undefined : { cause: details.cause });
+    Object.defineProperty(this, brand, { value: true });
+    this.code = details.code;
+    this.executed = details.executed;
+    this.codeSource = details.codeSource;
+    this.inferred =
+      details.inferred ?? (details.codeSource === "client" || details.codeSource === "transport");
+    if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
+    if (details.operation !== undefined) this.operation = details.operation;
+    if (details.requestId !== undefined) this.requestId = details.requestId;
+    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+    if (details.body !== undefined) this.body = details.body;
+    this.hint = details.hint ?? hintFor(details.code, details.executed, details.operation);
+    this.attempts = details.attempts ?? [];
+  }
+
+  /** A plain object for logs: every field but the stack and the cause. */
+  toJSON(): Record<string, unknown> {
+    const fields: Partial<StatusError> = { ...this };
+    delete fields.cause;
+    return { name: this.name, message: this.message, ...fields };
+  }
+}
+
+/**
+ * Whether a caught value is a {@link StatusError}, also one made by another copy of this package.
+ * @param code Ask for this code only.
+ * @example
+ * catch (error) { if (isStatusError(error, "NOT_FOUND")) return undefined; throw error; }
+ */
+export function isStatusError<C extends StatusCode = StatusCode>(
+  error: unknown,
+  code?: C,
+): error is StatusError & { readonly code: C } {
+  return (
+    error instanceof Error &&
+    (error as { [brand]?: unknown })[brand] === true &&
+    (code === undefined || (error as StatusError).code === code)
+  );
+}
+
+/** A refusal before anything is sent: `executed` is `"no"`. */
+export function refusal(
+  code: StatusCode,
+  message: string,
+  details?: Partial<StatusErrorDetails>,
+): StatusError {
+  return new StatusError(message, { code, executed: "no", codeSource: "client", ...details });
+}

@@ -1,0 +1,104 @@
+import type { FetchLike, FetchResponse } from "../options.js";
+import {
+  type Exchange,
+  maxErrorBytes,
+  type Phase,
+  type Transport,
+  TransportFailure,
+  type TransportRequest,
+  type TransportResponse,
+} from "./transport.js";
+
+/** Sends through a `fetch` function. */
+export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch): Transport {
+  return { send: (request) => new FetchExchange(fetch as FetchLike, request), close() {} };
+}
+
+// What Node's fetch and Bun's name a connection that never came to be.
+const neverConnected =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/;
+
+class FetchExchange implements Exchange {
+  phase: Phase = "headers";
+  status: number | undefined;
+  readonly response: Promise<TransportResponse>;
+  readonly #controller = new AbortController();
+
+  constructor(fetch: FetchLike, request: TransportRequest) {
+    this.response = this.#run(fetch, request);
+  }
+
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  async #run(fetch: FetchLike, request: TransportRequest): Promise<TransportResponse> {
+    try {
+      const { body } = request;
+      const answer = await fetch(request.url.href, {
+        method: request.method,
+        headers: request.headers,
+        body: typeof body === "object" ? new Blob([body.head, await body.file.blob(), body.tail]) : body,
+        // Never followed: the key and the file go nowhere else.
+        redirect: "manual",
+        signal: this.#controller.signal,
+      } as never);
+      if (typeof body === "object") body.onSent?.(body.file.size ?? 0);
+      this.phase = "body";
+      // Browsers show a redirect that is not followed as status 0.
+      this.status = answer.status === 0 ? 302 : answer.status;
+      const headers: Record<string, string> = {};
+      answer.headers.forEach((value, name) => {
+        headers[name] = value;
+      });
+      return { status: this.status, headers, text: await this.#text(answer, request.maxResponseBytes) };
+    } catch (cause) {
+      throw cause instanceof TransportFailure ? cause : this.#failure(cause);
+    }
+  }
+
+  async #text(answer: FetchResponse, maxResponseBytes: number): Promise<string> {
+    const ok = answer.status >= 200 && answer.status < 300;
+    const limit = ok ? maxResponseBytes : maxErrorBytes;
+    const decoder = new TextDecoder();
+    let text = "";
+    let total = 0;
+    const reader = (answer.body as ReadableStream<Uint8Array> | null)?.getReader();
+    for (;;) {
+      const { done, value } = (await reader?.read().catch((cause: unknown) => {
+        // An error answer is understood from what came of it; a 2xx must be whole.
+        if (ok) throw cause;
+        return undefined;
+      })) ?? { done: true, value: undefined };
+      if (done || value === undefined) return text + decoder.decode();
+      total += value.byteLength;
+      if (total > limit) {
+        void reader?.cancel().catch(() => {});
+        if (!ok) return text + decoder.decode();
+        throw this.#failure(undefined, "too-large", `The answer is larger than ${limit} bytes.`);
+      }
+      text += decoder.decode(value, { stream: true });
+    }
+  }
+
+  #failure(cause: unknown, reason?: TransportFailure["reason"], message?: string): TransportFailure {
+    if (this.phase === "headers" && neverConnected.test(codeOf(cause))) this.phase = "connect";
+    return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
+      phase: this.phase,
+      reason: this.#controller.signal.aborted ? "aborted" : (reason ?? "network"),
+      status: this.status,
+      cause,
+    });
+  }
+}
+
+// Node's fetch says only "fetch failed"; what happened is in its cause.
+function codeOf(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  return String(code ?? cause?.code ?? "");
+}
+
+function textOf(error: unknown): string {
+  const { message, cause } = (error ?? {}) as { message?: string; cause?: { message?: string } };
+  return cause?.message || message || String(error);
+}

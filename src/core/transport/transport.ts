@@ -1,0 +1,70 @@
+import type { Multipart } from "../multipart.js";
+
+/** How far a request got. */
+export type Phase = "connect" | "send" | "headers" | "body";
+
+/** One HTTP request, ready to be sent. */
+export interface TransportRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case; `content-type` included, `content-length` not. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Multipart | undefined;
+  /** The most decoded bytes to take of a 2xx answer. */
+  readonly maxResponseBytes: number;
+  /** True for calls that may not be repeated: a socket the server may just be closing is not used. */
+  readonly freshSocket: boolean;
+  readonly connectTimeoutMs: number;
+}
+
+/** A whole answer; `text` is its decoded body. An error answer cut short still counts, with what came. */
+export interface TransportResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** One request under way. */
+export interface Exchange {
+  readonly response: Promise<TransportResponse>;
+  /** How far it got; read after `response` rejected or instead of waiting for it. */
+  readonly phase: Phase;
+  /** The answer's status, once its headers came. */
+  readonly status: number | undefined;
+  /** Ends it at once; `response` then rejects. */
+  abort(): void;
+}
+
+/** Sends requests. Follows no redirect and repeats nothing. */
+export interface Transport {
+  send(request: TransportRequest): Exchange;
+  /** Ends idle sockets. */
+  close(): void;
+}
+
+/** Why an exchange brought no whole answer. */
+export class TransportFailure extends Error {
+  override readonly name = "TransportFailure";
+  readonly phase: Phase;
+  readonly reason: "network" | "connect-timeout" | "too-large" | "aborted" | "source";
+  /** The answer's status when its headers came. */
+  readonly status: number | undefined;
+
+  constructor(
+    message: string,
+    details: {
+      phase: Phase;
+      reason?: TransportFailure["reason"];
+      status?: number | undefined;
+      cause?: unknown;
+    },
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.phase = details.phase;
+    this.reason = details.reason ?? "network";
+    this.status = details.status;
+  }
+}
+
+/** The most bytes read of an error answer. */
+export const maxErrorBytes: number = 64 * 1024;

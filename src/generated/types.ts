@@ -1,0 +1,693 @@
+// Generated from openapi.yaml by `npm run generate`: do not edit.
+
+/**
+ * An object with no fields: `{}`.
+ *
+ * Interface document: Endpoints / Resume a reinforcement fine-tuning job.
+ */
+export interface ResumeReinforcementFineTuningJobRequest {
+  readonly [key: string]: never;
+}
+
+/**
+ * A query and the documents to rank against it.
+ *
+ * Interface document: Endpoints / Rerank documents.
+ */
+export interface RerankRequest {
+  /** The search query. */
+  query: string;
+  /** The documents to rank, at least 1. Each document is a string. */
+  documents: readonly string[];
+  /** The name of the reranker model, in the form `accounts/<account>/models/<model_id>`. */
+  model?: string | undefined;
+  /**
+   * The number of most relevant documents to return. All documents when unset.
+   * Range: at least 1.
+   */
+  top_n?: number | undefined;
+  /**
+   * Whether the document text is in the response.
+   * @default true
+   */
+  return_documents?: boolean | undefined;
+  /** An optional task description that guides the ranking. */
+  task?: string | undefined;
+}
+
+/**
+ * The ranked documents.
+ *
+ * Interface document: Endpoints / Rerank documents.
+ */
+export interface RerankResponse {
+  /** Always `list`. */
+  object: "list";
+  /** The model used. */
+  model: string;
+  /** The ranked documents, ordered by relevance score, highest first. */
+  data: RerankResult[];
+  /** The tokens used. */
+  usage: RerankUsage;
+}
+
+/**
+ * One ranked document.
+ *
+ * Interface document: Endpoints / Rerank documents.
+ */
+export interface RerankResult {
+  /** The index of the document. */
+  index: number;
+  /** The relevance score of the document. */
+  relevance_score: number;
+  /** The text of the document. */
+  document?: string;
+}
+
+/**
+ * The tokens that a rerank used.
+ *
+ * Interface document: Endpoints / Rerank documents.
+ */
+export interface RerankUsage {
+  /** Prompt tokens. */
+  prompt_tokens: number;
+  /** Total tokens. */
+  total_tokens: number;
+}
+
+/**
+ * How many replicas a deployment should have.
+ *
+ * Interface document: Endpoints / Scale a deployment.
+ */
+export interface ScaleDeploymentRequest {
+  /**
+   * The desired number of replicas. Zero is allowed.
+   * Range: at least 0.
+   */
+  replicaCount: number;
+}
+
+/**
+ * An object with no fields.
+ *
+ * Interface document: Endpoints / Scale a deployment.
+ */
+export interface ScaleDeploymentResponse {
+  readonly [key: string]: unknown;
+}
+
+/**
+ * What the service made of the file.
+ *
+ * Interface document: Endpoints / Upload dataset file.
+ */
+export interface UploadDatasetFileResponse {
+  /** ID. */
+  id: string;
+  /** Object. */
+  object: string;
+  /** Bytes. */
+  bytes: number;
+  /** Created at. */
+  created_at: number;
+  /** File name. */
+  filename: string;
+  /** Purpose. */
+  purpose: string;
+}
+
+/**
+ * A reinforcement fine-tuning job: a training job that uses a dataset and an evaluator.
+ *
+ * Interface document: Resources and their fields / Reinforcement fine-tuning job.
+ */
+export interface ReinforcementFineTuningJob {
+  /**
+   * Name of the job.
+   * Read-only.
+   */
+  name?: string;
+  /** Display name. */
+  displayName?: string;
+  /**
+   * Creation time.
+   * Read-only.
+   */
+  createTime?: string;
+  /**
+   * Completion time of the job.
+   * Read-only.
+   */
+  completedTime?: string;
+  /** Name of the training dataset. */
+  dataset: string;
+  /** Name of a separate dataset for evaluation. */
+  evaluationDataset?: string;
+  /** Whether to carve the evaluation data out of the dataset automatically. */
+  evalAutoCarveout?: boolean;
+  /**
+   * State of the job.
+   * Read-only.
+   */
+  state?: JobState | (string & {});
+  /**
+   * Status of the job.
+   * Read-only.
+   */
+  status?: Status;
+  /**
+   * The e-mail address of the user who started the job.
+   * Read-only.
+   */
+  createdBy?: string;
+  /** Common training settings. */
+  trainingConfig?: BaseTrainingConfig;
+  /** Evaluator resource name used by the job. */
+  evaluator: string;
+  /** Experiment-tracking account for logging progress. */
+  trackerConfig?: TrackerConfig;
+  /** Access settings for a dataset in one cloud object store. */
+  objectStorageAConfig?: ObjectStorageAConfig;
+  /** Access settings for a dataset in another cloud blob store. */
+  objectStorageBConfig?: ObjectStorageBConfig;
+  /**
+   * Aggregated stats of the output dataset of the evaluation job.
+   * Read-only.
+   */
+  outputStats?: string;
+  /**
+   * Progress of the job.
+   * Read-only.
+   */
+  jobProgress?: JobProgress;
+  /** Sampling parameters for rollouts. */
+  inferenceParameters?: InferenceParameters;
+  /**
+   * Data chunking for rollout. Enabled when the dataset has more than 300 rows. The valid range is 1 to 10,000.
+   * Range: at least 1, at most 10000.
+   * @default 200
+   */
+  chunkSize?: number;
+  /**
+   * Output metrics.
+   * Read-only.
+   */
+  outputMetrics?: string;
+  /**
+   * Maximum replicas of the deployment.
+   * @default 1
+   */
+  maxInferenceReplicaCount?: number;
+  /**
+   * Nodes used by the job.
+   * @default 1
+   */
+  nodeCount?: number;
+  /** Loss method and hyperparameters. */
+  lossConfig?: LossConfig;
+  /**
+   * Signed URL of the trainer log file (stdout/stderr). Filled only if the account has trainer log reading enabled.
+   * Read-only.
+   */
+  trainerLogsSignedUrl?: string;
+  /**
+   * Accelerator seconds used, keyed by accelerator type. Updated when the job completes or is cancelled.
+   * Read-only.
+   */
+  acceleratorSeconds?: AcceleratorSeconds;
+  /** Maximum concurrent rollouts. */
+  maxConcurrentRollouts?: number;
+  /** Maximum concurrent evaluations. */
+  maxConcurrentEvaluations?: number;
+  /** Scheduling purpose. */
+  purpose?: Purpose | (string & {});
+  /** Whether to try the account's reserved capacity before falling back to shared trainer capacity. */
+  useReservation?: boolean;
+  /**
+   * Stamped at creation from the account's encryption-key configuration and immutable afterwards.
+   * Read-only.
+   */
+  encryptionState?: EncryptionState | (string & {});
+}
+
+/**
+ * Accelerator seconds used, keyed by accelerator type. Each value is a 64-bit integer in decimal
+ * digits, sent as a string because it may be larger than a JavaScript number can hold exactly.
+ *
+ * Interface document: Resources and their fields / Reinforcement fine-tuning job.
+ */
+export interface AcceleratorSeconds {
+  readonly [key: string]: string;
+}
+
+/**
+ * Common training settings. Only one of `baseModel` and `warmStartFrom` may be given.
+ *
+ * Interface document: Resources and their fields / BaseTrainingConfig.
+ */
+export interface BaseTrainingConfig {
+  /** Model ID of the resulting model. The job ID is used when unset. */
+  outputModel?: string;
+  /** Base model to fine-tune. Only one of `baseModel` or `warmStartFrom` may be given. */
+  baseModel?: string;
+  /** Adapter model, in the service's own format, to continue from. Exclusive with `baseModel`. */
+  warmStartFrom?: string;
+  /**
+   * Deprecated: literal templates are unsupported by Training V2; rendering comes from the base model's registered renderer.
+   * @deprecated
+   */
+  jinjaTemplate?: string;
+  /** Learning rate. */
+  learningRate?: number;
+  /** Maximum context length. */
+  maxContextLength?: number;
+  /** LoRA rank. */
+  loraRank?: number;
+  /** Epochs. */
+  epochs?: number;
+  /**
+   * Deprecated: legacy token budget; Training V2 batches by samples.
+   * @deprecated
+   */
+  batchSize?: number;
+  /**
+   * Deprecated: Training V2 rejects it when set.
+   * @deprecated
+   */
+  gradientAccumulationSteps?: number;
+  /** Warm-up steps. */
+  learningRateWarmupSteps?: number;
+  /** Samples per gradient batch. */
+  batchSizeSamples?: number;
+  /** L2 weight decay. */
+  optimizerWeightDecay?: number;
+  /** Trainer sharding scheme. */
+  trainerShardingScheme?: TrainerShardingScheme;
+  /** LoRA alpha. Unset or 0 means trainer defaults. */
+  loraAlpha?: number;
+  /** LoRA dropout. */
+  loraDropout?: number;
+  /** Optional LoRA target module names. */
+  loraTargetModules?: string[];
+  /** Learning-rate scheduler. When unset, the legacy constant schedule is used. */
+  lrScheduler?: LearningRateScheduler;
+}
+
+/**
+ * Trainer sharding scheme.
+ *
+ * Interface document: Resources and their fields / TrainerShardingScheme.
+ */
+export interface TrainerShardingScheme {
+  /** Tensor parallelism. 0 means unspecified (server default 1). */
+  tensorParallelism?: number;
+  /** Pipeline parallelism. 0 means unspecified (server default 1). */
+  pipelineParallelism?: number;
+  /** Context parallelism. 0 means unspecified (server default 1). */
+  contextParallelism?: number;
+  /** Expert parallelism. 0 means unspecified (server default 1). */
+  expertParallelism?: number;
+  /** Enables sequence parallelism. */
+  sequenceParallelism?: boolean;
+}
+
+/**
+ * The schedule applied after warm-up. Exactly one variant is set, and it selects the schedule; `{}`
+ * matches none. When the scheduler is unset, a constant schedule is used.
+ *
+ * Interface document: Resources and their fields / LearningRateScheduler.
+ */
+export type LearningRateScheduler =
+  | (ConstantLearningRate & { readonly linear?: never; readonly cosine?: never })
+  | (LinearLearningRate & { readonly constant?: never; readonly cosine?: never })
+  | (CosineLearningRate & { readonly constant?: never; readonly linear?: never });
+
+/**
+ * The constant variant of a learning-rate scheduler.
+ *
+ * Interface document: Resources and their fields / LearningRateScheduler.
+ */
+export interface ConstantLearningRate {
+  /** Flat rate after warm-up. */
+  constant: ConstantSchedule;
+}
+
+/**
+ * The linear variant of a learning-rate scheduler.
+ *
+ * Interface document: Resources and their fields / LearningRateScheduler.
+ */
+export interface LinearLearningRate {
+  /** Linear decay from the peak rate. */
+  linear: LinearSchedule;
+}
+
+/**
+ * The cosine variant of a learning-rate scheduler.
+ *
+ * Interface document: Resources and their fields / LearningRateScheduler.
+ */
+export interface CosineLearningRate {
+  /** Cosine annealing from the peak rate. */
+  cosine: CosineSchedule;
+}
+
+/**
+ * An object with no fields.
+ *
+ * Interface document: Resources and their fields / LearningRateScheduler.
+ */
+export interface ConstantSchedule {
+  readonly [key: string]: unknown;
+}
+
+/**
+ * Linear decay from the peak rate.
+ *
+ * Interface document: Resources and their fields / LearningRateScheduler.
+ */
+export interface LinearSchedule {
+  /** Floor rate as a fraction of the peak rate (0.0 decays to zero; 0.1 decays to 10%). */
+  minLrRatio?: number;
+  /** Fraction of total steps over which to decay. 0 (unset) decays over the full run. */
+  decayRatio?: number;
+}
+
+/**
+ * Cosine annealing from the peak rate.
+ *
+ * Interface document: Resources and their fields / LearningRateScheduler.
+ */
+export interface CosineSchedule {
+  /** Floor rate as a fraction of the peak rate (0.0 decays to zero; 0.1 decays to 10%). */
+  minLrRatio?: number;
+  /** Fraction of total steps over which to decay. 0 (unset) decays over the full run. */
+  decayRatio?: number;
+}
+
+/**
+ * Experiment-tracking account for logging progress.
+ *
+ * Interface document: Resources and their fields / TrackerConfig.
+ */
+export interface TrackerConfig {
+  /** Enables tracking. */
+  enabled?: boolean;
+  /** Key of the tracking service. */
+  apiKey?: string;
+  /** Project. */
+  project?: string;
+  /** Entity. */
+  entity?: string;
+  /** Run ID. */
+  runId?: string;
+  /**
+   * URL.
+   * Read-only.
+   */
+  url?: string;
+}
+
+/**
+ * Access settings for a dataset in one cloud object store.
+ *
+ * Interface document: Resources and their fields / ObjectStorageAConfig.
+ */
+export interface ObjectStorageAConfig {
+  /** Reference to a secret resource, in the form `accounts/{account_id}/secrets/{secret_id}`. The secret value is a JSON object holding an access key id and a secret access key. */
+  credentialsSecret?: string;
+  /** Role identifier (ARN format `arn:aws:iam::<account-id>:role/<role-name>`) assumed through identity federation. */
+  iamRoleArn?: string;
+}
+
+/**
+ * Access settings for a dataset in another cloud blob store. `credentialsSecret` and
+ * `managedIdentityClientId` exclude each other.
+ *
+ * Interface document: Resources and their fields / ObjectStorageBConfig.
+ */
+export interface ObjectStorageBConfig {
+  /** Reference to a secret resource, in the form `accounts/{account_id}/secrets/{secret_id}`. The secret value is a JSON object holding exactly one of: connection_string, sas_token, account_key. Exclusive with `managedIdentityClientId`. */
+  credentialsSecret?: string;
+  /** Managed identity client for workload identity federation. Exclusive with `credentialsSecret`. */
+  managedIdentityClientId?: string;
+  /** Tenant ID for workload identity federation. */
+  tenantId?: string;
+}
+
+/**
+ * Progress of a job. Read-only on the job.
+ *
+ * Interface document: Resources and their fields / JobProgress.
+ */
+export interface JobProgress {
+  /**
+   * Percent, 0 to 100.
+   * Range: at least 0, at most 100.
+   */
+  percent?: number;
+  /** Epoch the percent refers to, usually starting from 0. Optional for jobs that do not run in epochs. */
+  epoch?: number;
+  /** Input requests/rows in the job. */
+  totalInputRequests?: number;
+  /** Requests processed, successfully or failed. */
+  totalProcessedRequests?: number;
+  /** Successfully processed requests. */
+  successfullyProcessedRequests?: number;
+  /** Failed requests. */
+  failedRequests?: number;
+  /** Output rows. */
+  outputRows?: number;
+  /** Input tokens. */
+  inputTokens?: number;
+  /** Output tokens. */
+  outputTokens?: number;
+  /** Input tokens that hit the prompt cache. */
+  cachedInputTokenCount?: number;
+}
+
+/**
+ * Sampling parameters for rollouts.
+ *
+ * Interface document: Resources and their fields / InferenceParameters.
+ */
+export interface InferenceParameters {
+  /** Maximum tokens per response. */
+  maxOutputTokens?: number;
+  /** Temperature, typically 0 to 2. */
+  temperature?: number;
+  /** Top P, typically 0 to 1. */
+  topP?: number;
+  /** Limits selection to the top k tokens. */
+  topK?: number;
+  /**
+   * Candidates per input. At least 2 are required.
+   * Range: at least 2.
+   */
+  responseCandidatesCount?: number;
+  /** Additional inference parameters as a JSON string. */
+  extraBody?: string;
+}
+
+/**
+ * Loss method and hyperparameters.
+ *
+ * Interface document: Resources and their fields / LossConfig.
+ */
+export interface LossConfig {
+  /** Loss method. */
+  method?: LossMethod | (string & {});
+  /** KL coefficient override for GRPO-like methods. Trainer default when unset. */
+  klBeta?: number;
+  /** For method DPO. */
+  dpo?: DpoConfig;
+  /** For method ORPO. */
+  orpo?: OrpoConfig;
+}
+
+/**
+ * Hyperparameters for method DPO.
+ *
+ * Interface document: Resources and their fields / LossConfig.
+ */
+export interface DpoConfig {
+  /**
+   * Beta. Must be greater than 0 and less than 0.5.
+   * Range: greater than 0, less than 0.5.
+   */
+  beta?: number;
+  /** Maximum concurrent reference forward passes during cache warm-up. */
+  refCacheConcurrency?: number;
+  /** Preference pairs per reference forward call. */
+  refCacheBatchSize?: number;
+}
+
+/**
+ * Hyperparameters for method ORPO.
+ *
+ * Interface document: Resources and their fields / LossConfig.
+ */
+export interface OrpoConfig {
+  /** Weight of the odds-ratio loss term. */
+  lambda?: number;
+}
+
+/**
+ * A code and a message.
+ *
+ * Interface document: Resources and their fields / Status.
+ */
+export interface Status {
+  /** The code. */
+  code?: Code | (string & {});
+  /** Developer-facing message in English. */
+  message?: string;
+}
+
+/**
+ * Loss method.
+ *
+ * Interface document: Resources and their fields / LossConfig.
+ *
+ * - `METHOD_UNSPECIFIED`: default; behaves as GRPO
+ * - `GRPO`: No meaning is given by the interface document.
+ * - `DAPO`: No meaning is given by the interface document.
+ * - `DPO`: No meaning is given by the interface document.
+ * - `ORPO`: No meaning is given by the interface document.
+ * - `GSPO_TOKEN`: No meaning is given by the interface document.
+ */
+export type LossMethod =
+  | "METHOD_UNSPECIFIED"
+  | "GRPO"
+  | "DAPO"
+  | "DPO"
+  | "ORPO"
+  | "GSPO_TOKEN";
+
+/**
+ * Scheduling purpose of a job.
+ *
+ * Interface document: Resources and their fields / Enumerations.
+ *
+ * - `PURPOSE_UNSPECIFIED`: default
+ * - `PURPOSE_PILOT`: No meaning is given by the interface document.
+ */
+export type Purpose =
+  | "PURPOSE_UNSPECIFIED"
+  | "PURPOSE_PILOT";
+
+/**
+ * How the artifacts of a job are stored.
+ *
+ * Interface document: Resources and their fields / Enumerations.
+ *
+ * - `ENCRYPTION_STATE_UNSPECIFIED`: default; legacy rows, treated as plaintext
+ * - `ENCRYPTION_STATE_PLAINTEXT`: artifacts stored unencrypted
+ * - `ENCRYPTION_STATE_CMEK`: artifacts encrypted with a customer-managed key; reads must decrypt
+ */
+export type EncryptionState =
+  | "ENCRYPTION_STATE_UNSPECIFIED"
+  | "ENCRYPTION_STATE_PLAINTEXT"
+  | "ENCRYPTION_STATE_CMEK";
+
+/**
+ * State of a job.
+ *
+ * Interface document: States and transitions.
+ *
+ * - `JOB_STATE_UNSPECIFIED`: default
+ * - `JOB_STATE_CREATING`: No meaning is given by the interface document.
+ * - `JOB_STATE_RUNNING`: No meaning is given by the interface document.
+ * - `JOB_STATE_COMPLETED`: No meaning is given by the interface document.
+ * - `JOB_STATE_FAILED`: No meaning is given by the interface document.
+ * - `JOB_STATE_CANCELLED`: No meaning is given by the interface document.
+ * - `JOB_STATE_DELETING`: No meaning is given by the interface document.
+ * - `JOB_STATE_WRITING_RESULTS`: No meaning is given by the interface document.
+ * - `JOB_STATE_VALIDATING`: No meaning is given by the interface document.
+ * - `JOB_STATE_DELETING_CLEANING_UP`: No meaning is given by the interface document.
+ * - `JOB_STATE_PENDING`: No meaning is given by the interface document.
+ * - `JOB_STATE_EXPIRED`: No meaning is given by the interface document.
+ * - `JOB_STATE_RE_QUEUEING`: No meaning is given by the interface document.
+ * - `JOB_STATE_CREATING_INPUT_DATASET`: No meaning is given by the interface document.
+ * - `JOB_STATE_IDLE`: No meaning is given by the interface document.
+ * - `JOB_STATE_CANCELLING`: No meaning is given by the interface document.
+ * - `JOB_STATE_EARLY_STOPPED`: No meaning is given by the interface document.
+ * - `JOB_STATE_PAUSED`: paused, typically due to account suspension or manual intervention
+ * - `JOB_STATE_DELETED`: deleted
+ * - `JOB_STATE_ARCHIVED`: user-facing state of a job whose record is kept after deletion (for example within a checkpoint retention window); the internal state is DELETED and public responses show ARCHIVED
+ */
+export type JobState =
+  | "JOB_STATE_UNSPECIFIED"
+  | "JOB_STATE_CREATING"
+  | "JOB_STATE_RUNNING"
+  | "JOB_STATE_COMPLETED"
+  | "JOB_STATE_FAILED"
+  | "JOB_STATE_CANCELLED"
+  | "JOB_STATE_DELETING"
+  | "JOB_STATE_WRITING_RESULTS"
+  | "JOB_STATE_VALIDATING"
+  | "JOB_STATE_DELETING_CLEANING_UP"
+  | "JOB_STATE_PENDING"
+  | "JOB_STATE_EXPIRED"
+  | "JOB_STATE_RE_QUEUEING"
+  | "JOB_STATE_CREATING_INPUT_DATASET"
+  | "JOB_STATE_IDLE"
+  | "JOB_STATE_CANCELLING"
+  | "JOB_STATE_EARLY_STOPPED"
+  | "JOB_STATE_PAUSED"
+  | "JOB_STATE_DELETED"
+  | "JOB_STATE_ARCHIVED";
+
+/**
+ * The code of an error, or OK. `x-http-statuses` gives the HTTP status that each code maps to.
+ *
+ * Interface document: Errors.
+ *
+ * - `OK`: success
+ * - `CANCELLED`: cancelled, typically by the caller
+ * - `UNKNOWN`: unknown error
+ * - `INVALID_ARGUMENT`: argument is problematic regardless of system state
+ * - `DEADLINE_EXCEEDED`: deadline expired before completion; a state-changing operation may still have completed
+ * - `NOT_FOUND`: requested entity not found
+ * - `ALREADY_EXISTS`: entity to create already exists
+ * - `PERMISSION_DENIED`: caller lacks permission
+ * - `UNAUTHENTICATED`: missing or invalid credentials
+ * - `RESOURCE_EXHAUSTED`: quota or resource exhausted
+ * - `FAILED_PRECONDITION`: system not in the state required; do not retry until state is fixed
+ * - `ABORTED`: concurrency conflict; retry at a higher level
+ * - `OUT_OF_RANGE`: attempted past the valid range
+ * - `UNIMPLEMENTED`: not implemented or not enabled
+ * - `INTERNAL`: broken internal invariant
+ * - `UNAVAILABLE`: transient; retry with backoff
+ * - `DATA_LOSS`: unrecoverable data loss or corruption
+ */
+export type Code =
+  | "OK"
+  | "CANCELLED"
+  | "UNKNOWN"
+  | "INVALID_ARGUMENT"
+  | "DEADLINE_EXCEEDED"
+  | "NOT_FOUND"
+  | "ALREADY_EXISTS"
+  | "PERMISSION_DENIED"
+  | "UNAUTHENTICATED"
+  | "RESOURCE_EXHAUSTED"
+  | "FAILED_PRECONDITION"
+  | "ABORTED"
+  | "OUT_OF_RANGE"
+  | "UNIMPLEMENTED"
+  | "INTERNAL"
+  | "UNAVAILABLE"
+  | "DATA_LOSS";
+
+/**
+ * The body of an error response.
+ *
+ * Interface document: Errors.
+ */
+export interface ErrorBody {
+  readonly [key: string]: unknown;
+}

@@ -1,0 +1,64 @@
+export { type Client, createClient, type SharedOptions } from "./client.js";
+export type { BlobLike, UploadFile, UrlLike } from "./core/fileSource.js";
+export {
+  type CodeOfStatus,
+  codeOfHttpStatus,
+  type Executed,
+  httpStatusOfCode,
+  type StatusCode,
+} from "./core/httpStatus.js";
+export type {
+  AbortSignalLike,
+  ApiKey,
+  CallOptions,
+  CallPromise,
+  CallResponse,
+  ClientOptions,
+  FetchLike,
+  FetchResponse,
+} from "./core/options.js";
+export {
+  type Attempt,
+  type CodeSource,
+  isStatusError,
+  StatusError,
+  type StatusErrorDetails,
+} from "./core/status.js";
+export type { OperationId } from "./generated/contract.js";
+export type {
+  AcceleratorSeconds,
+  BaseTrainingConfig,
+  Code,
+  ConstantLearningRate,
+  ConstantSchedule,
+  CosineLearningRate,
+  CosineSchedule,
+  DpoConfig,
+  EncryptionState,
+  InferenceParameters,
+  JobProgress,
+  JobState,
+  LearningRateScheduler,
+  LinearLearningRate,
+  LinearSchedule,
+  LossConfig,
+  LossMethod,
+  ObjectStorageAConfig,
+  ObjectStorageBConfig,
+  OrpoConfig,
+  Purpose,
+  ReinforcementFineTuningJob,
+  RerankRequest,
+  RerankResponse,
+  RerankResult,
+  RerankUsage,
+  Status,
+  TrackerConfig,
+  TrainerShardingScheme,
+  UploadDatasetFileResponse,
+} from "./generated/types.js";
+export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
+export type { Deployments } from "./wrappers/deployments.js";
+export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
+export type { Rerank } from "./wrappers/rerank.js";
+export { throwIfFailed } from "./wrappers/throwIfFailed.js";

@@ -1,0 +1,108 @@
+import { checkId, isHeaderText, ownProperties } from "../core/arguments.js";
+import { makeCall } from "../core/call.js";
+import { startCall } from "../core/callPromise.js";
+import type { Context } from "../core/context.js";
+import type { FileSource, UploadFile } from "../core/fileSource.js";
+import { frameMultipart } from "../core/multipart.js";
+import { openFile } from "../core/openFile.js";
+import type { CallOptions, CallPromise } from "../core/options.js";
+import { callSettings } from "../core/settings.js";
+import { refusal } from "../core/status.js";
+import { limits } from "../generated/contract.js";
+import type { UploadDatasetFileResponse } from "../generated/types.js";
+
+const baseTimeoutMs = 60_000;
+// The slowest connection the default deadline allows for.
+const slowestBytesPerMs = (256 * 1024) / 1000;
+const maxResponseBytes = 1024 * 1024;
+
+/** How far an upload got. */
+export interface UploadProgress {
+  /** Bytes of the file handed to the network. */
+  readonly sentBytes: number;
+  /** The file's size in bytes. */
+  readonly totalBytes: number;
+}
+
+/** Options of {@link Datasets.upload}. */
+export interface UploadOptions extends CallOptions {
+  /** The file's name; its base name is sent. Needed for what has no name of its own, such as bytes. */
+  name?: string | undefined;
+  /** The media type of the part. @default the Blob's own type, else application/octet-stream */
+  contentType?: string | undefined;
+  /** Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. */
+  onProgress?: ((progress: UploadProgress) => void) | undefined;
+}
+
+/** Datasets of an account. (Interface document: Endpoints, Upload dataset file.) */
+export interface Datasets {
+  /**
+   * Uploads one file of up to 150 MB to a dataset in a single request. Its format is the service's to check.
+   * After a failure whose `executed` is `"unknown"`, look at the dataset before repeating.
+   *
+   * @param datasetId The dataset's id alone, not its full resource name.
+   * @param file A path or `file:` URL (Node), a Blob, a File, or a Uint8Array.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
+   * @example await client.datasets.upload("reviews", "train.jsonl");
+   */
+  upload(
+    datasetId: string,
+    file: UploadFile,
+    options?: UploadOptions,
+  ): CallPromise<UploadDatasetFileResponse>;
+}
+
+/** Makes {@link Datasets} over a client's connection. */
+export function createDatasets({ connection, defaults }: Context): Datasets {
+  return {
+    upload: (datasetId, file, options) =>
+      startCall("uploadDatasetFile", async () => {
+        const own = ownProperties(options, "options");
+        const { account } = callSettings(defaults, own, baseTimeoutMs);
+        const path = { account_id: account(), dataset_id: checkId(datasetId, "datasetId") };
+        const contentType = checkContentType(own.contentType);
+        const onProgress = checkOnProgress(own.onProgress);
+        const source = await openFile(file, own.name);
+        try {
+          const totalBytes = checkSize(source);
+          const settings = callSettings(defaults, own, baseTimeoutMs + totalBytes / slowestBytesPerMs);
+          const type = contentType ?? (source.type || "application/octet-stream");
+          const onSent = onProgress && ((sentBytes: number) => onProgress({ sentBytes, totalBytes }));
+          const call = {
+            operation: "uploadDatasetFile",
+            input: { path, body: frameMultipart("file", source, type, onSent) },
+            maxResponseBytes,
+            read: (answer: object) => answer as UploadDatasetFileResponse,
+          } as const;
+          return await makeCall(connection, call, settings);
+        } finally {
+          await source.close();
+        }
+      }),
+  };
+}
+
+function checkSize(source: FileSource): number {
+  const { maxBytes } = limits.uploadDatasetFile.file;
+  const size = source.size ?? 0;
+  if (size <= maxBytes) return size;
+  throw refusal(
+    "OUT_OF_RANGE",
+    `The file has ${size} bytes; one request takes at most ${maxBytes} (${maxBytes / 2 ** 20} MB).`,
+    {
+      hint: "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
+    },
+  );
+}
+
+function checkContentType(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && isHeaderText(value) && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(value))
+    return value;
+  throw refusal("INVALID_ARGUMENT", 'contentType must be a media type such as "application/jsonl".');
+}
+
+function checkOnProgress(value: unknown): UploadOptions["onProgress"] {
+  if (value === undefined || typeof value === "function") return value as UploadOptions["onProgress"];
+  throw refusal("INVALID_ARGUMENT", "onProgress must be a function.");
+}

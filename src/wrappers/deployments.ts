@@ -1,0 +1,45 @@
+import { checkId, checkInteger } from "../core/arguments.js";
+import { makeCall } from "../core/call.js";
+import { startCall } from "../core/callPromise.js";
+import type { Context } from "../core/context.js";
+import type { CallOptions, CallPromise } from "../core/options.js";
+import { callSettings } from "../core/settings.js";
+import { limits } from "../generated/contract.js";
+
+const timeoutMs = 30_000;
+const maxResponseBytes = 1024 * 1024;
+
+/** Deployments of an account. (Interface document: Endpoints, Scale a deployment.) */
+export interface Deployments {
+  /**
+   * Sets the number of replicas a deployment should have; 0 stops it. Resolves to nothing once the service
+   * accepted. Repeating it with the same number is safe.
+   *
+   * @param deploymentId The deployment's id alone, not its full resource name.
+   * @param replicaCount A whole number of at least 0; the service may have a maximum of its own.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
+   * @example await client.deployments.scale("prod", 0);
+   */
+  scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void>;
+}
+
+/** Makes {@link Deployments} over a client's connection. */
+export function createDeployments({ connection, defaults }: Context): Deployments {
+  return {
+    scale: (deploymentId, replicaCount, options) =>
+      startCall("scaleDeployment", async () => {
+        const settings = callSettings(defaults, options, timeoutMs);
+        const { minimum } = limits.scaleDeployment.replicaCount;
+        const call = {
+          operation: "scaleDeployment",
+          input: {
+            path: { account_id: settings.account(), deployment_id: checkId(deploymentId, "deploymentId") },
+            body: { replicaCount: checkInteger(replicaCount, "replicaCount", minimum) },
+          },
+          maxResponseBytes,
+          read: () => undefined,
+        } as const;
+        return makeCall<"scaleDeployment", void>(connection, call, settings);
+      }),
+  };
+}

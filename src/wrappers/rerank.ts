@@ -1,0 +1,72 @@
+import { checkInteger, ownProperties } from "../core/arguments.js";
+import { makeCall } from "../core/call.js";
+import { startCall } from "../core/callPromise.js";
+import type { Context } from "../core/context.js";
+import type { CallOptions, CallPromise } from "../core/options.js";
+import { callSettings } from "../core/settings.js";
+import { refusal } from "../core/status.js";
+import { limits } from "../generated/contract.js";
+import type { RerankRequest, RerankResponse } from "../generated/types.js";
+
+const timeoutMs = 60_000;
+// The answer can carry every document back.
+const maxResponseBytes = 64 * 1024 * 1024;
+
+/**
+ * Ranks documents by their relevance to a query, most relevant first. Needs no account.
+ * Repeating it is safe. (Interface document: Endpoints, Rerank documents.)
+ *
+ * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
+ * @example
+ * const { data } = await client.rerank({ query: "capital of France", documents: ["Paris.", "Rome."], top_n: 1 });
+ * data[0]?.index; // the position in `documents`
+ */
+export type Rerank = (body: RerankRequest, options?: CallOptions) => CallPromise<RerankResponse>;
+
+/** Makes {@link Rerank} over a client's connection. */
+export function createRerank({ connection, defaults, rerankModel }: Context): Rerank {
+  return (body, options) =>
+    startCall("rerankDocuments", async () => {
+      const settings = callSettings(defaults, options, timeoutMs);
+      const call = {
+        operation: "rerankDocuments",
+        input: { path: undefined, body: checkBody(body, rerankModel) },
+        maxResponseBytes,
+        read: (answer: object) => answer as RerankResponse,
+      } as const;
+      return makeCall(connection, call, settings);
+    });
+}
+
+function checkBody(given: RerankRequest, rerankModel: string | undefined): RerankRequest {
+  if (given === undefined) throw refusal("INVALID_ARGUMENT", "body must be an object.");
+  const body = ownProperties(given, "body");
+  expect(body, "query", "string", true);
+  expect(body, "model", "string", false);
+  expect(body, "task", "string", false);
+  expect(body, "return_documents", "boolean", false);
+  checkDocuments(body.documents);
+  const rules = limits.rerankDocuments;
+  if (body.top_n !== undefined) checkInteger(body.top_n, "top_n", rules.top_n.minimum);
+  if (body.model === undefined && rerankModel !== undefined) body.model = rerankModel;
+  return body;
+}
+
+function expect(body: RerankRequest, field: keyof RerankRequest, type: string, required: boolean): void {
+  const value = body[field];
+  if (value === undefined ? required : typeof value !== type) {
+    throw refusal("INVALID_ARGUMENT", `${field} must be a ${type}${required ? "" : " when given"}.`);
+  }
+}
+
+function checkDocuments(documents: unknown): void {
+  const { minItems } = limits.rerankDocuments.documents;
+  if (!Array.isArray(documents) || documents.length < minItems) {
+    throw refusal("INVALID_ARGUMENT", `documents must be a list of at least ${minItems} string.`);
+  }
+  for (let index = 0; index < documents.length; index++) {
+    if (typeof documents[index] !== "string") {
+      throw refusal("INVALID_ARGUMENT", `documents[${index}] must be a string.`);
+    }
+  }
+}
