@@ -13,6 +13,10 @@ const problems = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagno
 if (problems.length > 0) fail(...problems);
 
 function fail(...diagnostics: ts.Diagnostic[]): never {
-  const format = { getCanonicalFileName: (name: string) => name, getCurrentDirectory: () => root, getNewLine: () => "\n" };
+  const format = {
+    getCanonicalFileName: (name: string) => name,
+    getCurrentDirectory: () => root,
+    getNewLine: () => "\n",
+  };
   throw new Error(ts.formatDiagnostics(diagnostics, format));
 }

@@ -3,8 +3,8 @@ import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createClient, isStatusError, type RerankRequest, type UploadProgress } from "../src/index.js";
-import { startMock } from "./mock/startMock.js";
 import { rerankExample } from "./demo/rerankExample.js";
+import { startMock } from "./mock/startMock.js";
 
 const { values } = parseArgs({ options: { file: { type: "string" } } });
 const file = values.file ?? fileURLToPath(new URL("../examples/train.jsonl", import.meta.url));
@@ -34,7 +34,9 @@ async function upload(path: string): Promise<void> {
     progress(`  sent ${sentBytes} of ${totalBytes} bytes (${percent} %)`);
   };
   const stored = await client.datasets.upload("reviews", path, { onProgress: show });
-  console.log(`\n  the mock's example answer: ${stored.filename}, ${stored.bytes} bytes (the file has ${(await stat(path)).size})\n`);
+  console.log(
+    `\n  the mock's example answer: ${stored.filename}, ${stored.bytes} bytes (the file has ${(await stat(path)).size})\n`,
+  );
 }
 
 async function rerank(body: RerankRequest): Promise<void> {
@@ -66,7 +68,9 @@ async function failure(): Promise<void> {
   } catch (error) {
     if (!isStatusError(error)) throw error;
     console.log(`  ${error.message}`);
-    console.log(`  executed: "${error.executed}"  httpStatus: ${error.httpStatus}  inferred: ${error.inferred}`);
+    console.log(
+      `  executed: "${error.executed}"  httpStatus: ${error.httpStatus}  inferred: ${error.inferred}`,
+    );
     console.log(`  hint: ${error.hint}`);
   }
 }
