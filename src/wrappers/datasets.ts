@@ -52,7 +52,7 @@ export interface Datasets {
   ): CallPromise<UploadDatasetFileResponse>;
 }
 
-/** Makes {@link Datasets} over a client's connection. */
+/** @internal Makes {@link Datasets} over a client's connection. */
 export function createDatasets({ connection, defaults }: Context): Datasets {
   return {
     upload: (datasetId, file, options) =>

@@ -23,7 +23,7 @@ export interface Deployments {
   scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void>;
 }
 
-/** Makes {@link Deployments} over a client's connection. */
+/** @internal Makes {@link Deployments} over a client's connection. */
 export function createDeployments({ connection, defaults }: Context): Deployments {
   return {
     scale: (deploymentId, replicaCount, options) =>

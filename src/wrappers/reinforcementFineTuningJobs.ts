@@ -22,7 +22,7 @@ export interface ReinforcementFineTuningJobs {
   resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob>;
 }
 
-/** Makes {@link ReinforcementFineTuningJobs} over a client's connection. */
+/** @internal Makes {@link ReinforcementFineTuningJobs} over a client's connection. */
 export function createReinforcementFineTuningJobs({
   connection,
   defaults,

@@ -23,7 +23,7 @@ const maxResponseBytes = 64 * 1024 * 1024;
  */
 export type Rerank = (body: RerankRequest, options?: CallOptions) => CallPromise<RerankResponse>;
 
-/** Makes {@link Rerank} over a client's connection. */
+/** @internal Makes {@link Rerank} over a client's connection. */
 export function createRerank({ connection, defaults, rerankModel }: Context): Rerank {
   return (body, options) =>
     startCall("rerankDocuments", async () => {

@@ -75,9 +75,12 @@ class NodeExchange implements Exchange {
 
   #start(): void {
     const { method, url, headers, body, freshSocket } = this.#request;
-    const bytes = typeof body === "string" ? Buffer.from(body) : undefined;
-    const length = bytes?.byteLength ?? (body as Multipart | undefined)?.size;
-    const message = this.#module.request(url, {
+    const length = typeof body === "object" ? body.size : Buffer.byteLength(body ?? "");
+    const message = this.#module.request({
+      protocol: url.protocol,
+      hostname: url.hostname.replace(/^\[|\]$/g, ""),
+      port: url.port,
+      path: url.pathname,
       method,
       agent: this.#agent,
       headers: {
@@ -99,7 +102,8 @@ class NodeExchange implements Exchange {
       if (this.phase === "send") this.phase = "headers";
     });
     if (typeof body === "object") void this.#stream(message, body);
-    else message.end(bytes);
+    // A string leaves in one write together with the headers.
+    else message.end(body);
   }
 
   #connecting(socket: Socket): void {
