@@ -11,7 +11,7 @@ import {
 } from "./core/arguments.js";
 import type { Connection } from "./core/call.js";
 import type { Context } from "./core/context.js";
-import { createDispatch } from "./core/openapi.js";
+import { createPrepare } from "./core/openapi.js";
 import type { ApiKey, ClientOptions } from "./core/options.js";
 import type { Defaults } from "./core/settings.js";
 import { refusal } from "./core/status.js";
@@ -95,7 +95,7 @@ function connectionOf(options: ClientOptions, transport: Transport): Connection 
   );
   const { connectTimeoutMs } = options;
   return {
-    dispatch: createDispatch(baseUrl),
+    prepare: createPrepare(baseUrl),
     transport,
     apiKey: checkKeySource(required(options.apiKey, "apiKey", "TUNERANK_API_KEY")),
     userAgent: userAgentOf(options.userAgent),

@@ -5,12 +5,8 @@ import { StatusError } from "./status.js";
 import type { TransportResponse } from "./transport/transport.js";
 
 /** The JSON object of a 2xx answer. @throws StatusError for every other answer. */
-export function readAnswer(
-  operation: OperationId,
-  answer: TransportResponse,
-  redact: (text: string) => string,
-): object {
-  if (answer.status < 200 || answer.status >= 300) throw errorAnswer(operation, answer, redact);
+export function readAnswer(operation: OperationId, answer: TransportResponse, key: string): object {
+  if (answer.status < 200 || answer.status >= 300) throw errorAnswer(operation, answer, key);
   let value: unknown;
   try {
     value = JSON.parse(answer.text);
@@ -38,13 +34,9 @@ export function readAnswer(
   );
 }
 
-function errorAnswer(
-  operation: OperationId,
-  answer: TransportResponse,
-  redact: (text: string) => string,
-): StatusError {
+function errorAnswer(operation: OperationId, answer: TransportResponse, key: string): StatusError {
   const { status, headers } = answer;
-  const said = readErrorBody(answer.text, status, redact);
+  const said = readErrorBody(answer.text, status, key);
   const read = codeOfHttpStatus(status);
   const code = said.code ?? read.code;
   const redirected = status >= 300 && status < 400;

@@ -1,23 +1,19 @@
 import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
-import { readAnswer, requestIdOf } from "./answer.js";
+import { readAnswer } from "./answer.js";
 import { checkApiKey } from "./arguments.js";
+import type { Outcome } from "./callPromise.js";
 import { endedError, transportError } from "./failure.js";
 import { Ended, Lifetime } from "./lifetime.js";
-import type { Dispatch, OperationInput, PreparedRequest } from "./openapi.js";
-import type { ApiKey, CallResponse } from "./options.js";
+import type { OperationInput, Prepare, PreparedRequest } from "./openapi.js";
+import type { ApiKey } from "./options.js";
 import type { CallSettings } from "./settings.js";
 import { type Attempt, isStatusError, refusal, StatusError } from "./status.js";
-import {
-  type Exchange,
-  type Transport,
-  TransportFailure,
-  type TransportResponse,
-} from "./transport/transport.js";
+import { type Exchange, type Transport, TransportFailure } from "./transport/transport.js";
 
 /** What every call of one client shares. */
 export interface Connection {
-  readonly dispatch: Dispatch;
+  readonly prepare: Prepare;
   readonly transport: Transport;
   readonly apiKey: ApiKey;
   readonly userAgent: string;
@@ -38,76 +34,74 @@ export async function makeCall<Id extends OperationId, T>(
   connection: Connection,
   call: Call<Id, T>,
   settings: CallSettings,
-): Promise<CallResponse<T>> {
+): Promise<Outcome<T>> {
+  const { operation } = call;
   const lifetime = new Lifetime(settings.timeoutMs, settings.signal);
+  const started = performance.now();
+  let key = "";
+  let exchange: Exchange | undefined;
   try {
-    return await attempt(connection, call, settings, lifetime);
+    const { apiKey } = connection;
+    key = typeof apiKey === "string" ? apiKey : await lifetime.during(currentKey(apiKey));
+    const prepared = prepare(connection, call);
+    const url = finalUrl(prepared.url);
+    if (lifetime.ended) throw new Ended();
+    exchange = connection.transport.send({
+      method: prepared.method,
+      url,
+      headers: headersOf(prepared, key, connection.userAgent, settings.headers),
+      body: prepared.body,
+      maxResponseBytes: call.maxResponseBytes,
+      freshSocket: !operations[operation].retrySafe,
+      connectTimeoutMs: connection.connectTimeoutMs,
+    });
+    lifetime.stop = exchange.abort.bind(exchange);
+    const answer = await exchange.response;
+    const data = call.read(readAnswer(operation, answer, key));
+    const durationMs = performance.now() - started;
+    return { data, answer, attempts: [{ number: 1, durationMs, httpStatus: answer.status }] };
+  } catch (error) {
+    throw withAttempt(
+      statusError(error, call, settings, lifetime, exchange, key),
+      started,
+      exchange !== undefined,
+    );
   } finally {
     lifetime.dispose();
   }
 }
 
-async function attempt<Id extends OperationId, T>(
-  connection: Connection,
-  call: Call<Id, T>,
-  settings: CallSettings,
-  lifetime: Lifetime,
-): Promise<CallResponse<T>> {
-  const { operation } = call;
-  const started = performance.now();
-  let exchange: Exchange | undefined;
-  let redact = (text: string): string => text;
+function prepare<Id extends OperationId, T>(connection: Connection, call: Call<Id, T>): PreparedRequest {
   try {
-    const key = await lifetime.during(currentKey(connection.apiKey));
-    redact = (text) => text.replaceAll(key, "[redacted]");
-    const send = (prepared: PreparedRequest): Promise<TransportResponse> => {
-      exchange = connection.transport.send({
-        method: prepared.method,
-        url: finalUrl(prepared.url),
-        headers: headersOf(prepared, key, connection.userAgent, settings.headers),
-        body: prepared.body,
-        maxResponseBytes: call.maxResponseBytes,
-        freshSocket: !operations[operation].retrySafe,
-        connectTimeoutMs: connection.connectTimeoutMs,
-      });
-      return exchange.response;
-    };
-    const answer = await lifetime.during(connection.dispatch(operation, call.input, send), () =>
-      exchange?.abort(),
-    );
-    const data = call.read(readAnswer(operation, answer, redact));
-    const { status: httpStatus, headers } = answer;
-    const requestId = requestIdOf(headers);
-    const attempts: Attempt[] = [{ number: 1, durationMs: performance.now() - started, httpStatus }];
-    return { data, httpStatus, headers, attempts, ...(requestId !== undefined && { requestId }) };
-  } catch (error) {
-    throw withAttempt(asStatusError(error), started, exchange !== undefined);
-  }
-
-  function asStatusError(error: unknown): StatusError {
-    if (error instanceof Ended) {
-      const reason = lifetime.ended ?? "aborted";
-      return endedError(operation, reason, settings.timeoutMs, exchange, settings.signal?.reason);
-    }
-    if (error instanceof TransportFailure) return transportError(operation, error, redact);
-    if (isStatusError(error)) return error;
-    if (exchange === undefined) {
-      return refusal("INVALID_ARGUMENT", `The body cannot be written as JSON: ${(error as Error).message}`, {
-        operation,
-      });
-    }
-    return new StatusError("The client failed.", {
-      code: "INTERNAL",
-      executed: "unknown",
-      codeSource: "client",
-      operation,
-      cause: error,
+    return connection.prepare(call.operation, call.input);
+  } catch (cause) {
+    throw refusal("INVALID_ARGUMENT", `The body cannot be written as JSON: ${(cause as Error).message}`, {
+      cause,
     });
   }
 }
 
-async function currentKey(apiKey: ApiKey): Promise<string> {
-  if (typeof apiKey === "string") return apiKey;
+function statusError<Id extends OperationId, T>(
+  error: unknown,
+  { operation }: Call<Id, T>,
+  { timeoutMs, signal }: CallSettings,
+  { ended }: Lifetime,
+  exchange: Exchange | undefined,
+  key: string,
+): StatusError {
+  if (isStatusError(error)) return error;
+  if (ended) return endedError(operation, ended, timeoutMs, exchange, signal?.reason);
+  if (error instanceof TransportFailure) return transportError(operation, error, key);
+  return new StatusError("The client failed.", {
+    code: "INTERNAL",
+    executed: exchange ? "unknown" : "no",
+    codeSource: "client",
+    operation,
+    cause: error,
+  });
+}
+
+async function currentKey(apiKey: Exclude<ApiKey, string>): Promise<string> {
   let key: unknown;
   try {
     key = await apiKey();
@@ -117,11 +111,17 @@ async function currentKey(apiKey: ApiKey): Promise<string> {
   return checkApiKey(key, "What the apiKey function returned");
 }
 
+let lastUrl: URL | undefined;
+
 // Parsing must not change it: a URL that reads differently would be another operation.
 function finalUrl(text: string): URL {
+  if (lastUrl?.href === text) return lastUrl;
   const url = new URL(text);
-  if (url.origin + url.pathname === text) return url;
-  throw refusal("INVALID_ARGUMENT", "An id cannot stand in the operation's URL unchanged.");
+  if (url.href !== text || url.search !== "" || url.hash !== "") {
+    throw refusal("INVALID_ARGUMENT", "An id cannot stand in the operation's URL unchanged.");
+  }
+  lastUrl = url;
+  return url;
 }
 
 function headersOf(
@@ -130,13 +130,12 @@ function headersOf(
   userAgent: string,
   headers: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const contentType = typeof prepared.body === "object" ? prepared.body.contentType : "application/json";
   return {
     accept: "application/json",
     "user-agent": userAgent,
     ...headers,
     authorization: `Bearer ${key}`,
-    "content-type": contentType,
+    "content-type": typeof prepared.body === "object" ? prepared.body.contentType : "application/json",
   };
 }
 

@@ -1,29 +1,45 @@
 import type { OperationId } from "../generated/contract.js";
+import { requestIdOf } from "./answer.js";
 import type { CallPromise, CallResponse } from "./options.js";
-import { isStatusError } from "./status.js";
+import { type Attempt, isStatusError } from "./status.js";
+import type { TransportResponse } from "./transport/transport.js";
+
+/** A call's value, with the answer it was read from. */
+export interface Outcome<T> {
+  readonly data: T;
+  readonly answer: TransportResponse;
+  readonly attempts: readonly Attempt[];
+}
 
 /** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
-export function startCall<T>(operation: OperationId, run: () => Promise<CallResponse<T>>): CallPromise<T> {
-  const response = named(operation, run);
-  const value = response.then(({ data }) => data);
+export function startCall<T>(operation: OperationId, run: () => Promise<Outcome<T>>): CallPromise<T> {
+  const outcome = run();
+  const value = outcome.then(
+    ({ data }) => data,
+    (error) => fail(error, operation),
+  );
   return Object.assign(value, {
     withResponse() {
       // Whoever asks for the response hears of its failure there, not a second time as unhandled.
       value.catch(() => {});
-      return response;
+      return outcome.then(responseOf, (error) => fail(error, operation));
     },
   });
 }
 
-async function named<T>(
-  operation: OperationId,
-  run: () => Promise<CallResponse<T>>,
-): Promise<CallResponse<T>> {
-  try {
-    return await run();
-  } catch (error) {
-    // Checks of arguments do not know which operation they serve.
-    if (isStatusError(error) && error.operation === undefined) Object.assign(error, { operation });
-    throw error;
-  }
+// Checks of arguments do not know which operation they serve.
+function fail(error: unknown, operation: OperationId): never {
+  if (isStatusError(error) && error.operation === undefined) Object.assign(error, { operation });
+  throw error;
+}
+
+function responseOf<T>({ data, answer, attempts }: Outcome<T>): CallResponse<T> {
+  const requestId = requestIdOf(answer.headers);
+  return {
+    data,
+    httpStatus: answer.status,
+    headers: answer.headers,
+    attempts,
+    ...(requestId !== undefined && { requestId }),
+  };
 }

@@ -35,22 +35,27 @@ const grpcCodes: readonly StatusCode[] = [
 
 /**
  * Reads an error body of unknown shape: own properties only, each type-checked. Never throws.
- * @param redact Removes the key from what is kept, should the server have sent it back.
+ * @param key Removed from what is kept, should the server have sent it back.
  */
-export function readErrorBody(text: string, httpStatus: number, redact: (text: string) => string): ErrorBody {
+export function readErrorBody(text: string, httpStatus: number, key: string): ErrorBody {
   const trimmed = text.replace(/^\uFEFF/, "").trim();
   if (trimmed === "") return {};
   const parsed = parse(trimmed);
-  const kept = redact(trimmed);
+  const kept = redact(key, trimmed);
   if (parsed === undefined) return { message: plainText(kept), body: kept.slice(0, keptCharacters) };
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
   const code = readCode(root, httpStatus);
   const message = readMessage(root);
   return {
     ...(code !== undefined && { code }),
-    ...(message !== undefined && { message: redact(message).slice(0, keptCharacters) }),
+    ...(message !== undefined && { message: redact(key, message).slice(0, keptCharacters) }),
     body: (kept.length <= keptCharacters ? parse(kept) : undefined) ?? kept.slice(0, keptCharacters),
   };
+}
+
+/** The text without the API key. */
+export function redact(key: string, text: string): string {
+  return key === "" ? text : text.replaceAll(key, "[redacted]");
 }
 
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {

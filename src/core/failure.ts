@@ -1,19 +1,16 @@
 import type { OperationId } from "../generated/contract.js";
+import { redact } from "./errorBody.js";
 import { codeOfHttpStatus, type Executed, executedOfAnswer } from "./httpStatus.js";
 import type { EndReason } from "./lifetime.js";
 import { StatusError, type StatusErrorDetails } from "./status.js";
 import type { Phase, TransportFailure } from "./transport/transport.js";
 
 /** The error of a request that brought no whole answer. */
-export function transportError(
-  operation: OperationId,
-  failure: TransportFailure,
-  redact: (text: string) => string,
-): StatusError {
+export function transportError(operation: OperationId, failure: TransportFailure, key: string): StatusError {
   const { phase, reason, status, cause } = failure;
   const executed = executedSoFar(phase, status);
   const shared = { operation, executed, cause, httpStatus: status } satisfies Partial<StatusErrorDetails>;
-  const message = redact(failure.message);
+  const message = redact(key, failure.message);
   if (reason === "connect-timeout") {
     return new StatusError(message, { ...shared, code: "DEADLINE_EXCEEDED", codeSource: "transport" });
   }

@@ -5,45 +5,45 @@ export type EndReason = "aborted" | "deadline";
 
 /** One call's time: one timer and one listener on the caller's signal, both gone after `dispose`. */
 export class Lifetime {
+  /** Set once the call is over, whatever it is doing. */
   ended: EndReason | undefined;
-  #stop: (() => void) | undefined;
+  /** What to stop when that happens. */
+  stop: (() => void) | undefined;
   readonly #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
-  readonly #onAbort = (): void => this.#end("aborted");
+  readonly #onAbort: (() => void) | undefined;
 
   constructor(timeoutMs: number, signal: AbortSignalLike | undefined) {
-    // Timers hold 32 bits; a longer deadline is as good as none.
+    // Timers hold 31 bits; a longer deadline is as good as none.
     this.#timer = setTimeout(() => this.#end("deadline"), Math.min(timeoutMs, 2 ** 31 - 1));
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.ended = "aborted";
+      return;
+    }
     this.#signal = signal;
-    if (signal?.aborted) this.ended = "aborted";
-    else signal?.addEventListener("abort", this.#onAbort);
+    this.#onAbort = () => this.#end("aborted");
+    signal.addEventListener("abort", this.#onAbort);
   }
 
-  /** Waits for `promise`, or calls `cancel` and rejects with {@link Ended} when the call ends first. */
-  during<T>(promise: Promise<T>, cancel?: () => void): Promise<T> {
+  /** Waits for `promise`, or rejects with {@link Ended} as soon as the call is over. */
+  during<T>(promise: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const stop = () => {
-        reject(new Ended());
-        cancel?.();
-      };
-      if (this.ended) {
-        promise.catch(() => {});
-        return stop();
-      }
-      this.#stop = stop;
+      this.stop = () => reject(new Ended());
       promise.then(resolve, reject);
+      if (this.ended) this.stop();
     });
   }
 
   dispose(): void {
     clearTimeout(this.#timer);
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#stop = undefined;
+    if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.stop = undefined;
   }
 
   #end(reason: EndReason): void {
     this.ended ??= reason;
-    this.#stop?.();
+    this.stop?.();
   }
 }
 

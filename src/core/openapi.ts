@@ -3,7 +3,6 @@ import createFetchClient from "openapi-fetch";
 import { type OperationId, operations } from "../generated/contract.js";
 import type { paths, operations as Schema } from "../generated/schema.js";
 import type { Multipart } from "./multipart.js";
-import type { TransportResponse } from "./transport/transport.js";
 
 // JSON leaves a field that is undefined out, so a caller may say so.
 type Sendable<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
@@ -29,15 +28,11 @@ export interface PreparedRequest {
   readonly body: string | Multipart | undefined;
 }
 
-/** Turns an operation into a request and hands it to `send`. */
-export type Dispatch = <Id extends OperationId>(
-  id: Id,
-  input: OperationInput<Id>,
-  send: (request: PreparedRequest) => Promise<TransportResponse>,
-) => Promise<TransportResponse>;
+/** Turns an operation into a request; nothing is sent. */
+export type Prepare = <Id extends OperationId>(id: Id, input: OperationInput<Id>) => PreparedRequest;
 
-/** Stands in for the platform's Request, which would copy everything and buffer the body. */
-class LightRequest {
+/** Stands in for the platform's Request, which would copy everything and keep the body in memory. */
+class LightRequest implements PreparedRequest {
   readonly url: string;
   readonly method: string;
   readonly body: string | Multipart | undefined;
@@ -48,62 +43,50 @@ class LightRequest {
   }
 }
 
-/** Stands in for the platform's Response: the transport has read the body already. */
-class LightResponse {
-  readonly answer: TransportResponse;
-  readonly status: number;
-  readonly ok: boolean;
-  readonly body: string;
-  readonly headers: { get(name: string): string | null } = { get: () => null };
-  constructor(answer: TransportResponse) {
-    this.answer = answer;
-    this.status = answer.status;
-    this.ok = answer.status >= 200 && answer.status < 300;
-    this.body = answer.text;
-  }
-  async text(): Promise<string> {
-    return "";
-  }
-}
+// What openapi-fetch is told came back: nothing it would read. The answer is the transport's business.
+const nothing = Promise.resolve({ status: 204, ok: true, headers: { get: () => null } });
 
-/** Operations of the contract, with openapi-fetch making their URL and body. */
-export function createDispatch(baseUrl: string): Dispatch {
+/** Requests as openapi-fetch makes them: it hands them to its `fetch`, before its first await, and that keeps them. */
+export function createPrepare(baseUrl: string): Prepare {
+  let prepared: PreparedRequest | undefined;
+  const fetch = (request: PreparedRequest): typeof nothing => {
+    prepared = request;
+    return nothing;
+  };
   // Every option is an own property, absent ones too: openapi-fetch would read them from a polluted prototype.
   const absent = {
-    baseUrl: undefined,
-    fetch: undefined,
+    bodySerializer: undefined,
     headers: undefined,
-    middleware: undefined,
     pathSerializer: undefined,
     querySerializer: undefined,
     requestInitExt: undefined,
   };
-  const client = createFetchClient<paths>({
-    ...absent,
-    baseUrl,
-    Request: LightRequest,
-    bodySerializer: (body: unknown) => (isMultipart(body) ? body : JSON.stringify(body)),
-  } as never);
-  return async (id, input, send) => {
+  const client = createFetchClient<paths>({ ...absent, baseUrl, fetch, Request: LightRequest } as never);
+  return (id, input) => {
     const { method, path } = operations[id];
-    const fetch = async (request: LightRequest) => new LightResponse(await send(request));
-    const result = (await client.request(
+    prepared = undefined;
+    void client.request(
       method as never,
       path as never,
       {
-        ...absent,
-        Request: LightRequest,
+        baseUrl: undefined,
+        body: "tail" in input.body ? input.body : JSON.stringify(input.body),
+        bodySerializer: asItIs,
         fetch,
-        body: input.body,
-        bodySerializer: undefined,
-        params: { path: input.path, query: undefined, header: undefined, cookie: undefined },
-        parseAs: "stream",
+        headers: undefined,
+        middleware: undefined,
+        params: { path: input.path, query: undefined, header: undefined },
+        parseAs: undefined,
+        pathSerializer: undefined,
+        querySerializer: undefined,
+        Request: LightRequest,
       } as never,
-    )) as unknown as { response: LightResponse };
-    return result.response.answer;
+    );
+    if (prepared === undefined) throw new Error("openapi-fetch made no request.");
+    return prepared;
   };
 }
 
-function isMultipart(body: unknown): body is Multipart {
-  return typeof body === "object" && body !== null && "file" in body && "tail" in body;
+function asItIs(body: string | Multipart): string | Multipart {
+  return body;
 }

@@ -1,6 +1,3 @@
-import { openAsBlob } from "node:fs";
-import { open, stat } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { checkFileName } from "../arguments.js";
 import type { FileSource, UrlLike } from "../fileSource.js";
 import { refusal } from "../status.js";
@@ -19,6 +16,12 @@ export function isBrowser(): boolean {
 
 /** Opens a file by path. @throws StatusError when it cannot be read or is not a file. */
 export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
+  // Loaded with the first file: most processes never upload one.
+  const [{ openAsBlob }, { open, stat }, { fileURLToPath }] = await Promise.all([
+    import("node:fs"),
+    import("node:fs/promises"),
+    import("node:url"),
+  ]);
   const filePath = typeof path === "string" ? path : fileURLToPath(path.href);
   const fileName = name ?? checkFileName(filePath, "file");
   // Looked at before it is opened: opening a pipe would wait for its writer.

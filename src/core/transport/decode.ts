@@ -3,11 +3,11 @@ import type { Readable } from "node:stream";
 
 /** The answer's body with its content encoding undone. */
 export function decoderFor(answer: IncomingMessage): Readable {
-  const encoding = answer.headers["content-encoding"]?.trim().toLowerCase();
-  if (encoding === undefined || encoding === "" || encoding === "identity") return answer;
+  const encoding = encodingOf(answer.rawHeaders);
+  if (encoding === undefined) return answer;
   // Loaded when first needed: most answers are too small to be compressed.
   const zlib = process.getBuiltinModule("node:zlib");
-  switch (encoding) {
+  switch (encoding.trim().toLowerCase()) {
     case "gzip":
     case "x-gzip":
       return answer.pipe(zlib.createGunzip());
@@ -18,4 +18,15 @@ export function decoderFor(answer: IncomingMessage): Readable {
     default:
       return answer;
   }
+}
+
+const name = "content-encoding";
+
+// Looked for in the raw list: making an object of it costs more than the rest of a small answer.
+function encodingOf(rawHeaders: string[]): string | undefined {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i];
+    if (header?.length === name.length && header.toLowerCase() === name) return rawHeaders[i + 1];
+  }
+  return undefined;
 }

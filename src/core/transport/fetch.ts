@@ -23,12 +23,18 @@ class FetchExchange implements Exchange {
   status: number | undefined;
   readonly response: Promise<TransportResponse>;
   readonly #controller = new AbortController();
+  #reject!: (failure: TransportFailure) => void;
 
   constructor(fetch: FetchLike, request: TransportRequest) {
-    this.response = this.#run(fetch, request);
+    this.response = new Promise((resolve, reject) => {
+      this.#reject = reject;
+      this.#run(fetch, request).then(resolve, reject);
+    });
   }
 
+  // Rejects by itself: not every fetch function heeds its signal.
   abort(): void {
+    this.#reject(new TransportFailure("The request was aborted.", { ...this, reason: "aborted" }));
     this.#controller.abort();
   }
 
@@ -85,7 +91,7 @@ class FetchExchange implements Exchange {
     if (this.phase === "headers" && neverConnected.test(codeOf(cause))) this.phase = "connect";
     return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
       phase: this.phase,
-      reason: this.#controller.signal.aborted ? "aborted" : (reason ?? "network"),
+      reason: reason ?? "network",
       status: this.status,
       cause,
     });

@@ -21,22 +21,21 @@ type PooledSocket = Socket & { [idleSince]?: number };
 /** Sends over node:http and node:https with keep-alive sockets. */
 export function createNodeTransport(options: { maxConnections: number }): Transport {
   const agents: Partial<Record<string, http.Agent>> = {};
-  // node:https loads TLS, which a client of a plain http address never needs.
-  const protocolModule = (protocol: string): typeof http =>
-    protocol === "https:" ? (process.getBuiltinModule("node:https") as unknown as typeof http) : http;
-  const agentFor = (protocol: string): http.Agent => {
-    agents[protocol] ??= new (protocolModule(protocol).Agent)({
+  const agentFor = (module: typeof http, protocol: string): http.Agent => {
+    agents[protocol] ??= new module.Agent({
       keepAlive: true,
       maxSockets: options.maxConnections,
       scheduling: "lifo",
-      noDelay: true,
     });
     return agents[protocol];
   };
   return {
     send(request) {
       const { protocol } = request.url;
-      return new NodeExchange(request, protocolModule(protocol), agentFor(protocol));
+      // node:https loads TLS, which a client of a plain http address never needs.
+      const module =
+        protocol === "https:" ? (process.getBuiltinModule("node:https") as unknown as typeof http) : http;
+      return new NodeExchange(request, module, agentFor(module, protocol));
     },
     close() {
       for (const agent of Object.values(agents)) agent?.destroy();
@@ -45,14 +44,14 @@ export function createNodeTransport(options: { maxConnections: number }): Transp
 }
 
 class NodeExchange implements Exchange {
-  phase: Phase = "connect";
   status: number | undefined;
   readonly response: Promise<TransportResponse>;
   readonly #request: TransportRequest;
   readonly #module: typeof http;
   readonly #agent: http.Agent;
-  #message: http.ClientRequest | undefined;
+  #message!: http.ClientRequest;
   #socket: PooledSocket | undefined;
+  #connected = false;
   #connectTimer: NodeJS.Timeout | undefined;
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
@@ -69,59 +68,66 @@ class NodeExchange implements Exchange {
     this.#start();
   }
 
+  get phase(): Phase {
+    if (this.status !== undefined) return "body";
+    if (!this.#connected) return "connect";
+    return this.#message.writableFinished ? "headers" : "send";
+  }
+
   abort(): void {
     this.#fail("The request was aborted.", { reason: "aborted" });
   }
 
   #start(): void {
-    const { method, url, headers, body, freshSocket } = this.#request;
+    const { method, url, headers, body } = this.#request;
+    headers["accept-encoding"] = "gzip, deflate, br";
     const length = typeof body === "object" ? body.size : Buffer.byteLength(body ?? "");
+    if (length !== undefined) headers["content-length"] = String(length);
     const message = this.#module.request({
       protocol: url.protocol,
-      hostname: url.hostname.replace(/^\[|\]$/g, ""),
+      hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
       port: url.port,
       path: url.pathname,
       method,
       agent: this.#agent,
-      headers: {
-        ...headers,
-        "accept-encoding": "gzip, deflate, br",
-        ...(length !== undefined && { "content-length": length }),
-      },
+      headers,
     });
     this.#message = message;
-    message.on("error", (cause) => this.#fail(`The connection failed: ${cause.message}`, { cause }));
+    message.on("error", (cause) => this.#fail(textOf(cause), { cause }));
     message.on("response", (answer) => this.#receive(answer));
-    message.on("socket", (socket: PooledSocket) => {
-      this.#socket = socket;
-      if (!message.reusedSocket) return this.#connecting(socket);
-      if (freshSocket && performance.now() - (socket[idleSince] ?? 0) > freshMs) return this.#again(socket);
-      this.phase = "send";
-    });
-    message.on("finish", () => {
-      if (this.phase === "send") this.phase = "headers";
-    });
-    if (typeof body === "object") void this.#stream(message, body);
-    // A string leaves in one write together with the headers.
-    else message.end(body);
+    message.on("socket", (socket) => this.#take(socket));
+    // A string leaves in one write together with the headers; a file waits until there is a connection.
+    if (typeof body !== "object") message.end(body);
   }
 
-  #connecting(socket: Socket): void {
-    const ready = this.#request.url.protocol === "https:" ? "secureConnect" : "connect";
-    const { connectTimeoutMs } = this.#request;
+  #take(socket: PooledSocket): void {
+    this.#socket = socket;
+    if (!this.#message.reusedSocket) this.#connect(socket);
+    else if (this.#request.freshSocket && performance.now() - (socket[idleSince] ?? 0) > freshMs)
+      this.#again(socket);
+    else this.#ready();
+  }
+
+  #connect(socket: Socket): void {
+    const { connectTimeoutMs, url } = this.#request;
     this.#connectTimer = setTimeout(
       () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
       connectTimeoutMs,
     );
-    socket.once(ready, () => {
+    socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => {
       clearTimeout(this.#connectTimer);
-      if (this.phase === "connect") this.phase = this.#message?.writableFinished ? "headers" : "send";
+      this.#ready();
     });
+  }
+
+  #ready(): void {
+    this.#connected = true;
+    if (typeof this.#request.body === "object") void this.#stream(this.#message, this.#request.body);
   }
 
   // Nothing has been written yet: the stale socket goes, and the request takes the next one.
   #again(stale: Socket): void {
-    this.#message?.removeAllListeners("error").on("error", () => {});
+    this.#message.removeAllListeners("error").on("error", () => {});
     stale.destroy();
     this.#start();
   }
@@ -131,7 +137,7 @@ class NodeExchange implements Exchange {
       message.write(body.head);
       let sent = 0;
       for await (const chunk of body.file.chunks()) {
-        if (this.#settled || this.#message !== message || message.destroyed) return;
+        if (message.destroyed) return;
         if (!message.write(chunk)) await drained(message);
         sent += chunk.byteLength;
         body.onSent?.(sent);
@@ -146,40 +152,36 @@ class NodeExchange implements Exchange {
     const status = answer.statusCode ?? 0;
     const ok = status >= 200 && status < 300;
     this.status = status;
-    this.phase = "body";
     const limit = ok ? this.#request.maxResponseBytes : maxErrorBytes;
     const chunks: Buffer[] = [];
     let total = 0;
-    const finish = () => this.#succeed(answer, Buffer.concat(chunks, total));
+    const finish = () => this.#succeed(answer, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
     // An error answer is understood from what came of it; a 2xx must be whole.
-    const cut = (message: string, details: { reason?: "too-large"; cause?: unknown }) =>
-      ok ? this.#fail(message, details) : finish();
+    const cut = (message: string, details: { reason?: "too-large"; cause?: unknown }) => {
+      if (ok) this.#fail(message, details);
+      else finish();
+      this.#message.destroy();
+    };
+    const broken = (cause: Error) => cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
     const body = decoderFor(answer);
     body.on("data", (chunk: Buffer) => {
-      if (total + chunk.byteLength <= limit) {
-        chunks.push(chunk);
-        total += chunk.byteLength;
-        return;
-      }
-      cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
-      this.#message?.destroy();
+      total += chunk.byteLength;
+      if (total <= limit) chunks.push(chunk);
+      else cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
     });
     body.on("end", finish);
-    body.on("error", (cause: Error) => cut(`The answer's body failed: ${cause.message}`, { cause }));
-    answer.on("error", (cause) => cut(`The answer's body was cut short: ${cause.message}`, { cause }));
-    answer.on("close", () => {
-      if (!answer.complete) cut("The answer's body was cut short.", {});
-    });
+    body.on("error", broken);
+    if (body !== answer) answer.on("error", broken);
   }
 
-  #succeed(answer: http.IncomingMessage, bytes: Buffer): void {
+  #succeed(answer: http.IncomingMessage, bytes: Buffer | undefined): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#connectTimer);
     if (this.#socket) this.#socket[idleSince] = performance.now();
     // An answer that came before the upload ended leaves a connection nobody can use again.
-    if (this.#message?.writableFinished === false) this.#message.destroy();
-    this.#resolve({ status: this.status ?? 0, headers: plainHeaders(answer), text: bytes.toString("utf8") });
+    if (!this.#message.writableFinished) this.#message.destroy();
+    this.#resolve(new NodeResponse(answer, bytes === undefined ? "" : bytes.toString("utf8")));
   }
 
   #fail(text: string, details: { reason?: TransportFailure["reason"]; cause?: unknown }): void {
@@ -187,7 +189,28 @@ class NodeExchange implements Exchange {
     this.#settled = true;
     clearTimeout(this.#connectTimer);
     this.#reject(new TransportFailure(text, { phase: this.phase, status: this.status, ...details }));
-    this.#message?.destroy();
+    this.#message.destroy();
+  }
+}
+
+class NodeResponse implements TransportResponse {
+  readonly text: string;
+  readonly #answer: http.IncomingMessage;
+
+  constructor(answer: http.IncomingMessage, text: string) {
+    this.#answer = answer;
+    this.text = text;
+  }
+
+  get status(): number {
+    return this.#answer.statusCode ?? 0;
+  }
+
+  // Node makes them of the raw list when asked; few calls ask.
+  get headers(): Readonly<Record<string, string>> {
+    const { headers } = this.#answer;
+    const cookies = headers["set-cookie"];
+    return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
   }
 }
 
@@ -201,8 +224,7 @@ function drained(message: http.ClientRequest): Promise<void> {
   });
 }
 
-function plainHeaders(answer: http.IncomingMessage): Readonly<Record<string, string>> {
-  const { headers } = answer;
-  const cookies = headers["set-cookie"];
-  return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
+// Trying every address of a name leaves one error for each and no message of its own.
+function textOf(error: Error & { code?: string; errors?: Error[] }): string {
+  return error.message || error.errors?.[0]?.message || error.code || "the connection failed";
 }

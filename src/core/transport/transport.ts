@@ -7,8 +7,8 @@ export type Phase = "connect" | "send" | "headers" | "body";
 export interface TransportRequest {
   readonly method: string;
   readonly url: URL;
-  /** Names in lower case; `content-type` included, `content-length` not. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names in lower case; `content-type` included, `content-length` not. The transport may add to them. */
+  readonly headers: Record<string, string>;
   readonly body: string | Multipart | undefined;
   /** The most decoded bytes to take of a 2xx answer. */
   readonly maxResponseBytes: number;
@@ -27,11 +27,11 @@ export interface TransportResponse {
 /** One request under way. */
 export interface Exchange {
   readonly response: Promise<TransportResponse>;
-  /** How far it got; read after `response` rejected or instead of waiting for it. */
+  /** How far it got. */
   readonly phase: Phase;
   /** The answer's status, once its headers came. */
   readonly status: number | undefined;
-  /** Ends it at once; `response` then rejects. */
+  /** Ends it: `response` rejects at once. */
   abort(): void;
 }
 
