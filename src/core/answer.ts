@@ -1,5 +1,5 @@
 import { codes, type OperationId } from "../generated/contract.js";
-import { readErrorBody } from "./errorBody.js";
+import { readErrorBody, redact } from "./errorBody.js";
 import { codeOfHttpStatus, executedOfAnswer } from "./httpStatus.js";
 import { StatusError } from "./status.js";
 import type { TransportResponse } from "./transport/transport.js";
@@ -9,7 +9,7 @@ export function readAnswer(operation: OperationId, answer: TransportResponse, ke
   if (answer.status < 200 || answer.status >= 300) throw errorAnswer(operation, answer, key);
   let value: unknown;
   try {
-    value = JSON.parse(answer.text);
+    value = JSON.parse(answer.text.replace(/^\uFEFF/, ""));
   } catch {
     // Its parser's message would quote the body: nothing of it is kept.
   }
@@ -26,7 +26,7 @@ export function readAnswer(operation: OperationId, answer: TransportResponse, ke
       codeSource: "client",
       httpStatus: answer.status,
       operation,
-      requestId: requestIdOf(answer.headers),
+      requestId: redacted(key, requestIdOf(answer.headers)),
       ...(html && {
         hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
       }),
@@ -50,11 +50,15 @@ function errorAnswer(operation: OperationId, answer: TransportResponse, key: str
     inferred: said.code === undefined && read.inferred,
     httpStatus: status,
     operation,
-    requestId: requestIdOf(headers),
+    requestId: redacted(key, requestIdOf(headers)),
     retryAfterMs: retryAfterMs(headers, Date.now()),
     body: said.body,
     ...(redirected && { hint: "Set baseUrl to the final address: the key and the file go nowhere else." }),
   });
+}
+
+function redacted(key: string, text: string | undefined): string | undefined {
+  return text === undefined ? undefined : redact(key, text);
 }
 
 /** The answer's `x-request-id`, else `request-id`. */

@@ -12,6 +12,7 @@ export interface ErrorBody {
 }
 
 const keptCharacters = 4096;
+const redacted = "[redacted]";
 
 // gRPC's numbers; the order of the service's table differs.
 const grpcCodes: readonly StatusCode[] = [
@@ -41,21 +42,37 @@ export function readErrorBody(text: string, httpStatus: number, key: string): Er
   const trimmed = text.replace(/^\uFEFF/, "").trim();
   if (trimmed === "") return {};
   const parsed = parse(trimmed);
-  const kept = redact(key, trimmed);
-  if (parsed === undefined) return { message: plainText(kept), body: kept.slice(0, keptCharacters) };
+  if (parsed === undefined) {
+    const kept = redact(key, trimmed);
+    return { message: plainText(kept), body: kept.slice(0, keptCharacters) };
+  }
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
   const code = readCode(root, httpStatus);
   const message = readMessage(root);
   return {
     ...(code !== undefined && { code }),
     ...(message !== undefined && { message: redact(key, message).slice(0, keptCharacters) }),
-    body: (kept.length <= keptCharacters ? parse(kept) : undefined) ?? kept.slice(0, keptCharacters),
+    body:
+      trimmed.length <= keptCharacters
+        ? redactAll(key, parsed)
+        : redact(key, trimmed).slice(0, keptCharacters),
   };
 }
 
-/** The text without the API key. */
+/** The text without the API key, written plainly or as JSON writes it. */
 export function redact(key: string, text: string): string {
-  return key === "" ? text : text.replaceAll(key, "[redacted]");
+  if (key === "") return text;
+  return text.replaceAll(key, redacted).replaceAll(JSON.stringify(key).slice(1, -1), redacted);
+}
+
+// A body of at most 4 KiB: it cannot be deep enough to matter.
+function redactAll(key: string, value: unknown): unknown {
+  if (typeof value === "string") return redact(key, value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => redactAll(key, item));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [redact(key, name), redactAll(key, item)]),
+  );
 }
 
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {

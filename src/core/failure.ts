@@ -7,7 +7,8 @@ import type { Phase, TransportFailure } from "./transport/transport.js";
 
 /** The error of a request that brought no whole answer. */
 export function transportError(operation: OperationId, failure: TransportFailure, key: string): StatusError {
-  const { phase, reason, status, cause } = failure;
+  const { phase, reason, status } = failure;
+  const cause = reason === "source" ? failure.cause : withoutKey(failure.cause, key);
   const executed = executedSoFar(phase, status);
   const shared = { operation, executed, cause, httpStatus: status } satisfies Partial<StatusErrorDetails>;
   const message = redact(key, failure.message);
@@ -46,4 +47,20 @@ function executedSoFar(phase: Phase, status: number | undefined): Executed {
   if (phase === "connect") return "no";
   if (status === undefined) return "unknown";
   return status >= 200 && status < 300 ? "yes" : executedOfAnswer(codeOfHttpStatus(status).code, status);
+}
+
+const told = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
+
+// Network errors can hold the bytes that caused them: only what says what happened is kept.
+function withoutKey(cause: unknown, key: string, depth = 0): unknown {
+  if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
+  const inner = depth < 3 ? withoutKey(cause.cause, key, depth + 1) : undefined;
+  const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
+  for (const name of told) {
+    const value = (cause as { [name in (typeof told)[number]]?: unknown })[name];
+    if (typeof value === "number") Object.assign(copy, { [name]: value });
+    else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
+  }
+  copy.stack = redact(key, cause.stack ?? "");
+  return copy;
 }

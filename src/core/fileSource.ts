@@ -15,7 +15,7 @@ export interface BlobLike {
 /** What can be uploaded: a path or `file:` URL (Node), a Blob, a File, or bytes. */
 export type UploadFile = string | UrlLike | BlobLike | Uint8Array;
 
-/** A file ready to be sent, from wherever it comes. */
+/** @internal A file ready to be sent, from wherever it comes. */
 export interface FileSource {
   readonly name: string;
   readonly size: number | undefined;

@@ -58,7 +58,7 @@ export function createPrepare(baseUrl: string): Prepare {
     bodySerializer: undefined,
     headers: undefined,
     pathSerializer: undefined,
-    querySerializer: undefined,
+    querySerializer: noQuery,
     requestInitExt: undefined,
   };
   const client = createFetchClient<paths>({ ...absent, baseUrl, fetch, Request: LightRequest } as never);
@@ -78,13 +78,18 @@ export function createPrepare(baseUrl: string): Prepare {
         params: { path: input.path, query: undefined, header: undefined },
         parseAs: undefined,
         pathSerializer: undefined,
-        querySerializer: undefined,
+        querySerializer: noQuery,
         Request: LightRequest,
       } as never,
     );
     if (prepared === undefined) throw new Error("openapi-fetch made no request.");
     return prepared;
   };
+}
+
+// No operation has a query; the default would look for one in a polluted prototype.
+function noQuery(): string {
+  return "";
 }
 
 function asItIs(body: string | Multipart): string | Multipart {

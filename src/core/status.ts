@@ -49,7 +49,7 @@ export class StatusError extends Error {
   /** One of the 16 failure codes of the service. */
   readonly code: StatusCode;
   /** The answer's HTTP status; absent when there was no answer. */
-  readonly httpStatus?: number;
+  declare readonly httpStatus?: number;
   /** True when the service did not name the code and this client chose it. */
   readonly inferred: boolean;
   /** Who named the code. */
@@ -57,13 +57,13 @@ export class StatusError extends Error {
   /** Whether the operation ran: read this before repeating a call that changes state. */
   readonly executed: Executed;
   /** The operation's id in the contract; absent before a call names one, as when a client is created. */
-  readonly operation?: OperationId;
+  declare readonly operation?: OperationId;
   /** The answer's `x-request-id`, else `request-id`, when it had one. */
-  readonly requestId?: string;
+  declare readonly requestId?: string;
   /** How long the service asked to wait, in milliseconds. */
-  readonly retryAfterMs?: number;
+  declare readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept. */
-  readonly body?: unknown;
+  declare readonly body?: unknown;
   /** One sentence on what to do now. */
   readonly hint: string;
   /** Every HTTP request this call made; empty when it was refused before one. */
@@ -87,11 +87,11 @@ export class StatusError extends Error {
     this.attempts = details.attempts ?? [];
   }
 
-  /** A plain object for logs: every field but the stack and the cause. */
+  /** A plain object for logs: every field but the stack and the causes. */
   toJSON(): Record<string, unknown> {
-    const fields: Partial<StatusError> = { ...this };
-    delete fields.cause;
-    return { name: this.name, message: this.message, ...fields };
+    const { cause: _, message, ...fields } = this;
+    const attempts = this.attempts.map(({ cause: _, ...attempt }) => attempt);
+    return { ...fields, name: this.name, message, attempts };
   }
 }
 
@@ -106,7 +106,8 @@ export function isStatusError<C extends StatusCode = StatusCode>(
   code?: C,
 ): error is StatusError & { readonly code: C } {
   return (
-    error instanceof Error &&
+    typeof error === "object" &&
+    error !== null &&
     (error as { [brand]?: unknown })[brand] === true &&
     (code === undefined || (error as StatusError).code === code)
   );

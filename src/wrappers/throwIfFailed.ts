@@ -16,8 +16,10 @@ export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): 
   const code = status?.code;
   if (code === undefined || code === null || code === "OK") return;
   const known = Object.hasOwn(codes, code);
+  const said: unknown = status?.message;
   const message =
-    status?.message || (known ? codes[code as StatusCode].meaning : `The job reports the code ${code}.`);
+    (typeof said === "string" && said) ||
+    (known ? codes[code as StatusCode].meaning : `The job reports the code ${code}.`);
   throw new StatusError(message, {
     code: known ? (code as StatusCode) : "UNKNOWN",
     inferred: !known,

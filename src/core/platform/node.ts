@@ -22,7 +22,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
     import("node:fs/promises"),
     import("node:url"),
   ]);
-  const filePath = typeof path === "string" ? path : fileURLToPath(path.href);
+  const filePath = typeof path === "string" ? path : pathOf(path, fileURLToPath);
   const fileName = name ?? checkFileName(filePath, "file");
   // Looked at before it is opened: opening a pipe would wait for its writer.
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
@@ -56,6 +56,16 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
     },
     close: () => handle.close(),
   };
+}
+
+function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
+  try {
+    return fileURLToPath(url.href);
+  } catch (cause) {
+    throw refusal("INVALID_ARGUMENT", `file is a URL that names no file here: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
 }
 
 function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {

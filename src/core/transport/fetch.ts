@@ -1,8 +1,10 @@
+import type { Multipart } from "../multipart.js";
 import type { FetchLike, FetchResponse } from "../options.js";
 import {
   type Exchange,
   maxErrorBytes,
   type Phase,
+  sourceFailed,
   type Transport,
   TransportFailure,
   type TransportRequest,
@@ -49,7 +51,7 @@ class FetchExchange implements Exchange {
         redirect: "manual",
         signal: this.#controller.signal,
       } as never);
-      if (typeof body === "object") body.onSent?.(body.file.size ?? 0);
+      if (typeof body === "object") this.#report(body);
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
       this.status = answer.status === 0 ? 302 : answer.status;
@@ -60,6 +62,15 @@ class FetchExchange implements Exchange {
       return { status: this.status, headers, text: await this.#text(answer, request.maxResponseBytes) };
     } catch (cause) {
       throw cause instanceof TransportFailure ? cause : this.#failure(cause);
+    }
+  }
+
+  // The platform tells nothing on the way: once the answer begins, all of it was sent.
+  #report(body: Multipart): void {
+    try {
+      body.onSent?.(body.file.size ?? 0);
+    } catch (cause) {
+      throw this.#failure(cause, "source", sourceFailed);
     }
   }
 

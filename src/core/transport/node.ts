@@ -6,6 +6,7 @@ import {
   type Exchange,
   maxErrorBytes,
   type Phase,
+  sourceFailed,
   type Transport,
   TransportFailure,
   type TransportRequest,
@@ -142,9 +143,10 @@ class NodeExchange implements Exchange {
         sent += chunk.byteLength;
         body.onSent?.(sent);
       }
+      if (sent === 0) body.onSent?.(0);
       message.end(body.tail);
     } catch (cause) {
-      this.#fail("Reading the file failed.", { reason: "source", cause });
+      this.#fail(sourceFailed, { reason: "source", cause });
     }
   }
 

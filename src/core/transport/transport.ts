@@ -68,3 +68,6 @@ export class TransportFailure extends Error {
 
 /** The most bytes read of an error answer. */
 export const maxErrorBytes: number = 64 * 1024;
+
+/** What is said when the fault is not the network's. */
+export const sourceFailed = "Reading the file, or reporting its progress, failed.";

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { codes, contractVersion, limits, operations } from "../src/generated/contract.js";
+import type { RerankRequest, RerankResponse } from "../src/index.js";
+import {
+  answerExample,
+  contract,
+  contractOperations,
+  operationNamed,
+  schemaNamed,
+} from "./support/contract.js";
+import { codeTable, errorStatuses } from "./support/serviceTables.js";
+
+const operationTable = [
+  [
+    "resumeReinforcementFineTuningJob",
+    "POST",
+    "/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume",
+    false,
+  ],
+  ["rerankDocuments", "POST", "/inference/v1/rerank", true],
+  ["scaleDeployment", "PATCH", "/v1/accounts/{account_id}/deployments/{deployment_id}:scale", true],
+  ["uploadDatasetFile", "POST", "/v1/accounts/{account_id}/datasets/{dataset_id}:upload", false],
+] as const;
+
+test("the contract is OpenAPI 3.1.0 and carries the service's version 5.10.0", () => {
+  expect(contract.openapi).toBe("3.1.0");
+  expect(contract.info.version).toBe("5.10.0");
+  expect(contractVersion).toBe("5.10.0");
+});
+
+test("every operation needs a bearer key", () => {
+  expect(contract.security).toEqual([{ bearerAuth: [] }]);
+  expect(contract.components.securitySchemes).toMatchObject({
+    bearerAuth: { type: "http", scheme: "bearer" },
+  });
+  for (const { operation } of contractOperations) expect(operation).not.toHaveProperty("security");
+});
+
+describe("codes", () => {
+  test("the contract has the service's 17 codes in the order of its table", () => {
+    expect(codeTable).toHaveLength(17);
+    expect(schemaNamed("Code").enum).toEqual(codeTable.map(([code]) => code));
+  });
+
+  test("each code has the HTTP status and the meaning of the service's table", () => {
+    const statuses = Object.fromEntries(codeTable.map(([code, httpStatus]) => [code, httpStatus]));
+    const meanings = Object.fromEntries(codeTable.map(([code, , meaning]) => [code, meaning]));
+    expect(schemaNamed("Code")["x-http-statuses"]).toEqual(statuses);
+    expect(schemaNamed("Code")["x-enumDescriptions"]).toEqual(meanings);
+  });
+
+  test("the generated table equals the service's", () => {
+    expect(codes).toEqual(
+      Object.fromEntries(codeTable.map(([code, httpStatus, meaning]) => [code, { httpStatus, meaning }])),
+    );
+  });
+});
+
+describe("operations", () => {
+  test("the contract has exactly the four operations", () => {
+    const found = contractOperations.map(({ method, path, operation }) => [
+      operation.operationId,
+      method,
+      path,
+      operation["x-retry-safe"],
+    ]);
+    expect(found).toEqual(operationTable);
+  });
+
+  test("the generated table equals the service's", () => {
+    expect(operations).toEqual(
+      Object.fromEntries(
+        operationTable.map(([id, method, path, retrySafe]) => [id, { method, path, retrySafe }]),
+      ),
+    );
+  });
+
+  test.each(operationTable)(
+    "%s has a required body, and lists success, each error status and default",
+    (id) => {
+      const { requestBody, responses } = operationNamed(id);
+      expect(requestBody.required).toBe(true);
+      expect(Object.keys(requestBody.content)).toEqual([
+        id === "uploadDatasetFile" ? "multipart/form-data" : "application/json",
+      ]);
+      const statuses = ["200", ...errorStatuses.map(([httpStatus]) => String(httpStatus)), "default"];
+      expect(Object.keys(responses).sort()).toEqual(statuses.sort());
+    },
+  );
+
+  test.each(errorStatuses)(
+    "status %i has one example for each of its codes, the first %s",
+    (status, first) => {
+      const response = operationNamed("rerankDocuments").responses[status];
+      const shared = contract.components.responses[response?.$ref?.split("/").pop() ?? ""];
+      const examples = shared?.content?.["application/json"]?.examples ?? {};
+      const expected = codeTable.filter(([, httpStatus]) => httpStatus === status).map(([code]) => code);
+      expect(Object.keys(examples)[0]).toBe(first);
+      expect(Object.keys(examples).sort()).toEqual(expected.sort());
+      for (const [name, { value }] of Object.entries(examples)) expect(value).toMatchObject({ code: name });
+    },
+  );
+
+  test("the generated limits are those of the requests", () => {
+    expect(limits).toEqual({
+      resumeReinforcementFineTuningJob: {},
+      rerankDocuments: { documents: { minItems: 1 }, top_n: { minimum: 1 } },
+      scaleDeployment: { replicaCount: { minimum: 0 } },
+      uploadDatasetFile: { file: { maxBytes: 150 * 1024 * 1024 } },
+    });
+  });
+});
+
+test("the rerank example answers the rerank example's request", () => {
+  const { content } = operationNamed("rerankDocuments").requestBody;
+  const [example] = Object.values(content["application/json"]?.examples ?? {});
+  const request = example?.value as RerankRequest;
+  const answer = answerExample("rerankDocuments") as RerankResponse;
+  const scores = answer.data.map(({ relevance_score }) => relevance_score);
+  expect(answer.data).toHaveLength(request.top_n as number);
+  expect(answer.model).toBe(request.model);
+  expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  expect(new Set(answer.data.map(({ index }) => index)).size).toBe(answer.data.length);
+  for (const { index, document } of answer.data) expect(document).toBe(request.documents[index]);
+});

@@ -1,0 +1,145 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { isStatusError, StatusError } from "../src/index.js";
+import { connect, failureOf, operationCalls, thrownBy, transports } from "./support/clients.js";
+import { useRecordingServer } from "./support/recordingServer.js";
+
+const server = useRecordingServer();
+
+async function secondCopy(): Promise<{
+  StatusError: typeof StatusError;
+  isStatusError: typeof isStatusError;
+}> {
+  // A query makes it another module: what two versions of the package in one program are.
+  const specifier = "../src/core/status.js?copy";
+  return await import(specifier);
+}
+
+describe.each(transports)("over $name a StatusError", ({ options }) => {
+  test.each(operationCalls)("of $operation tells all that the answer said", async ({ operation, call }) => {
+    const body = { code: "RESOURCE_EXHAUSTED", message: "Quota used up.", limit: 5 };
+    const headers = { "retry-after": "7", "x-request-id": "req-9" };
+    server.reply({ status: 429, json: body, headers });
+    const error = await failureOf(() => call(connect(server.url, options)));
+    expect(error).toBeInstanceOf(StatusError);
+    expect(error).toBeInstanceOf(Error);
+    expect(error.name).toBe("StatusError");
+    expect(error.message).toBe("[RESOURCE_EXHAUSTED] Quota used up.");
+    expect({ ...error }).toEqual({
+      code: "RESOURCE_EXHAUSTED",
+      httpStatus: 429,
+      inferred: false,
+      codeSource: "body",
+      executed: "no",
+      operation,
+      requestId: "req-9",
+      retryAfterMs: 7_000,
+      body,
+      hint: expect.stringMatching(/^[A-Z].*\.$/),
+      attempts: [{ number: 1, durationMs: expect.any(Number), httpStatus: 429, code: "RESOURCE_EXHAUSTED" }],
+    });
+  });
+
+  test("becomes JSON with every field, without stack and cause", async () => {
+    server.reply((_request, response) => {
+      response.destroy();
+      return undefined;
+    });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error.cause).toBeInstanceOf(Error);
+    const json = JSON.parse(JSON.stringify(error));
+    expect(json).toMatchObject({
+      name: "StatusError",
+      message: error.message,
+      code: "UNAVAILABLE",
+      executed: "unknown",
+      inferred: true,
+      codeSource: "transport",
+      operation: "scaleDeployment",
+      hint: error.hint,
+      attempts: [{ number: 1, code: "UNAVAILABLE" }],
+    });
+    expect(json).not.toHaveProperty("stack");
+    expect(JSON.stringify(error)).not.toContain('"cause"');
+  });
+
+  test("becomes JSON even when its cause cannot", async () => {
+    const reason: Record<string, unknown> = { size: 1n };
+    reason.self = reason;
+    const controller = new AbortController();
+    server.reply(() => {
+      controller.abort(reason);
+      return undefined;
+    });
+    const { signal } = controller;
+    const error = await failureOf(() =>
+      connect(server.url, options).deployments.scale("prod", 1, { signal }),
+    );
+    expect(error.cause).toBe(reason);
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ code: "CANCELLED" });
+  });
+
+  test.each([
+    ["resumeReinforcementFineTuningJob", "The job may have been resumed"],
+    ["uploadDatasetFile", "The file may have been stored"],
+  ])("of %s whose outcome is unknown hints at looking before repeating", async (operation, hint) => {
+    server.reply({ status: 503, text: "" });
+    const { call } = operationCalls.find((one) => one.operation === operation) ?? {};
+    const error = await failureOf(() => call?.(connect(server.url, options)) as Promise<unknown>);
+    expect(error.executed).toBe("unknown");
+    expect(error.hint).toContain(hint);
+    expect(error.hint).toContain("before repeating");
+  });
+
+  test("shows its name, code and stack when it is inspected", async () => {
+    server.reply({ status: 404, json: { code: "NOT_FOUND", message: "No such job." } });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(inspect(error)).toMatch(/^StatusError: \[NOT_FOUND\] No such job\.\n {4}at /);
+  });
+});
+
+const error = thrownBy(() => connect("http://api.example.com"));
+
+test("a StatusError has no property for what there was not", () => {
+  expect(Object.keys(error).sort()).toEqual([
+    "attempts",
+    "code",
+    "codeSource",
+    "executed",
+    "hint",
+    "inferred",
+  ]);
+});
+
+describe("isStatusError", () => {
+  test("is true of a StatusError, and of its code alone when one is asked for", () => {
+    expect(isStatusError(error)).toBe(true);
+    expect(isStatusError(error, "INVALID_ARGUMENT")).toBe(true);
+    expect(isStatusError(error, "NOT_FOUND")).toBe(false);
+  });
+
+  test.each([
+    ["undefined", undefined],
+    ["null", null],
+    ["a string", "[NOT_FOUND] x"],
+    ["another error", new Error("[NOT_FOUND] x")],
+    ["an error with a code", Object.assign(new Error("x"), { code: "NOT_FOUND" })],
+    ["an error with its name", Object.assign(new Error("x"), { name: "StatusError", code: "NOT_FOUND" })],
+    ["its JSON", error.toJSON()],
+  ])("is false of %s", (_what, value) => {
+    expect(isStatusError(value)).toBe(false);
+    expect(isStatusError(value, "NOT_FOUND")).toBe(false);
+  });
+
+  test("works across two copies of the package", async () => {
+    const copy = await secondCopy();
+    const details = { code: "NOT_FOUND", executed: "no", codeSource: "body" } as const;
+    const foreign = new copy.StatusError("x", details);
+    expect(copy.StatusError).not.toBe(StatusError);
+    expect(foreign).not.toBeInstanceOf(StatusError);
+    expect(isStatusError(foreign)).toBe(true);
+    expect(isStatusError(foreign, "NOT_FOUND")).toBe(true);
+    expect(isStatusError(foreign, "ABORTED")).toBe(false);
+    expect(copy.isStatusError(new StatusError("x", details), "NOT_FOUND")).toBe(true);
+  });
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+
+/** One schema of the contract, as far as the tests look into it. */
+export interface ContractSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly default?: unknown;
+  readonly required?: readonly string[];
+  readonly readOnly?: boolean;
+  readonly deprecated?: boolean;
+  readonly properties?: Readonly<Record<string, ContractSchema>>;
+  readonly [keyword: string]: unknown;
+}
+
+interface Media {
+  readonly schema: ContractSchema;
+  readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+/** One response of the contract, or a reference to a shared one. */
+export interface ContractResponse {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, Media>>;
+}
+
+/** One operation of the contract. */
+export interface ContractOperation {
+  readonly operationId: string;
+  readonly "x-retry-safe": boolean;
+  readonly requestBody: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<Record<string, ContractResponse>>;
+}
+
+/** openapi.yaml, read by a parser alone: none of the project's own readers stands between. */
+export const contract: {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly security: readonly unknown[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ContractOperation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, ContractSchema>>;
+    readonly responses: Readonly<Record<string, ContractResponse>>;
+    readonly securitySchemes: Readonly<Record<string, unknown>>;
+  };
+} = parse(readFileSync(new URL("../../openapi.yaml", import.meta.url), "utf8"));
+
+/** A schema by its name; a missing one fails the test. */
+export function schemaNamed(name: string): ContractSchema {
+  const schema = contract.components.schemas[name];
+  if (schema === undefined) throw new Error(`The contract has no schema ${name}.`);
+  return schema;
+}
+
+/** Every operation with its method and path. */
+export const contractOperations: readonly {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: ContractOperation;
+}[] = Object.entries(contract.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+);
+
+/** An operation by its id; a missing one fails the test. */
+export function operationNamed(operationId: string): ContractOperation {
+  const found = contractOperations.find(({ operation }) => operation.operationId === operationId);
+  if (found === undefined) throw new Error(`The contract has no operation ${operationId}.`);
+  return found.operation;
+}
+
+/** The first example of a successful answer. */
+export function answerExample(operationId: string): unknown {
+  const examples = operationNamed(operationId).responses["200"]?.content?.["application/json"]?.examples;
+  return Object.values(examples ?? {})[0]?.value;
+}

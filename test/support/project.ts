@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { cp, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+
+/** This project's folder. */
+export const root: string = fileURLToPath(new URL("../../", import.meta.url));
+
+/** What a program said, and how it ended. */
+export interface Outcome {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Outcome> {
+  const child = spawn(command, args, {
+    cwd: options.cwd ?? root,
+    env: { ...process.env, ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on("error", reject).on("exit", resolve);
+  });
+  const [exitCode, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  return { exitCode, stdout, stderr };
+}
+
+/** A new empty folder. */
+export async function temporaryFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), "tunerank-test-")));
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+const needless = new Set([".git", "node_modules", "dist", "test"].map((name) => path.join(root, name)));
+
+/** A copy of the project over the same dependencies, so that a test may build or break it. */
+export async function copyProject(folder: string): Promise<void> {
+  await cp(root, folder, { recursive: true, filter: (source) => !needless.has(path.resolve(source)) });
+  await symlink(path.join(root, "node_modules"), path.join(folder, "node_modules"), "junction");
+}

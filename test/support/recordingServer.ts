@@ -1,0 +1,158 @@
+import { createHash } from "node:crypto";
+import { EventEmitter, once } from "node:events";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import busboy from "busboy";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+
+/** A file part as busboy, a parser that is not ours, understood it. */
+export interface ReceivedFile {
+  readonly part: string;
+  readonly filename: string | undefined;
+  readonly mimeType: string;
+  readonly bytes: Buffer;
+  readonly sha256: string;
+}
+
+/** One request as it came over the wire. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Path and query, not decoded. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  /** The parts that are not files, by name. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly files: readonly ReceivedFile[];
+}
+
+/** What to answer; `json` and `text` exclude each other. */
+export interface Reply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly text?: string | Uint8Array;
+}
+
+/** Decides the answer; a script that returns nothing writes to `response` itself, or leaves it waiting. */
+export type Script = (request: ReceivedRequest, response: ServerResponse) => Reply | undefined;
+
+/** A real server on a free port that remembers what it received. */
+export class RecordingServer {
+  requests: ReceivedRequest[] = [];
+  /** Sockets accepted since the last reset. */
+  connections = 0;
+  readonly #events: EventEmitter = new EventEmitter();
+  readonly #server: Server = createServer((request, response) => void this.#receive(request, response));
+  #script: Script = () => ({ json: {} });
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async start(): Promise<this> {
+    this.#server.on("connection", () => {
+      this.connections += 1;
+    });
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    return this;
+  }
+
+  /** Answers every request from now on. */
+  reply(script: Reply | Script): void {
+    this.#script = typeof script === "function" ? script : () => script;
+  }
+
+  /** The only request since the last reset. */
+  get only(): ReceivedRequest {
+    const [request, ...others] = this.requests;
+    if (request === undefined || others.length > 0) {
+      throw new Error(`Expected one request, received ${this.requests.length}.`);
+    }
+    return request;
+  }
+
+  /** Resolves once a request has been received whole. */
+  async received(): Promise<ReceivedRequest> {
+    if (this.requests.length === 0) await once(this.#events, "request");
+    return this.only;
+  }
+
+  /** Never ends an idle connection: then only the client can. */
+  keepSocketsOpen(): void {
+    this.#server.keepAliveTimeout = 0;
+  }
+
+  reset(): void {
+    this.requests = [];
+    this.connections = 0;
+    this.#script = () => ({ json: {} });
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request).catch(() => undefined);
+    if (body === undefined) return;
+    const { method = "", url = "", headers, rawHeaders } = request;
+    const received = { method, url, headers, rawHeaders, body, ...(await parseForm(headers, body)) };
+    this.requests.push(received);
+    const reply = this.#script(received, response);
+    this.#events.emit("request");
+    if (reply === undefined) return;
+    const { status = 200, json, text = JSON.stringify(json) } = reply;
+    response.writeHead(status, { "content-type": "application/json", ...reply.headers });
+    response.end(text);
+  }
+}
+
+async function parseForm(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+): Promise<Pick<ReceivedRequest, "fields" | "files">> {
+  const fields: Record<string, string> = {};
+  const files: Promise<ReceivedFile>[] = [];
+  if (!headers["content-type"]?.startsWith("multipart/")) return { fields, files: [] };
+  const parser = busboy({ headers, defParamCharset: "utf8", preservePath: true });
+  parser.on("field", (name, value) => {
+    fields[name] = value;
+  });
+  parser.on("file", (part, stream, { filename, mimeType }) => {
+    files.push(buffer(stream).then((bytes) => ({ part, filename, mimeType, bytes, sha256: sha256(bytes) })));
+  });
+  const parsed = once(parser, "close");
+  Readable.from([body]).pipe(parser);
+  await parsed;
+  return { fields, files: await Promise.all(files) };
+}
+
+/** The SHA-256 of some bytes, in hexadecimal. */
+export function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** A recording server for the tests of the calling file, forgetting between them. */
+export function useRecordingServer(): RecordingServer {
+  const server = new RecordingServer();
+  beforeAll(async () => {
+    await server.start();
+  });
+  beforeEach(() => server.reset());
+  afterAll(() => server.close());
+  return server;
+}

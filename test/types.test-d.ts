@@ -1,0 +1,193 @@
+import { describe, expectTypeOf, test } from "vitest";
+import type { components } from "../src/generated/schema.js";
+import {
+  type CallPromise,
+  type CallResponse,
+  type Client,
+  type ClientOptions,
+  type Code,
+  codeOfHttpStatus,
+  createClient,
+  isStatusError,
+  type JobState,
+  type LearningRateScheduler,
+  type ReinforcementFineTuningJob,
+  type RerankRequest,
+  type RerankResponse,
+  type RerankResult,
+  type StatusCode,
+  type StatusError,
+  throwIfFailed,
+  type UploadDatasetFileResponse,
+} from "../src/index.js";
+
+type Schemas = components["schemas"];
+declare const client: Client;
+declare const job: ReinforcementFineTuningJob;
+
+describe("calls", () => {
+  test("resolve to the service's answers", () => {
+    const rerank = client.rerank({ query: "q", documents: ["d"] });
+    expectTypeOf(rerank).toEqualTypeOf<CallPromise<RerankResponse>>();
+    expectTypeOf(client.deployments.scale("prod", 0)).toEqualTypeOf<CallPromise<void>>();
+    expectTypeOf(client.reinforcementFineTuningJobs.resume("job-1")).toEqualTypeOf<
+      CallPromise<ReinforcementFineTuningJob>
+    >();
+    expectTypeOf(client.datasets.upload("reviews", "train.jsonl")).toEqualTypeOf<
+      CallPromise<UploadDatasetFileResponse>
+    >();
+    expectTypeOf(rerank.withResponse()).resolves.toEqualTypeOf<CallResponse<RerankResponse>>();
+    expectTypeOf<Awaited<typeof rerank>["data"]>().toEqualTypeOf<RerankResult[]>();
+  });
+
+  test("take the call options last, and no others", () => {
+    const { signal } = new AbortController();
+    const options = { signal, timeoutMs: 1, maxRetries: 0, accountId: "a", headers: { "x-a": "1" } };
+    client.rerank({ query: "q", documents: ["d"] }, options);
+    client.deployments.scale("prod", 1, options);
+    client.reinforcementFineTuningJobs.resume("job-1", options);
+    client.datasets.upload("reviews", "f", { ...options, name: "f", contentType: "a/b", onProgress() {} });
+    client.deployments.scale("prod", 1, { signal: undefined, timeoutMs: undefined });
+    // @ts-expect-error: timeoutMs, with its unit
+    client.deployments.scale("prod", 1, { timeout: 1 });
+    // @ts-expect-error: progress is an upload's
+    client.deployments.scale("prod", 1, { onProgress() {} });
+    // @ts-expect-error: the key is the client's
+    client.rerank({ query: "q", documents: ["d"] }, { apiKey: "k" });
+    // @ts-expect-error: a signal, not its controller
+    client.rerank({ query: "q", documents: ["d"] }, { signal: new AbortController() });
+  });
+
+  test("refuse wrong arguments", () => {
+    // @ts-expect-error: a number
+    client.deployments.scale("prod", "2");
+    // @ts-expect-error: required, since {} could be read as zero
+    client.deployments.scale("prod");
+    // @ts-expect-error: an id is a string
+    client.reinforcementFineTuningJobs.resume(1);
+    // @ts-expect-error: resume takes no body
+    client.reinforcementFineTuningJobs.resume("job-1", { state: "JOB_STATE_RUNNING" });
+    // @ts-expect-error: not a buffer of unknown kind
+    client.datasets.upload("reviews", new ArrayBuffer(1));
+    // @ts-expect-error: a file is required
+    client.datasets.upload("reviews");
+  });
+});
+
+test("a rerank body takes readonly documents and undefined fields, and refuses others", () => {
+  const documents: readonly string[] = ["d"];
+  client.rerank({ query: "q", documents, model: undefined, top_n: undefined, task: undefined });
+  expectTypeOf<RerankRequest["documents"]>().toEqualTypeOf<readonly string[]>();
+  expectTypeOf<RerankRequest["top_n"]>().toEqualTypeOf<number | undefined>();
+  // @ts-expect-error: documents are required
+  client.rerank({ query: "q" });
+  // @ts-expect-error: the query is required
+  client.rerank({ documents });
+  // @ts-expect-error: the service's spelling is top_n
+  client.rerank({ query: "q", documents, topN: 1 });
+  // @ts-expect-error: documents are strings
+  client.rerank({ query: "q", documents: [{ text: "d" }] });
+  // @ts-expect-error: a boolean
+  client.rerank({ query: "q", documents, return_documents: "yes" });
+});
+
+describe("a client", () => {
+  test("takes its documented options and refuses others", () => {
+    const options: ClientOptions = {
+      baseUrl: "https://api.example.com",
+      apiKey: async () => "key",
+      accountId: "acme",
+      timeoutMs: 1,
+      maxRetries: 2,
+      fetch: globalThis.fetch,
+      headers: { "x-a": undefined },
+    };
+    expectTypeOf(createClient(options)).toEqualTypeOf<Client>();
+    expectTypeOf(createClient()).toEqualTypeOf<Client>();
+    expectTypeOf(client.withOptions({ timeoutMs: 1 })).toEqualTypeOf<Client>();
+    // @ts-expect-error: baseUrl
+    createClient({ baseURL: "https://api.example.com" });
+    // @ts-expect-error: a signal is a call's
+    createClient({ signal: new AbortController().signal });
+    // @ts-expect-error: the connections are shared
+    client.withOptions({ fetch: globalThis.fetch });
+    // @ts-expect-error: the connections are shared
+    client.withOptions({ maxConnections: 1 });
+    // @ts-expect-error: a client is not changed
+    client.rerank = () => undefined;
+  });
+});
+
+describe("answers", () => {
+  test("leave enumerations open, and keep what is known for completion", () => {
+    expectTypeOf(job.state).toEqualTypeOf<JobState | (string & {}) | undefined>();
+    expectTypeOf<"JOB_STATE_OF_TOMORROW">().toExtend<NonNullable<typeof job.state>>();
+    expectTypeOf<JobState>().toExtend<NonNullable<typeof job.state>>();
+    // @ts-expect-error: the enumeration itself is closed
+    const state: JobState = "JOB_STATE_OF_TOMORROW";
+    expectTypeOf(state).toEqualTypeOf<JobState>();
+  });
+
+  test("hold accelerator seconds as strings", () => {
+    expectTypeOf<NonNullable<typeof job.acceleratorSeconds>[string]>().toEqualTypeOf<string>();
+  });
+
+  test("need not hold a document", () => {
+    expectTypeOf<RerankResult["document"]>().toEqualTypeOf<string | undefined>();
+    expectTypeOf<RerankResult["index"]>().toEqualTypeOf<number>();
+  });
+});
+
+test("a learning-rate scheduler has exactly one variant", () => {
+  const constant: LearningRateScheduler = { constant: {} };
+  const linear: LearningRateScheduler = { linear: { minLrRatio: 0.1 } };
+  const cosine: LearningRateScheduler = { cosine: { minLrRatio: 0.1, decayRatio: 0 } };
+  // @ts-expect-error: two variants
+  const two: LearningRateScheduler = { linear: {}, cosine: {} };
+  // @ts-expect-error: no variant
+  const none: LearningRateScheduler = {};
+  // @ts-expect-error: an unknown field
+  const unknown: LearningRateScheduler = { linear: { warmup: 1 } };
+  expectTypeOf([constant, linear, cosine, two, none, unknown]).toEqualTypeOf<LearningRateScheduler[]>();
+});
+
+describe("errors", () => {
+  test("have one of 16 codes, which isStatusError narrows", () => {
+    expectTypeOf<StatusCode>().toEqualTypeOf<Exclude<Code, "OK">>();
+    expectTypeOf<StatusError["code"]>().toEqualTypeOf<StatusCode>();
+    expectTypeOf(codeOfHttpStatus(404).code).toEqualTypeOf<StatusCode>();
+    const error: unknown = undefined;
+    if (isStatusError(error)) expectTypeOf(error).toExtend<StatusError>();
+    if (isStatusError(error, "NOT_FOUND")) expectTypeOf(error.code).toEqualTypeOf<"NOT_FOUND">();
+    // @ts-expect-error: OK is no failure
+    isStatusError(error, "OK");
+  });
+
+  test("come from jobs too", () => {
+    expectTypeOf(throwIfFailed(job)).toEqualTypeOf<void>();
+    throwIfFailed({ status: { code: "NOT_FOUND" } });
+  });
+});
+
+test("the public types and those openapi-typescript makes of the contract agree", () => {
+  expectTypeOf<Schemas["ReinforcementFineTuningJob"]>().toExtend<Widened<ReinforcementFineTuningJob>>();
+  expectTypeOf<Schemas["RerankResponse"]>().toExtend<Widened<RerankResponse>>();
+  expectTypeOf<Schemas["UploadDatasetFileResponse"]>().toExtend<Widened<UploadDatasetFileResponse>>();
+  expectTypeOf<Defined<RerankRequest>>().toExtend<Schemas["RerankRequest"]>();
+  expectTypeOf<Code>().toEqualTypeOf<NonNullable<Schemas["Code"]>>();
+  expectTypeOf<JobState>().toEqualTypeOf<NonNullable<Schemas["JobState"]>>();
+  expectTypeOf<keyof ReinforcementFineTuningJob>().toEqualTypeOf<
+    keyof Schemas["ReinforcementFineTuningJob"]
+  >();
+  expectTypeOf<keyof RerankRequest>().toEqualTypeOf<keyof Schemas["RerankRequest"]>();
+});
+
+/** What openapi-typescript makes is readonly all through. */
+type Widened<T> = T extends readonly (infer Item)[]
+  ? readonly Widened<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Widened<T[Key]> }
+    : T;
+
+/** Every field given, none as undefined. */
+type Defined<T> = { [Key in keyof T]-?: Exclude<T[Key], undefined> };
