@@ -29,7 +29,7 @@ try {
 
 async function upload(path: string): Promise<void> {
   heading(`datasets.upload("reviews", "${path.split(/[/\\]/).pop()}")`);
-  const show = ({ sentBytes, totalBytes }: UploadProgress): void => {
+  const show = ({ sentBytes, totalBytes = 0 }: UploadProgress): void => {
     const percent = totalBytes === 0 ? 100 : Math.round((100 * sentBytes) / totalBytes);
     progress(`  sent ${sentBytes} of ${totalBytes} bytes (${percent} %)`);
   };

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import { createTransport, isBrowser, runtime } from "#platform";
 import {
   checkApiKey,
@@ -41,10 +42,22 @@ export interface Client {
    * @example const patient = client.withOptions({ timeoutMs: 300_000 });
    */
   withOptions(options: SharedOptions): Client;
+  /**
+   * Ends idle connections; those at work end with their calls. A client that is only forgotten keeps no process
+   * alive, so this is for programs that want their sockets gone at once.
+   */
+  close(): Promise<void>;
+  /** The same as {@link Client.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
+const connectionOptions = ["agent", "fetch", "maxConnections"] as const;
+
+/** The options of the connections, fixed when a client is created. */
+export type ConnectionOption = (typeof connectionOptions)[number];
+
 /** The options {@link Client.withOptions} can change: all but those of the connections themselves. */
-export type SharedOptions = Omit<ClientOptions, "fetch" | "maxConnections">;
+export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
 
 /**
  * Creates a client. Options come first, then the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY and
@@ -70,21 +83,30 @@ function build(options: ClientOptions, transport: Transport): Client {
     defaults: defaultsOf(options),
     rerankModel: checkText(options.rerankModel, "rerankModel"),
   };
+  const close = async (): Promise<void> => transport.close();
   return {
     rerank: createRerank(context),
     reinforcementFineTuningJobs: createReinforcementFineTuningJobs(context),
     deployments: createDeployments(context),
     datasets: createDatasets(context),
     withOptions: (changes) => build(merge(options, changes), transport),
+    close,
+    // Older browsers lack the symbol; there the member is never asked for.
+    [Symbol.asyncDispose ?? "asyncDispose"]: close,
   };
 }
 
-function transportOf({ fetch, maxConnections }: ClientOptions): Transport {
+function transportOf({ fetch, maxConnections, agent }: ClientOptions): Transport {
   if (fetch !== undefined && typeof fetch !== "function") {
     throw refusal("INVALID_ARGUMENT", "fetch must be a function.");
   }
   const most = maxConnections === undefined ? 128 : checkInteger(maxConnections, "maxConnections", 1);
-  return fetch ? createFetchTransport(fetch) : createTransport({ maxConnections: most });
+  if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
+    throw refusal("INVALID_ARGUMENT", "agent must be an agent of node:http or node:https.");
+  }
+  if (fetch === undefined) return createTransport({ maxConnections: most, agent });
+  if (agent === undefined) return createFetchTransport(fetch);
+  throw refusal("INVALID_ARGUMENT", "agent has no effect on fetch: pass one of the two.");
 }
 
 function connectionOf(options: ClientOptions, transport: Transport): Connection {
@@ -117,7 +139,7 @@ function defaultsOf({ accountId = environment("TUNERANK_ACCOUNT_ID"), ...options
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   const merged = ownProperties(options, "options");
   for (const [name, value] of Object.entries(ownProperties(changes, "options"))) {
-    if (name === "fetch" || name === "maxConnections") {
+    if ((connectionOptions as readonly string[]).includes(name)) {
       throw refusal("INVALID_ARGUMENT", `withOptions cannot change ${name}: the connections are shared.`);
     }
     if (value !== undefined) Object.assign(merged, { [name]: value });

@@ -1,5 +1,5 @@
-export { type Client, createClient, type SharedOptions } from "./client.js";
-export type { BlobLike, UploadFile, UrlLike } from "./core/fileSource.js";
+export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
+export type { BlobLike, ReadableStreamLike, UploadFile, UrlLike } from "./core/fileSource.js";
 export {
   type CodeOfStatus,
   codeOfHttpStatus,

@@ -1,45 +1,21 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { copyProject, root, run, temporaryFolder } from "./support/project.js";
+import { consumer, installPackedPackage, type PackedPackage } from "./support/packedPackage.js";
+import { type Outcome, root, run } from "./support/project.js";
 
 const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
-/** A project of a user's, with the packed package in its node_modules. */
-let user: string;
-let installed: string;
-let files: string[];
-let remove: () => Promise<void>;
+let packed: PackedPackage;
 
 beforeAll(async () => {
-  const temporary = await temporaryFolder();
-  remove = temporary.remove;
-  const project = path.join(temporary.folder, "project");
-  user = path.join(temporary.folder, "user");
-  installed = path.join(user, "node_modules", "tunerank");
-  await copyProject(project);
-  await mkdir(installed, { recursive: true });
-  const npm = ["pack", "--json", "--pack-destination", temporary.folder];
-  const { exitCode, stdout, stderr } = await run("npm", npm, { cwd: project });
-  if (exitCode !== 0) throw new Error(`npm pack failed:\n${stdout}\n${stderr}`);
-  // What the build prints stands before npm's own answer.
-  const [packed] = JSON.parse(stdout.slice(stdout.search(/^\[/m))) as [
-    { filename: string; files: { path: string }[] },
-  ];
-  files = packed.files.map((file) => file.path).sort();
-  const tarball = path.join(temporary.folder, packed.filename);
-  await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
-  for (const dependency of ["openapi-fetch", "openapi-typescript-helpers"]) {
-    const from = path.join(root, "node_modules", dependency);
-    await symlink(from, path.join(user, "node_modules", dependency), "junction");
-  }
-  await writeFile(path.join(user, "package.json"), '{"type":"module"}');
+  packed = await installPackedPackage();
 }, 60_000);
-afterAll(() => remove());
+afterAll(() => packed.remove());
 
 describe("the tarball", () => {
   test("holds the package, its contract and its documents", () => {
-    expect(files).toEqual(
+    expect(packed.files).toEqual(
       expect.arrayContaining([
         "CHANGELOG.md",
         "LICENSE",
@@ -53,27 +29,27 @@ describe("the tarball", () => {
   });
 
   test("holds no source, test or script", () => {
-    expect(files.filter((file) => !/^(dist\/|[A-Za-z.]+$)/.test(file))).toEqual([]);
-    expect(files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file))).toEqual([]);
-    expect(files.filter((file) => /test|spec\b/i.test(file))).toEqual([]);
+    expect(packed.files.filter((file) => !/^(dist\/|[A-Za-z.]+$)/.test(file))).toEqual([]);
+    expect(packed.files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file))).toEqual([]);
+    expect(packed.files.filter((file) => /test|spec\b/i.test(file))).toEqual([]);
   });
 
   test("holds a source map with its source for every module", async () => {
-    const modules = files.filter((file) => file.endsWith(".js"));
+    const modules = packed.files.filter((file) => file.endsWith(".js"));
     expect(modules.length).toBeGreaterThan(0);
     for (const module of modules) {
-      const code = await readFile(path.join(installed, module), "utf8");
+      const code = await readFile(path.join(packed.installed, module), "utf8");
       expect(code).toContain(`//# sourceMappingURL=${path.basename(module)}.map`);
-      const map = JSON.parse(await readFile(path.join(installed, `${module}.map`), "utf8"));
+      const map = JSON.parse(await readFile(path.join(packed.installed, `${module}.map`), "utf8"));
       expect(map.sourcesContent?.[0]).toBeTypeOf("string");
     }
   });
 
   test("names no file that is not there", async () => {
-    const manifest = JSON.parse(await readFile(path.join(installed, "package.json"), "utf8"));
+    const manifest = JSON.parse(await readFile(path.join(packed.installed, "package.json"), "utf8"));
     const named = JSON.stringify([manifest.exports, manifest.imports]).match(/\.\/dist\/[^"]+/g) ?? [];
     expect(named.length).toBeGreaterThan(0);
-    for (const file of named) expect(files).toContain(file.slice(2));
+    for (const file of named) expect(packed.files).toContain(file.slice(2));
   });
 });
 
@@ -92,13 +68,13 @@ describe("the installed package on this Node", () => {
 
   test("can be imported", async () => {
     const code = `import * as m from "tunerank"; ${show}`;
-    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: user });
+    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: packed.user });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: expected });
   });
 
   test("can be required", async () => {
     const code = `const m = require("tunerank"); require.resolve("tunerank"); ${show}`;
-    const outcome = await run(process.execPath, ["--input-type=commonjs", "-e", code], { cwd: user });
+    const outcome = await run(process.execPath, ["--input-type=commonjs", "-e", code], { cwd: packed.user });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: expected });
   });
 
@@ -113,30 +89,47 @@ describe("the installed package on this Node", () => {
         console.log((await client.rerank({ query: "q", documents: ["d"] })).agent);
         server.close();
       });`;
-    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: user });
+    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: packed.user });
     expect(outcome.stdout).toBe(`tunerank/${version} node/${process.versions.node}\n`);
   });
 });
 
-const consumer = `
-import { createClient, isStatusError, throwIfFailed, type Client, type RerankRequest } from "tunerank";
-
-const client: Client = createClient({ baseUrl: "https://api.example.com", apiKey: () => "key" });
-const body: RerankRequest = { query: "q", documents: ["d"] };
-
-export async function use(): Promise<number | undefined> {
-  try {
-    const { data, attempts } = await client.rerank(body, { timeoutMs: 5_000 }).withResponse();
-    throwIfFailed(await client.reinforcementFineTuningJobs.resume("job-1"));
-    await client.deployments.scale("prod", attempts.length);
-    const { bytes } = await client.datasets.upload("reviews", new Uint8Array([1]), { name: "f" });
-    return (data.data[0]?.relevance_score ?? 0) + bytes;
-  } catch (error) {
-    if (isStatusError(error, "NOT_FOUND")) return error.httpStatus;
-    throw error;
+describe("the installed package in a browser", () => {
+  async function inBrowser(code: string): Promise<Outcome> {
+    const page = `
+      globalThis.document = {};
+      delete globalThis.process;
+      const { createClient, isStatusError } = await import("tunerank");
+      const options = { baseUrl: "https://api.example.com", apiKey: "k", accountId: "acme" };
+      ${code}`;
+    const flags = ["--conditions=browser", "--input-type=module"];
+    return await run(process.execPath, [...flags, "-e", page], { cwd: packed.user });
   }
-}
-`;
+
+  test("is refused: every visitor could read the key", async () => {
+    const { stdout, stderr } = await inBrowser(`
+      try { createClient(options) } catch (error) {
+        console.log(error.code, error.executed, error.hint.includes("dangerouslyAllowBrowser"));
+      }`);
+    expect(stdout + stderr).toBe("INVALID_ARGUMENT no true\n");
+  });
+
+  test("sends with the page's fetch once it is allowed, and cannot open paths", async () => {
+    const { stdout, stderr } = await inBrowser(`
+      globalThis.fetch = async (url, { method, headers, body }) => {
+        const sent = typeof body === "string" ? body : await body.text();
+        console.log(method, url, headers["user-agent"], sent.includes('filename="f.jsonl"'));
+        return Response.json({});
+      };
+      const client = createClient({ ...options, dangerouslyAllowBrowser: true });
+      await client.datasets.upload("reviews", new Blob(["x"]), { name: "f.jsonl" });
+      await client.datasets.upload("reviews", "f.jsonl").catch((error) => console.log(error.code, error.executed));`);
+    expect(stdout + stderr).toBe(
+      `POST https://api.example.com/v1/accounts/acme/datasets/reviews:upload tunerank/${version} web true\n` +
+        "INVALID_ARGUMENT no\n",
+    );
+  });
+});
 
 describe.each([
   ["NodeNext", ts.ModuleKind.NodeNext, ts.ModuleResolutionKind.NodeNext],
@@ -148,7 +141,7 @@ describe.each([
     let declarations: readonly ts.SourceFile[];
 
     beforeAll(async () => {
-      const file = path.join(user, "use.ts");
+      const file = path.join(packed.user, "use.ts");
       await writeFile(file, consumer);
       program = ts.createProgram([file], {
         module,
@@ -168,17 +161,17 @@ describe.each([
     test("type-checks, declarations included", () => {
       const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
         const text = ts.flattenDiagnosticMessageText(messageText, "\n");
-        return `${file && path.relative(user, file.fileName)}: ${text}`;
+        return `${file && path.relative(packed.user, file.fileName)}: ${text}`;
       });
       expect(problems).toEqual([]);
     });
 
-    test.each(["openapi-fetch", "operations[", "node:", "NodeJS."])(
+    test.each(["openapi-fetch", "operations[", '"node:', "NodeJS."])(
       "sees no declaration that mentions %s",
       (text) => {
         expect(declarations.length).toBeGreaterThan(0);
         const mentioning = declarations.filter((declaration) => declaration.text.includes(text));
-        expect(mentioning.map(({ fileName }) => path.relative(installed, fileName))).toEqual([]);
+        expect(mentioning.map(({ fileName }) => path.relative(packed.installed, fileName))).toEqual([]);
       },
     );
   },

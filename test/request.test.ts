@@ -67,13 +67,11 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 
   test("rerank leaves out what is undefined and keeps fields newer than the contract", async () => {
-    const body = { query: "q", documents: ["d"], top_n: undefined, rank_fields: ["title"] };
+    // Among them names that this client itself uses for a file's form.
+    const newer = { rank_fields: ["title"], file: "f", head: "h", tail: "t", size: 1, contentType: "a/b" };
+    const body = { query: "q", documents: ["d"], top_n: undefined, ...newer };
     await connect(server.url, options).rerank(body);
-    expect(JSON.parse(server.only.body.toString())).toEqual({
-      query: "q",
-      documents: ["d"],
-      rank_fields: ["title"],
-    });
+    expect(JSON.parse(server.only.body.toString())).toEqual({ query: "q", documents: ["d"], ...newer });
   });
 
   test("rerankModel is sent when the body names no model, and gives way to one that does", async () => {

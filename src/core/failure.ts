@@ -2,6 +2,7 @@ import type { OperationId } from "../generated/contract.js";
 import { redact } from "./errorBody.js";
 import { codeOfHttpStatus, type Executed, executedOfAnswer } from "./httpStatus.js";
 import type { EndReason } from "./lifetime.js";
+import { SourceError } from "./multipart.js";
 import { StatusError, type StatusErrorDetails } from "./status.js";
 import type { Phase, TransportFailure } from "./transport/transport.js";
 
@@ -19,7 +20,9 @@ export function transportError(operation: OperationId, failure: TransportFailure
     return new StatusError(message, { ...shared, code: "RESOURCE_EXHAUSTED", codeSource: "client" });
   }
   if (reason === "source") {
-    return new StatusError(message, { ...shared, code: "FAILED_PRECONDITION", codeSource: "client" });
+    const code = cause instanceof SourceError ? cause.code : "FAILED_PRECONDITION";
+    const text = cause instanceof SourceError ? cause.message : message;
+    return new StatusError(text, { ...shared, code, codeSource: "client" });
   }
   const code = phase === "body" ? "INTERNAL" : "UNAVAILABLE";
   return new StatusError(message, { ...shared, code, codeSource: "transport" });

@@ -12,8 +12,23 @@ export interface BlobLike {
   slice(start?: number, end?: number): unknown;
 }
 
-/** What can be uploaded: a path or `file:` URL (Node), a Blob, a File, or bytes. */
-export type UploadFile = string | UrlLike | BlobLike | Uint8Array;
+/** Any web `ReadableStream`. */
+export interface ReadableStreamLike {
+  getReader(): unknown;
+  cancel(reason?: unknown): Promise<void>;
+}
+
+/**
+ * What can be uploaded: a path or `file:` URL (Node), a Blob, a File, bytes, or a stream of bytes: a Node
+ * Readable, a web ReadableStream, or any async iterable. A stream needs `name`, and can be sent only once.
+ */
+export type UploadFile =
+  | string
+  | UrlLike
+  | BlobLike
+  | Uint8Array
+  | ReadableStreamLike
+  | AsyncIterable<Uint8Array>;
 
 /** @internal A file ready to be sent, from wherever it comes. */
 export interface FileSource {
@@ -21,9 +36,11 @@ export interface FileSource {
   readonly size: number | undefined;
   /** The media type it names for itself, or "". */
   readonly type: string;
-  /** The same content as a Blob, for `fetch`. */
-  blob(): Promise<Blob>;
-  /** The content from its beginning, each time it is asked for. */
+  /** The same content as a Blob, for `fetch`; a stream has none. */
+  readonly blob: (() => Promise<Blob>) | undefined;
+  /** Whether its content can be had a second time. */
+  readonly replayable: boolean;
+  /** The content from its beginning. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }

@@ -1,37 +1,71 @@
 import type { FileSource } from "./fileSource.js";
+import type { StatusCode } from "./httpStatus.js";
 
-/** A multipart/form-data body with one file part. */
-export interface Multipart {
+/** A file as a multipart body's one part takes it. */
+export interface FilePart {
+  readonly file: FileSource;
+  /** The most bytes the file may have. */
+  readonly maxFileBytes: number;
+  /** Called with the number of file bytes handed to the network; `done` when there are no more. */
+  readonly onSent: (sentBytes: number, done: boolean) => void;
+}
+
+/** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
+export class Multipart {
+  readonly part: FilePart;
   readonly contentType: string;
   readonly head: string;
-  readonly file: FileSource;
   readonly tail: string;
   /** The whole body's size in bytes; undefined when the file's is unknown. */
   readonly size: number | undefined;
-  /** Called with the number of file bytes handed to the network so far. */
-  readonly onSent: ((sentBytes: number) => void) | undefined;
+
+  constructor(field: string, type: string, part: FilePart) {
+    const { name, size } = part.file;
+    const boundary = `tunerank-${crypto.randomUUID()}`;
+    this.part = part;
+    this.contentType = `multipart/form-data; boundary=${boundary}`;
+    this.head =
+      `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${name.replaceAll('"', "%22")}"\r\n` +
+      `Content-Type: ${type}\r\n\r\n`;
+    this.tail = `\r\n--${boundary}--\r\n`;
+    const framing = new TextEncoder().encode(this.head + this.tail).byteLength;
+    this.size = size === undefined ? undefined : framing + size;
+  }
 }
 
-/** Frames a file as the one part `field`, its name escaped as browsers do. */
-export function frameMultipart(
-  field: string,
-  file: FileSource,
-  contentType: string,
-  onSent?: (sentBytes: number) => void,
-): Multipart {
-  const boundary = `tunerank-${crypto.randomUUID()}`;
-  const name = file.name.replace(/"/g, "%22");
-  const head =
-    `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${name}"\r\n` +
-    `Content-Type: ${contentType}\r\n\r\n`;
-  const tail = `\r\n--${boundary}--\r\n`;
-  const framing = new TextEncoder().encode(head + tail).byteLength;
-  return {
-    contentType: `multipart/form-data; boundary=${boundary}`,
-    head,
-    file,
-    tail,
-    size: file.size === undefined ? undefined : framing + file.size,
-    onSent,
-  };
+/** The file turned out not to be what it was taken for. */
+export class SourceError extends Error {
+  readonly code: StatusCode;
+  constructor(code: StatusCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The file's bytes, counted against its size and its limit. Each chunk counts as sent when the next is asked for. */
+export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): AsyncGenerator<Uint8Array> {
+  let sent = 0;
+  for await (const chunk of file.chunks()) {
+    sent += chunk.byteLength;
+    if (file.size !== undefined && sent > file.size) throw changed(file, "more");
+    if (sent > maxFileBytes) {
+      throw new SourceError(
+        "OUT_OF_RANGE",
+        `The stream has more than the ${maxFileBytes} bytes that one request takes.`,
+      );
+    }
+    yield chunk;
+    onSent(sent, sent === file.size);
+  }
+  if (file.size !== undefined && sent < file.size) throw changed(file, `only ${sent}`);
+  if (sent === 0 || file.size === undefined) onSent(sent, true);
+}
+
+function changed({ size, replayable }: FileSource, found: string): SourceError {
+  return new SourceError(
+    "FAILED_PRECONDITION",
+    replayable
+      ? `The file changed while it was read: it had ${size} bytes, then ${found}.`
+      : `The stream was to have ${size} bytes (size) and had ${found}.`,
+  );
 }

@@ -1,41 +1,107 @@
 import { openPath } from "#platform";
-import { checkFileName } from "./arguments.js";
-import type { FileSource, UrlLike } from "./fileSource.js";
+import { checkFileName, checkInteger } from "./arguments.js";
+import type { FileSource, ReadableStreamLike, UrlLike } from "./fileSource.js";
 import { refusal } from "./status.js";
 
+const chunkBytes = 1024 * 1024;
+
 /** Opens what the caller gave. @throws StatusError when it is no file, or has no name. */
-export async function openFile(file: unknown, name: string | undefined): Promise<FileSource> {
+export async function openFile(
+  file: unknown,
+  name: string | undefined,
+  size: number | undefined,
+): Promise<FileSource> {
   const given = name === undefined ? undefined : checkFileName(name, "name");
-  if (typeof file === "string") return await openPath(file, given);
-  if (file instanceof Uint8Array) {
-    return fromBlobLike(new Blob([file as Uint8Array<ArrayBuffer>]), needName(given, "a Uint8Array"));
-  }
-  if (isBlob(file)) {
-    const own = (file as { name?: unknown }).name;
-    return fromBlobLike(
-      file,
-      given ??
-        (typeof own === "string" ? checkFileName(own, "the file's name") : needName(undefined, "a Blob")),
-    );
-  }
-  if (isUrl(file)) {
-    if (file.protocol !== "file:") {
-      throw refusal("INVALID_ARGUMENT", "file is a URL of another kind: only file: URLs can be read.");
-    }
-    return await openPath(file, given);
-  }
-  throw refusal("INVALID_ARGUMENT", "file must be a path, a file: URL, a Blob, a File or a Uint8Array.");
+  if (typeof file === "string" || isUrl(file)) return sized(await openPath(file, given), size);
+  if (file instanceof Uint8Array) return sized(fromBytes(file, needName(given, "a Uint8Array")), size);
+  if (isBlob(file)) return sized(fromBlob(file, given ?? nameOfBlob(file)), size);
+  if (isStream(file)) return fromStream(file, needName(given, "a stream"), checkSize(size));
+  throw refusal(
+    "INVALID_ARGUMENT",
+    "file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.",
+  );
 }
 
-function fromBlobLike(blob: Blob, name: string): FileSource {
+function fromBytes(bytes: Uint8Array, name: string): FileSource {
+  return {
+    name,
+    size: bytes.byteLength,
+    type: "",
+    replayable: true,
+    blob: async () => new Blob([bytes as Uint8Array<ArrayBuffer>]),
+    async *chunks() {
+      for (let at = 0; at < bytes.byteLength; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
+    },
+    close: async () => {},
+  };
+}
+
+function fromBlob(blob: Blob, name: string): FileSource {
   return {
     name,
     size: blob.size,
     type: blob.type,
+    replayable: true,
     blob: async () => blob,
-    chunks: () => blob.stream() as unknown as AsyncIterable<Uint8Array>,
+    chunks: () => chunksOf(blob.stream()),
     close: async () => {},
   };
+}
+
+function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
+  // A Readable that fails before it is read would otherwise end the process; reading it tells of the failure.
+  (stream as { on?: (event: string, listener: () => void) => void }).on?.("error", () => {});
+  return {
+    name,
+    size,
+    type: "",
+    replayable: false,
+    blob: undefined,
+    chunks: () => chunksOf(stream),
+    close: async () => {},
+  };
+}
+
+async function* chunksOf(stream: Stream): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const chunk of iterable(stream)) {
+    if (chunk instanceof Uint8Array) yield chunk;
+    else if (typeof chunk === "string") yield encoder.encode(chunk);
+    else throw new TypeError(`The stream gave ${chunk === null ? "null" : `a ${typeof chunk}`}, not bytes.`);
+  }
+}
+
+// Safari's streams are not iterable.
+async function* iterable(stream: Stream): AsyncGenerator<unknown> {
+  if (Symbol.asyncIterator in stream) return yield* stream;
+  const reader = stream.getReader() as ReadableStreamDefaultReader<unknown>;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}
+
+function sized(source: FileSource, size: number | undefined): FileSource {
+  if (size === undefined || checkSize(size) === source.size) return source;
+  void source.close();
+  throw refusal(
+    "INVALID_ARGUMENT",
+    `size is ${size}, but the file has ${source.size} bytes: size is for streams.`,
+  );
+}
+
+function checkSize(size: number | undefined): number | undefined {
+  return size === undefined ? undefined : checkInteger(size, "size", 0);
+}
+
+function nameOfBlob(blob: Blob): string {
+  const { name } = blob as { name?: unknown };
+  return typeof name === "string" ? checkFileName(name, "the file's name") : needName(undefined, "a Blob");
 }
 
 function needName(name: string | undefined, what: string): string {
@@ -43,15 +109,24 @@ function needName(name: string | undefined, what: string): string {
   throw refusal("INVALID_ARGUMENT", `${what} has no name of its own: pass {name: "train.jsonl"}.`);
 }
 
+type Stream = AsyncIterable<unknown> | ReadableStreamLike;
+
+function isStream(value: unknown): value is Stream {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    (Symbol.asyncIterator in value || typeof (value as ReadableStreamLike).getReader === "function")
+  );
+}
+
 function isBlob(value: unknown): value is Blob {
   return typeof Blob !== "undefined" && value instanceof Blob;
 }
 
 function isUrl(value: unknown): value is UrlLike {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    typeof (value as UrlLike).href === "string" &&
-    typeof (value as UrlLike).protocol === "string"
-  );
+  if (typeof value !== "object" || value === null) return false;
+  const { href, protocol } = value as Partial<UrlLike>;
+  if (typeof href !== "string" || typeof protocol !== "string") return false;
+  if (protocol === "file:") return true;
+  throw refusal("INVALID_ARGUMENT", "file is a URL of another kind: only file: URLs can be read.");
 }

@@ -2,7 +2,7 @@
 import createFetchClient from "openapi-fetch";
 import { type OperationId, operations } from "../generated/contract.js";
 import type { paths, operations as Schema } from "../generated/schema.js";
-import type { Multipart } from "./multipart.js";
+import { Multipart } from "./multipart.js";
 
 // JSON leaves a field that is undefined out, so a caller may say so.
 type Sendable<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
@@ -70,7 +70,7 @@ export function createPrepare(baseUrl: string): Prepare {
       path as never,
       {
         baseUrl: undefined,
-        body: "tail" in input.body ? input.body : JSON.stringify(input.body),
+        body: input.body instanceof Multipart ? input.body : JSON.stringify(input.body),
         bodySerializer: asItIs,
         fetch,
         headers: undefined,

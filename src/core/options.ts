@@ -56,6 +56,11 @@ export interface ClientOptions extends Omit<CallOptions, "signal"> {
   connectTimeoutMs?: number | undefined;
   /** The most sockets open at once; further calls wait for one. Node only. @default 128 */
   maxConnections?: number | undefined;
+  /**
+   * An agent of Node's `http` module (of `https` where the base URL is https), for proxies and TLS of one's own.
+   * Its own limits apply instead of `maxConnections`, and closing it is its owner's. Node only.
+   */
+  agent?: object | undefined;
   /** Added to the end of the `User-Agent` header. Browsers do not let it be set. */
   userAgent?: string | undefined;
   /** Send with this function instead of the platform's own transport. */

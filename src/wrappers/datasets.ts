@@ -2,12 +2,12 @@ import { checkId, isHeaderText, ownProperties } from "../core/arguments.js";
 import { makeCall } from "../core/call.js";
 import { startCall } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
-import type { FileSource, UploadFile } from "../core/fileSource.js";
-import { frameMultipart } from "../core/multipart.js";
+import type { UploadFile } from "../core/fileSource.js";
+import { Multipart } from "../core/multipart.js";
 import { openFile } from "../core/openFile.js";
 import type { CallOptions, CallPromise } from "../core/options.js";
 import { callSettings } from "../core/settings.js";
-import { refusal } from "../core/status.js";
+import { refusal, StatusError } from "../core/status.js";
 import { limits } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 
@@ -15,23 +15,32 @@ const baseTimeoutMs = 60_000;
 // The slowest connection the default deadline allows for.
 const slowestBytesPerMs = (256 * 1024) / 1000;
 const maxResponseBytes = 1024 * 1024;
+const maxFileBytes = limits.uploadDatasetFile.file.maxBytes;
 
 /** How far an upload got. */
 export interface UploadProgress {
   /** Bytes of the file handed to the network. */
   readonly sentBytes: number;
-  /** The file's size in bytes. */
-  readonly totalBytes: number;
+  /** The file's size in bytes; undefined for a stream without `size`, until it has ended. */
+  readonly totalBytes: number | undefined;
 }
 
 /** Options of {@link Datasets.upload}. */
 export interface UploadOptions extends CallOptions {
   /** The file's name; its base name is sent. Needed for what has no name of its own, such as bytes. */
   name?: string | undefined;
+  /** The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer. */
+  size?: number | undefined;
   /** The media type of the part. @default the Blob's own type, else application/octet-stream */
   contentType?: string | undefined;
   /** Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
+  /**
+   * Compare the answer's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
+   * differ. The interface document does not say what `bytes` counts.
+   * @default false
+   */
+  verifyBytes?: boolean | undefined;
 }
 
 /** Datasets of an account. (Interface document: Endpoints, Upload dataset file.) */
@@ -41,7 +50,8 @@ export interface Datasets {
    * After a failure whose `executed` is `"unknown"`, look at the dataset before repeating.
    *
    * @param datasetId The dataset's id alone, not its full resource name.
-   * @param file A path or `file:` URL (Node), a Blob, a File, or a Uint8Array.
+   * @param file A path or `file:` URL (Node), a Blob, a File, a Uint8Array, or a stream of bytes with `name`.
+   * Through `fetch` a stream is read whole before it is sent.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
@@ -61,18 +71,27 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
         const { account } = callSettings(defaults, own, baseTimeoutMs);
         const path = { account_id: account(), dataset_id: checkId(datasetId, "datasetId") };
         const contentType = checkContentType(own.contentType);
-        const onProgress = checkOnProgress(own.onProgress);
-        const source = await openFile(file, own.name);
+        const progress = checkOnProgress(own.onProgress);
+        const verify = checkFlag(own.verifyBytes, "verifyBytes");
+        const source = await openFile(file, own.name, own.size);
         try {
-          const totalBytes = checkSize(source);
-          const settings = callSettings(defaults, own, baseTimeoutMs + totalBytes / slowestBytesPerMs);
+          const size = checkSize(source.size);
+          const settings = callSettings(
+            defaults,
+            own,
+            baseTimeoutMs + (size ?? maxFileBytes) / slowestBytesPerMs,
+          );
+          let sentBytes = 0;
+          const onSent = (sent: number, done: boolean): void => {
+            sentBytes = sent;
+            progress?.({ sentBytes, totalBytes: done ? sent : size });
+          };
           const type = contentType ?? (source.type || "application/octet-stream");
-          const onSent = onProgress && ((sentBytes: number) => onProgress({ sentBytes, totalBytes }));
           const call = {
             operation: "uploadDatasetFile",
-            input: { path, body: frameMultipart("file", source, type, onSent) },
+            input: { path, body: new Multipart("file", type, { file: source, maxFileBytes, onSent }) },
             maxResponseBytes,
-            read: (answer: object) => answer as UploadDatasetFileResponse,
+            read: (answer: object) => readUpload(answer, verify ? sentBytes : undefined),
           } as const;
           return await makeCall(connection, call, settings);
         } finally {
@@ -82,17 +101,31 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
   };
 }
 
-function checkSize(source: FileSource): number {
-  const { maxBytes } = limits.uploadDatasetFile.file;
-  const size = source.size ?? 0;
-  if (size <= maxBytes) return size;
+function readUpload(answer: object, sentBytes: number | undefined): UploadDatasetFileResponse {
+  const upload = answer as UploadDatasetFileResponse;
+  if (sentBytes === undefined || upload.bytes === sentBytes) return upload;
+  throw new StatusError(`The service stored ${upload.bytes} bytes of the ${sentBytes} sent (verifyBytes).`, {
+    code: "DATA_LOSS",
+    executed: "yes",
+    codeSource: "client",
+    body: upload,
+  });
+}
+
+function checkSize(size: number | undefined): number | undefined {
+  if (size === undefined || size <= maxFileBytes) return size;
   throw refusal(
     "OUT_OF_RANGE",
-    `The file has ${size} bytes; one request takes at most ${maxBytes} (${maxBytes / 2 ** 20} MB).`,
+    `The file has ${size} bytes; one request takes at most ${maxFileBytes} (${maxFileBytes / 2 ** 20} MB).`,
     {
       hint: "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
     },
   );
+}
+
+function checkFlag(value: unknown, what: string): boolean {
+  if (value === undefined || typeof value === "boolean") return value === true;
+  throw refusal("INVALID_ARGUMENT", `${what} must be true or false.`);
 }
 
 function checkContentType(value: unknown): string | undefined {

@@ -39,6 +39,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
     name: fileName,
     size,
     type: "",
+    replayable: true,
     blob: () => openAsBlob(filePath),
     async *chunks() {
       let position = 0;

@@ -1,13 +1,15 @@
 import type { FileSource, UrlLike } from "../fileSource.js";
 import { refusal } from "../status.js";
 import { createFetchTransport } from "../transport/fetch.js";
-import type { Transport } from "../transport/transport.js";
+import type { Transport, TransportOptions } from "../transport/transport.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = runtimeName();
 
 /** The platform's own `fetch`. */
-export function createTransport(_options: { maxConnections: number }): Transport {
+export function createTransport({ agent }: TransportOptions): Transport {
+  if (agent !== undefined)
+    throw refusal("INVALID_ARGUMENT", "agent is for Node: this runtime sends with fetch.");
   return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init));
 }
 

@@ -1,4 +1,4 @@
-import type { Multipart } from "../multipart.js";
+import { type FilePart, fileChunks, type Multipart } from "../multipart.js";
 import type { FetchLike, FetchResponse } from "../options.js";
 import {
   type Exchange,
@@ -16,9 +16,9 @@ export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch)
   return { send: (request) => new FetchExchange(fetch as FetchLike, request), close() {} };
 }
 
-// What Node's fetch and Bun's name a connection that never came to be.
+// What Node's fetch and Bun's name a connection that never came to be, its TLS included.
 const neverConnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused)$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_(HANDSHAKE_FAILURE|PROTOCOL_VERSION)))$/;
 
 class FetchExchange implements Exchange {
   phase: Phase = "headers";
@@ -46,12 +46,13 @@ class FetchExchange implements Exchange {
       const answer = await fetch(request.url.href, {
         method: request.method,
         headers: request.headers,
-        body: typeof body === "object" ? new Blob([body.head, await body.file.blob(), body.tail]) : body,
+        body: typeof body === "object" ? await this.#form(body) : body,
         // Never followed: the key and the file go nowhere else.
         redirect: "manual",
         signal: this.#controller.signal,
       } as never);
-      if (typeof body === "object") this.#report(body);
+      // The platform tells nothing on the way: once the answer begins, all of it was sent.
+      if (typeof body === "object" && body.part.file.blob) this.#told(body.part);
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
       this.status = answer.status === 0 ? 302 : answer.status;
@@ -65,10 +66,20 @@ class FetchExchange implements Exchange {
     }
   }
 
-  // The platform tells nothing on the way: once the answer begins, all of it was sent.
-  #report(body: Multipart): void {
+  // A Blob of Blobs has a known length, and the platform reads it without keeping it.
+  async #form(body: Multipart): Promise<Blob> {
     try {
-      body.onSent?.(body.file.size ?? 0);
+      const file = body.part.file.blob ? [await body.part.file.blob()] : await collect(body.part);
+      return new Blob([body.head, ...file, body.tail]);
+    } catch (cause) {
+      this.phase = "connect";
+      throw this.#failure(cause, "source", sourceFailed);
+    }
+  }
+
+  #told({ file, onSent }: FilePart): void {
+    try {
+      onSent(file.size ?? 0, true);
     } catch (cause) {
       throw this.#failure(cause, "source", sourceFailed);
     }
@@ -118,4 +129,11 @@ function codeOf(error: unknown): string {
 function textOf(error: unknown): string {
   const { message, cause } = (error ?? {}) as { message?: string; cause?: { message?: string } };
   return cause?.message || message || String(error);
+}
+
+// Few runtimes can send a stream: it is read whole first.
+async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  for await (const chunk of fileChunks(part)) parts.push(chunk as Uint8Array<ArrayBuffer>);
+  return parts;
 }

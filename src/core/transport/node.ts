@@ -1,6 +1,6 @@
 import http from "node:http";
 import type { Socket } from "node:net";
-import type { Multipart } from "../multipart.js";
+import { fileChunks, type Multipart } from "../multipart.js";
 import { decoderFor } from "./decode.js";
 import {
   type Exchange,
@@ -9,6 +9,7 @@ import {
   sourceFailed,
   type Transport,
   TransportFailure,
+  type TransportOptions,
   type TransportRequest,
   type TransportResponse,
 } from "./transport.js";
@@ -19,16 +20,19 @@ const freshMs = 1000;
 const idleSince: unique symbol = Symbol("idleSince");
 type PooledSocket = Socket & { [idleSince]?: number };
 
-/** Sends over node:http and node:https with keep-alive sockets. */
-export function createNodeTransport(options: { maxConnections: number }): Transport {
-  const agents: Partial<Record<string, http.Agent>> = {};
+/** Sends over node:http and node:https with keep-alive sockets, through the caller's agent when there is one. */
+export function createNodeTransport({ maxConnections, agent }: TransportOptions): Transport {
+  const own: Partial<Record<string, http.Agent>> = {};
   const agentFor = (module: typeof http, protocol: string): http.Agent => {
-    agents[protocol] ??= new module.Agent({
+    if (agent !== undefined) return agent as http.Agent;
+    own[protocol] ??= new module.Agent({
       keepAlive: true,
-      maxSockets: options.maxConnections,
+      maxSockets: maxConnections,
       scheduling: "lifo",
+      // What NODE_USE_ENV_PROXY gave Node's own agent, where this Node has it.
+      ...proxyOf(module),
     });
-    return agents[protocol];
+    return own[protocol];
   };
   return {
     send(request) {
@@ -39,9 +43,21 @@ export function createNodeTransport(options: { maxConnections: number }): Transp
       return new NodeExchange(request, module, agentFor(module, protocol));
     },
     close() {
-      for (const agent of Object.values(agents)) agent?.destroy();
+      for (const agent of Object.values(own)) if (agent) endIdle(agent);
     },
   };
+}
+
+function proxyOf(module: typeof http): { proxyEnv?: unknown } {
+  const { proxyEnv } = (module.globalAgent as { options?: { proxyEnv?: unknown } }).options ?? {};
+  return proxyEnv === undefined ? {} : { proxyEnv };
+}
+
+// Sockets at work finish what they do; Agent.destroy would cut them off.
+function endIdle(agent: http.Agent): void {
+  agent.maxFreeSockets = 0;
+  for (const sockets of Object.values(agent.freeSockets))
+    for (const socket of sockets ?? []) socket.destroy();
 }
 
 class NodeExchange implements Exchange {
@@ -111,11 +127,17 @@ class NodeExchange implements Exchange {
 
   #connect(socket: Socket): void {
     const { connectTimeoutMs, url } = this.#request;
+    const secure = url.protocol === "https:";
+    // A caller's agent may hand over a socket that is connected already.
+    if (!socket.connecting && !(secure && (socket as { secureConnecting?: boolean }).secureConnecting)) {
+      this.#ready();
+      return;
+    }
     this.#connectTimer = setTimeout(
       () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
       connectTimeoutMs,
     );
-    socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => {
+    socket.once(secure ? "secureConnect" : "connect", () => {
       clearTimeout(this.#connectTimer);
       this.#ready();
     });
@@ -136,14 +158,10 @@ class NodeExchange implements Exchange {
   async #stream(message: http.ClientRequest, body: Multipart): Promise<void> {
     try {
       message.write(body.head);
-      let sent = 0;
-      for await (const chunk of body.file.chunks()) {
+      for await (const chunk of fileChunks(body.part)) {
         if (message.destroyed) return;
         if (!message.write(chunk)) await drained(message);
-        sent += chunk.byteLength;
-        body.onSent?.(sent);
       }
-      if (sent === 0) body.onSent?.(0);
       message.end(body.tail);
     } catch (cause) {
       this.#fail(sourceFailed, { reason: "source", cause });

@@ -35,10 +35,17 @@ export interface Exchange {
   abort(): void;
 }
 
+/** What a transport is made with. */
+export interface TransportOptions {
+  readonly maxConnections: number;
+  /** An agent of node:http or node:https of the caller's. */
+  readonly agent: object | undefined;
+}
+
 /** Sends requests. Follows no redirect and repeats nothing. */
 export interface Transport {
   send(request: TransportRequest): Exchange;
-  /** Ends idle sockets. */
+  /** Ends idle sockets; those at work end with what they do. */
   close(): void;
 }
 

@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer as createHttpsServer, type Server } from "node:https";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { certificate, certificateKey } from "./support/certificate.js";
+import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
+import { root, run, temporaryFolder } from "./support/project.js";
+import { useRecordingServer } from "./support/recordingServer.js";
+
+const plain = useRecordingServer();
+let secure: Server;
+let secureUrl: string;
+let requests: number;
+
+beforeAll(async () => {
+  requests = 0;
+  secure = createHttpsServer({ cert: certificate, key: certificateKey }, (request, response) => {
+    requests += 1;
+    response.end(JSON.stringify({ url: request.url, key: request.headers.authorization }));
+  }).listen(0, "127.0.0.1");
+  await once(secure, "listening");
+  secureUrl = `https://localhost:${(secure.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  secure.close();
+  secure.closeAllConnections();
+});
+
+describe.each(transports)("over $name", ({ options }) => {
+  test.each(operationCalls)(
+    "$operation does not reach a server whose certificate nobody vouches for",
+    async ({ call }) => {
+      const error = await failureOf(() => call(connect(secureUrl, options)));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+      expect(error.message).toContain("self-signed certificate");
+      expect(requests).toBe(0);
+    },
+  );
+
+  test("https to a server that speaks plain http did not run", async () => {
+    const client = connect(plain.url.replace("http:", "https:"), options);
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+    expect(plain.requests).toEqual([]);
+  });
+
+  test("a call over https reaches a server whose certificate is trusted", { timeout: 20_000 }, async () => {
+    const { folder, remove } = await temporaryFolder();
+    try {
+      const authority = path.join(folder, "ca.pem");
+      await writeFile(authority, certificate);
+      const script = `
+        import { createClient } from "./src/index.ts";
+        const client = createClient({ baseUrl: process.env.URL, apiKey: "key"${options.fetch ? ", fetch" : ""} });
+        console.log(JSON.stringify(await client.rerank({ query: "q", documents: ["d"] })));
+      `;
+      const flags = ["--conditions=tunerank-source", "--import", "tsx", "--input-type=module"];
+      const { stdout, stderr } = await run(process.execPath, [...flags, "-e", script], {
+        cwd: root,
+        env: { URL: secureUrl, NODE_EXTRA_CA_CERTS: authority },
+      });
+      expect(stdout + stderr).toBe('{"url":"/inference/v1/rerank","key":"Bearer key"}\n');
+    } finally {
+      await remove();
+      requests = 0;
+    }
+  });
+});
+
+test("over node:http a TLS handshake that never ends does so at connectTimeoutMs, and nothing ran", async () => {
+  const silent = createTcpServer((socket) => socket.resume()).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  try {
+    const { port } = silent.address() as AddressInfo;
+    const client = connect(`https://127.0.0.1:${port}`, { connectTimeoutMs: 50 });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", codeSource: "transport" });
+    expect(error.message).toContain("50 ms");
+  } finally {
+    silent.close();
+  }
+});
