@@ -40,7 +40,7 @@ export interface FileSource {
   readonly blob: (() => Promise<Blob>) | undefined;
   /** Whether its content can be had a second time. */
   readonly replayable: boolean;
-  /** The content from its beginning. */
+  /** The content from its beginning; a chunk is good until the next is asked for. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { FileHandle } from "node:fs/promises";
 import { checkFileName } from "../arguments.js";
 import type { FileSource, UrlLike } from "../fileSource.js";
 import { refusal } from "../status.js";
@@ -41,20 +42,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
     type: "",
     replayable: true,
     blob: () => openAsBlob(filePath),
-    async *chunks() {
-      let position = 0;
-      for (;;) {
-        const { bytesRead, buffer } = await handle.read(
-          Buffer.allocUnsafe(readBytes),
-          0,
-          readBytes,
-          position,
-        );
-        if (bytesRead === 0) return;
-        position += bytesRead;
-        yield bytesRead === readBytes ? buffer : buffer.subarray(0, bytesRead);
-      }
-    },
+    chunks: () => readAhead(handle),
     close: () => handle.close(),
   };
 }
@@ -66,6 +54,30 @@ function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
     throw refusal("INVALID_ARGUMENT", `file is a URL that names no file here: ${(cause as Error).message}.`, {
       cause,
     });
+  }
+}
+
+// Two buffers take turns: while one is sent the other is filled. A chunk is good until the next is asked for.
+async function* readAhead(handle: FileHandle): AsyncGenerator<Uint8Array> {
+  const buffers = [Buffer.allocUnsafe(readBytes), Buffer.allocUnsafe(readBytes)] as const;
+  let position = 0;
+  const fill = async (turn: number): Promise<Uint8Array> => {
+    const buffer = buffers[turn % 2] as Buffer;
+    const { bytesRead } = await handle.read(buffer, 0, readBytes, position);
+    position += bytesRead;
+    return buffer.subarray(0, bytesRead);
+  };
+  let next = fill(0);
+  try {
+    for (let turn = 1; ; turn++) {
+      const chunk = await next;
+      if (chunk.byteLength === 0) return;
+      next = fill(turn);
+      yield chunk;
+    }
+  } finally {
+    // Reading must be over before the file is closed, and its failure was not asked for.
+    await next.catch(() => {});
   }
 }
 

@@ -160,7 +160,7 @@ class NodeExchange implements Exchange {
       message.write(body.head);
       for await (const chunk of fileChunks(body.part)) {
         if (message.destroyed) return;
-        if (!message.write(chunk)) await drained(message);
+        await written(message, chunk);
       }
       message.end(body.tail);
     } catch (cause) {
@@ -234,14 +234,9 @@ class NodeResponse implements TransportResponse {
   }
 }
 
-function drained(message: http.ClientRequest): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      message.off("drain", done).off("close", done);
-      resolve();
-    };
-    message.on("drain", done).on("close", done);
-  });
+// Until it has gone, a chunk may not be overwritten by the next one read.
+function written(message: http.ClientRequest, chunk: Uint8Array): Promise<unknown> {
+  return new Promise((resolve) => message.write(chunk, resolve));
 }
 
 // Trying every address of a name leaves one error for each and no message of its own.
