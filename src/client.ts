@@ -3,17 +3,20 @@ import { createTransport, isBrowser, runtime } from "#platform";
 import {
   checkApiKey,
   checkBaseUrl,
+  checkCallback,
   checkDuration,
   checkHeaders,
   checkId,
   checkInteger,
+  checkOptionalDuration,
   isHeaderText,
   ownProperties,
 } from "./core/arguments.js";
-import type { Connection } from "./core/call.js";
+import type { Connection } from "./core/attempt.js";
 import type { Context } from "./core/context.js";
 import { createPrepare } from "./core/openapi.js";
 import type { ApiKey, ClientOptions } from "./core/options.js";
+import { fullBudget } from "./core/retry.js";
 import type { Defaults } from "./core/settings.js";
 import { refusal } from "./core/status.js";
 import { createFetchTransport } from "./core/transport/fetch.js";
@@ -69,27 +72,30 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  */
 export function createClient(options: ClientOptions = {}): Client {
   const own = ownProperties(options, "options");
-  return build(own, transportOf(own));
+  return build(own, { transport: transportOf(own), budget: { tokens: fullBudget } });
 }
 
-function build(options: ClientOptions, transport: Transport): Client {
+// What clients made with `withOptions` have in common.
+type Shared = Pick<Connection, "transport" | "budget">;
+
+function build(options: ClientOptions, shared: Shared): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
     throw refusal("INVALID_ARGUMENT", "In a browser every visitor can read the API key.", {
       hint: "Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page only you can open.",
     });
   }
   const context: Context = {
-    connection: connectionOf(options, transport),
+    connection: connectionOf(options, shared),
     defaults: defaultsOf(options),
     rerankModel: checkText(options.rerankModel, "rerankModel"),
   };
-  const close = async (): Promise<void> => transport.close();
+  const close = async (): Promise<void> => shared.transport.close();
   return {
     rerank: createRerank(context),
     reinforcementFineTuningJobs: createReinforcementFineTuningJobs(context),
     deployments: createDeployments(context),
     datasets: createDatasets(context),
-    withOptions: (changes) => build(merge(options, changes), transport),
+    withOptions: (changes) => build(merge(options, changes), shared),
     close,
     // Older browsers lack the symbol; there the member is never asked for.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
@@ -109,7 +115,7 @@ function transportOf({ fetch, maxConnections, agent }: ClientOptions): Transport
   throw refusal("INVALID_ARGUMENT", "agent has no effect on fetch: pass one of the two.");
 }
 
-function connectionOf(options: ClientOptions, transport: Transport): Connection {
+function connectionOf(options: ClientOptions, { transport, budget }: Shared): Connection {
   const baseUrl = checkBaseUrl(
     required(options.baseUrl, "baseUrl", "TUNERANK_BASE_URL"),
     "baseUrl",
@@ -119,6 +125,7 @@ function connectionOf(options: ClientOptions, transport: Transport): Connection 
   return {
     prepare: createPrepare(baseUrl),
     transport,
+    budget,
     apiKey: checkKeySource(required(options.apiKey, "apiKey", "TUNERANK_API_KEY")),
     userAgent: userAgentOf(options.userAgent),
     connectTimeoutMs:
@@ -127,10 +134,12 @@ function connectionOf(options: ClientOptions, transport: Transport): Connection 
 }
 
 function defaultsOf({ accountId = environment("TUNERANK_ACCOUNT_ID"), ...options }: ClientOptions): Defaults {
-  const { timeoutMs, maxRetries = 2 } = options;
+  const { maxRetries = 2 } = options;
   return {
     accountId: accountId === undefined ? undefined : checkId(accountId, "accountId"),
-    timeoutMs: timeoutMs === undefined ? undefined : checkDuration(timeoutMs, "timeoutMs"),
+    timeoutMs: checkOptionalDuration(options.timeoutMs, "timeoutMs"),
+    attemptTimeoutMs: checkOptionalDuration(options.attemptTimeoutMs, "attemptTimeoutMs"),
+    onAttempt: checkCallback(options.onAttempt, "onAttempt"),
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
     headers: checkHeaders(options.headers),
   };

@@ -10,6 +10,7 @@ export {
 export type {
   AbortSignalLike,
   ApiKey,
+  AttemptEvent,
   CallOptions,
   CallPromise,
   CallResponse,

@@ -85,6 +85,7 @@ const contradictions: readonly (readonly [status: number, code: string, executed
   [404, "UNAVAILABLE", "unknown"],
   [400, "INTERNAL", "unknown"],
   [499, "NOT_FOUND", "unknown"],
+  [408, "INVALID_ARGUMENT", "unknown"],
   [400, "NOT_FOUND", "no"],
   [501, "INVALID_ARGUMENT", "no"],
 ];

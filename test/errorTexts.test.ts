@@ -113,6 +113,26 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(({} as { code?: string }).code).toBeUndefined();
   });
 
+  test("what others added to Object.prototype is not read as the body's", async () => {
+    try {
+      for (const [name, value] of [
+        ["code", "ABORTED"],
+        ["detail", "evil"],
+      ]) {
+        Object.defineProperty(Object.prototype, name as string, {
+          value,
+          configurable: true,
+          writable: true,
+        });
+      }
+      const error = await failure({ status: 404, json: { request: 1 } });
+      expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status" });
+      expect(error.message).not.toContain("evil");
+    } finally {
+      for (const name of ["code", "detail"]) Reflect.deleteProperty(Object.prototype, name);
+    }
+  });
+
   test("a body beyond 4 KiB is kept in part, and its code still read", async () => {
     const error = await failure({
       status: 409,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -138,14 +138,26 @@ describe.each(transports)("an upload over $name", ({ options }) => {
     expect(await client.datasets.upload("reviews", content, { name: "x" })).toEqual(answer);
   });
 
-  test("lets go of the file it read: it can be sent again and moved", async () => {
-    const file = path.join(folder, "twice.jsonl");
-    await writeFile(file, "twice");
+  test("can be repeated with the same file", async () => {
     const client = connect(server.url, options);
+    const file = path.join(folder, "train.jsonl");
     await client.datasets.upload("reviews", file);
     await client.datasets.upload("reviews", file);
-    await rename(file, path.join(folder, "moved.jsonl"));
-    expect(server.requests.map(({ files }) => files[0]?.bytes.toString())).toEqual(["twice", "twice"]);
+    expect(server.requests.map(({ files }) => files[0]?.sha256)).toEqual([sha256(content), sha256(content)]);
+  });
+
+  test.runIf(process.platform === "linux")("leaves no file open, whatever became of it", async () => {
+    const client = connect(server.url, options);
+    const file = path.join(folder, "train.jsonl");
+    await client.datasets.upload("reviews", file);
+    server.reply({ status: 404, json: {} });
+    await failureOf(() => client.datasets.upload("reviews", file));
+    await failureOf(() => client.datasets.upload("reviews", file, { signal: AbortSignal.abort() }));
+    server.reply(() => undefined);
+    await failureOf(() => client.datasets.upload("reviews", file, { timeoutMs: 50 }));
+    const descriptors = await readdir("/proc/self/fd");
+    const open = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
+    expect(open.filter((target) => target === file)).toEqual([]);
   });
 
   test("that is answered before it was received whole rejects with that answer", async () => {

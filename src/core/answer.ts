@@ -1,10 +1,11 @@
 import { codes, type OperationId } from "../generated/contract.js";
 import { readErrorBody, redact } from "./errorBody.js";
 import { codeOfHttpStatus, executedOfAnswer } from "./httpStatus.js";
+import { AttemptFailure, eventsOfAnswer } from "./retry.js";
 import { StatusError } from "./status.js";
 import type { TransportResponse } from "./transport/transport.js";
 
-/** The JSON object of a 2xx answer. @throws StatusError for every other answer. */
+/** The JSON object of a 2xx answer. @throws AttemptFailure for every other answer. */
 export function readAnswer(operation: OperationId, answer: TransportResponse, key: string): object {
   if (answer.status < 200 || answer.status >= 300) throw errorAnswer(operation, answer, key);
   let value: unknown;
@@ -16,7 +17,7 @@ export function readAnswer(operation: OperationId, answer: TransportResponse, ke
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   // A web page is somebody else's answer: the service may never have seen the request.
   const html = /^\s*</.test(answer.text);
-  throw new StatusError(
+  const error = new StatusError(
     html
       ? `A web page came instead of the service's answer (HTTP ${answer.status}).`
       : `The answer is not the JSON object the contract promises (HTTP ${answer.status}).`,
@@ -32,29 +33,33 @@ export function readAnswer(operation: OperationId, answer: TransportResponse, ke
       }),
     },
   );
+  throw new AttemptFailure(error, [html ? "final" : "notJson"]);
 }
 
-function errorAnswer(operation: OperationId, answer: TransportResponse, key: string): StatusError {
+function errorAnswer(operation: OperationId, answer: TransportResponse, key: string): AttemptFailure {
   const { status, headers } = answer;
   const said = readErrorBody(answer.text, status, key);
   const read = codeOfHttpStatus(status);
-  const code = said.code ?? read.code;
   const redirected = status >= 300 && status < 400;
+  const named = said.code !== undefined && !redirected;
+  const code = named ? said.code : read.code;
   const message = redirected
     ? `The server redirects to another address (HTTP ${status}), which is never followed.`
     : (said.message ?? `${codes[code].meaning} (HTTP ${status})`);
-  return new StatusError(message, {
+  const waitMs = retryAfterMs(headers, Date.now());
+  const error = new StatusError(message, {
     code,
-    executed: executedOfAnswer(code, status),
-    codeSource: said.code ? "body" : "status",
-    inferred: said.code === undefined && read.inferred,
+    executed: executedOfAnswer(code, status, named),
+    codeSource: named ? "body" : "status",
+    inferred: !named && read.inferred,
     httpStatus: status,
     operation,
     requestId: redacted(key, requestIdOf(headers)),
-    retryAfterMs: retryAfterMs(headers, Date.now()),
+    retryAfterMs: waitMs,
     body: said.body,
     ...(redirected && { hint: "Set baseUrl to the final address: the key and the file go nowhere else." }),
   });
+  return new AttemptFailure(error, eventsOfAnswer(code, named, status, waitMs !== undefined));
 }
 
 function redacted(key: string, text: string | undefined): string | undefined {

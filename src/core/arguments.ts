@@ -115,6 +115,23 @@ export function checkDuration(value: unknown, what: string): number {
   return checkNumber(value, what, { integer: false, minimum: 0, above: true });
 }
 
+/** The same, or undefined. */
+export function checkOptionalDuration(value: unknown, what: string): number | undefined {
+  return value === undefined ? undefined : checkDuration(value, what);
+}
+
+/** True or false; undefined counts as false. */
+export function checkFlag(value: unknown, what: string): boolean {
+  if (value === undefined || typeof value === "boolean") return value === true;
+  throw refusal("INVALID_ARGUMENT", `${what} must be true or false.`);
+}
+
+/** A function, or undefined. */
+export function checkCallback<T>(value: T, what: string): T {
+  if (value === undefined || typeof value === "function") return value;
+  throw refusal("INVALID_ARGUMENT", `${what} must be a function.`);
+}
+
 /** A whole number of at least `minimum`. */
 export function checkInteger(value: unknown, what: string, minimum: number): number {
   return checkNumber(value, what, { integer: true, minimum, above: false });

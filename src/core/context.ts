@@ -1,4 +1,4 @@
-import type { Connection } from "./call.js";
+import type { Connection } from "./attempt.js";
 import type { Defaults } from "./settings.js";
 
 /** What the wrappers of one client work with. */

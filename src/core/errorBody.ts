@@ -4,11 +4,11 @@ import type { StatusCode } from "./httpStatus.js";
 /** What an error answer says of itself, whatever its shape. */
 export interface ErrorBody {
   /** The code it names, when it names one of the service's. */
-  readonly code?: StatusCode;
+  readonly code: StatusCode | undefined;
   /** Its message for people, when it has one. */
-  readonly message?: string;
+  readonly message: string | undefined;
   /** The body to keep: parsed when it is JSON of up to 4 KiB, else the first 4 KiB of its text. */
-  readonly body?: unknown;
+  readonly body: unknown;
 }
 
 const keptCharacters = 4096;
@@ -40,18 +40,18 @@ const grpcCodes: readonly StatusCode[] = [
  */
 export function readErrorBody(text: string, httpStatus: number, key: string): ErrorBody {
   const trimmed = text.replace(/^\uFEFF/, "").trim();
-  if (trimmed === "") return {};
+  if (trimmed === "") return { code: undefined, message: undefined, body: undefined };
   const parsed = parse(trimmed);
   if (parsed === undefined) {
     const kept = redact(key, trimmed);
-    return { message: plainText(kept), body: kept.slice(0, keptCharacters) };
+    return { code: undefined, message: plainText(kept), body: kept.slice(0, keptCharacters) };
   }
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
   const code = readCode(root, httpStatus);
   const message = readMessage(root);
   return {
-    ...(code !== undefined && { code }),
-    ...(message !== undefined && { message: redact(key, message).slice(0, keptCharacters) }),
+    code,
+    message: message && redact(key, message).slice(0, keptCharacters),
     body:
       trimmed.length <= keptCharacters
         ? redactAll(key, parsed)

@@ -3,11 +3,22 @@ import { redact } from "./errorBody.js";
 import { codeOfHttpStatus, type Executed, executedOfAnswer } from "./httpStatus.js";
 import type { EndReason } from "./lifetime.js";
 import { SourceError } from "./multipart.js";
+import { AttemptFailure, eventOfFailure } from "./retry.js";
 import { StatusError, type StatusErrorDetails } from "./status.js";
 import type { Phase, TransportFailure } from "./transport/transport.js";
 
-/** The error of a request that brought no whole answer. */
-export function transportError(operation: OperationId, failure: TransportFailure, key: string): StatusError {
+/** The failure of a request that brought no whole answer. */
+export function transportFailure(
+  operation: OperationId,
+  failure: TransportFailure,
+  key: string,
+): AttemptFailure {
+  const { phase, reason, cause } = failure;
+  const error = transportError(operation, failure, key);
+  return new AttemptFailure(error, [eventOfFailure(phase, reason, networkCode(cause))]);
+}
+
+function transportError(operation: OperationId, failure: TransportFailure, key: string): StatusError {
   const { phase, reason, status } = failure;
   const cause = reason === "source" ? failure.cause : withoutKey(failure.cause, key);
   const executed = executedSoFar(phase, status);
@@ -15,6 +26,13 @@ export function transportError(operation: OperationId, failure: TransportFailure
   const message = redact(key, failure.message);
   if (reason === "connect-timeout") {
     return new StatusError(message, { ...shared, code: "DEADLINE_EXCEEDED", codeSource: "transport" });
+  }
+  if (reason === "attempt-timeout") {
+    return new StatusError("No complete answer to this attempt in time (attemptTimeoutMs).", {
+      ...shared,
+      code: "DEADLINE_EXCEEDED",
+      codeSource: "client",
+    });
   }
   if (reason === "too-large") {
     return new StatusError(message, { ...shared, code: "RESOURCE_EXHAUSTED", codeSource: "client" });
@@ -49,7 +67,15 @@ export function endedError(
 function executedSoFar(phase: Phase, status: number | undefined): Executed {
   if (phase === "connect") return "no";
   if (status === undefined) return "unknown";
-  return status >= 200 && status < 300 ? "yes" : executedOfAnswer(codeOfHttpStatus(status).code, status);
+  return status >= 200 && status < 300
+    ? "yes"
+    : executedOfAnswer(codeOfHttpStatus(status).code, status, false);
+}
+
+// Node's fetch says only "fetch failed"; what happened is in its cause.
+function networkCode(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  return String(code ?? cause?.code ?? "");
 }
 
 const told = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;

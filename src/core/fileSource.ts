@@ -38,7 +38,7 @@ export interface FileSource {
   readonly type: string;
   /** The same content as a Blob, for `fetch`; a stream has none. */
   readonly blob: (() => Promise<Blob>) | undefined;
-  /** Whether its content can be had a second time. */
+  /** Whether its content can still be had from its beginning. */
   readonly replayable: boolean;
   /** The content from its beginning; a chunk is good until the next is asked for. */
   chunks(): AsyncIterable<Uint8Array>;

@@ -73,15 +73,14 @@ const refusing: ReadonlySet<StatusCode> = new Set<StatusCode>([
   "UNIMPLEMENTED",
 ]);
 
-/** Whether an error answer proves that nothing ran: code and HTTP status must both say refused. */
-export function executedOfAnswer(code: StatusCode, httpStatus: number): Executed {
-  if (httpStatus === 421 || httpStatus === 425)
-    return refusing.has(code) || code === "UNAVAILABLE" ? "no" : "unknown";
-  const refusingStatus =
+/** Whether an error answer proves that nothing ran: its HTTP status and the code it names must both say refused. */
+export function executedOfAnswer(code: StatusCode, httpStatus: number, named: boolean): Executed {
+  const refusedByStatus =
     httpStatus === codes.UNIMPLEMENTED.httpStatus ||
-    (httpStatus >= 400 &&
-      httpStatus < 500 &&
-      httpStatus !== 408 &&
-      httpStatus !== codes.CANCELLED.httpStatus);
-  return refusingStatus && refusing.has(code) ? "no" : "unknown";
+    (httpStatus >= 400 && httpStatus < 500 && !mayHaveRun.has(httpStatus));
+  const refusedByCode = refusing.has(code) || (!named && (httpStatus === 421 || httpStatus === 425));
+  return refusedByStatus && refusedByCode ? "no" : "unknown";
 }
+
+// 408 and 499: somebody stopped waiting, whatever the service did.
+const mayHaveRun: ReadonlySet<number> = new Set([408, codes.CANCELLED.httpStatus]);

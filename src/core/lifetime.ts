@@ -3,48 +3,153 @@ import type { AbortSignalLike } from "./options.js";
 /** Why a call ended before its answer. */
 export type EndReason = "aborted" | "deadline";
 
-/** One call's time: one timer and one listener on the caller's signal, both gone after `dispose`. */
+/** What a call is doing, as far as it can be stopped. */
+export interface Stoppable {
+  abort(reason: "aborted" | "attempt-timeout"): void;
+}
+
+/** How long a call and each of its attempts may take. */
+export interface LifetimeOptions {
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly signal: AbortSignalLike | undefined;
+}
+
+// Timers hold 31 bits; a longer time is as good as none.
+const longestMs = 2 ** 31 - 1;
+
+/** One call's time: one timer for its deadline and its attempts', and the caller's signal; both let go by `dispose`. */
 export class Lifetime {
   /** Set once the call is over, whatever it is doing. */
   ended: EndReason | undefined;
-  /** What to stop when that happens. */
-  stop: (() => void) | undefined;
-  readonly #timer: ReturnType<typeof setTimeout>;
+  /** What to stop when time runs out. */
+  running: Stoppable | undefined;
+  readonly #attemptTimeoutMs: number;
+  readonly #endsAt: number;
+  #attemptEndsAt = Number.POSITIVE_INFINITY;
+  #firesAt: number;
+  #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
-  readonly #onAbort: (() => void) | undefined;
 
-  constructor(timeoutMs: number, signal: AbortSignalLike | undefined) {
-    // Timers hold 31 bits; a longer deadline is as good as none.
-    this.#timer = setTimeout(() => this.#end("deadline"), Math.min(timeoutMs, 2 ** 31 - 1));
+  constructor({ timeoutMs, attemptTimeoutMs, signal }: LifetimeOptions) {
+    const now = performance.now();
+    this.#attemptTimeoutMs = attemptTimeoutMs;
+    this.#endsAt = now + timeoutMs;
+    // The first attempt ends first or not at all: in most calls the timer is set once.
+    this.#firesAt = now + Math.min(timeoutMs, attemptTimeoutMs);
+    this.#timer = this.#start(now);
     if (signal === undefined) return;
     if (signal.aborted) {
       this.ended = "aborted";
       return;
     }
     this.#signal = signal;
-    this.#onAbort = () => this.#end("aborted");
-    signal.addEventListener("abort", this.#onAbort);
+    listen(signal, this);
+  }
+
+  /** Milliseconds until the deadline. */
+  get leftMs(): number {
+    return this.#endsAt - performance.now();
+  }
+
+  /** Begins an attempt's time: it has a connection of its own. */
+  connected(): void {
+    const now = performance.now();
+    this.#attemptEndsAt = now + this.#attemptTimeoutMs;
+    if (this.#attemptEndsAt < this.#firesAt) this.#restart(now);
+  }
+
+  /** Ends an attempt's time, and with it what `running` names. */
+  attemptOver(): void {
+    this.#attemptEndsAt = Number.POSITIVE_INFINITY;
+    this.running = undefined;
   }
 
   /** Waits for `promise`, or rejects with {@link Ended} as soon as the call is over. */
   during<T>(promise: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.stop = () => reject(new Ended());
       promise.then(resolve, reject);
-      if (this.ended) this.stop();
+      this.#run({ abort: () => reject(new Ended()) });
+    });
+  }
+
+  /** Waits, but no longer than the call lasts. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      const abort = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#run({ abort });
     });
   }
 
   dispose(): void {
     clearTimeout(this.#timer);
-    if (this.#onAbort) this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.stop = undefined;
+    if (this.#signal) unlisten(this.#signal, this);
+    this.running = undefined;
   }
 
-  #end(reason: EndReason): void {
-    this.ended ??= reason;
-    this.stop?.();
+  // The call may have ended while this was made ready.
+  #run(running: Stoppable): void {
+    this.running = running;
+    if (this.ended) running.abort("aborted");
   }
+
+  #start(now: number): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestMs));
+  }
+
+  #restart(now: number): void {
+    clearTimeout(this.#timer);
+    this.#firesAt = Math.min(this.#endsAt, this.#attemptEndsAt);
+    this.#timer = this.#start(now);
+  }
+
+  #fire(): void {
+    const now = performance.now();
+    // A timer may fire a fraction of a millisecond early.
+    const attemptOver = now + 1 >= this.#attemptEndsAt;
+    if (now + 1 >= this.#endsAt) {
+      this.end("deadline");
+      return;
+    }
+    if (attemptOver) this.#attemptEndsAt = Number.POSITIVE_INFINITY;
+    this.#restart(now);
+    if (attemptOver) this.running?.abort("attempt-timeout");
+  }
+
+  /** Ends the call. */
+  end(reason: EndReason): void {
+    this.ended ??= reason;
+    this.running?.abort("aborted");
+  }
+}
+
+// One listener for all calls on a signal: Node warns of a leak when an eleventh is added.
+const listening = new WeakMap<AbortSignalLike, { calls: Set<Lifetime>; onAbort: () => void }>();
+
+function listen(signal: AbortSignalLike, call: Lifetime): void {
+  const entry = listening.get(signal);
+  if (entry) {
+    entry.calls.add(call);
+    return;
+  }
+  const calls = new Set([call]);
+  const onAbort = () => {
+    for (const each of calls) each.end("aborted");
+  };
+  listening.set(signal, { calls, onAbort });
+  signal.addEventListener("abort", onAbort);
+}
+
+function unlisten(signal: AbortSignalLike, call: Lifetime): void {
+  const entry = listening.get(signal);
+  entry?.calls.delete(call);
+  if (entry?.calls.size !== 0) return;
+  signal.removeEventListener("abort", entry.onAbort);
+  listening.delete(signal);
 }
 
 /** Thrown inside a call when its lifetime ended; callers see the StatusError made of it. */

@@ -61,7 +61,8 @@ export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): Asy
   if (sent === 0 || file.size === undefined) onSent(sent, true);
 }
 
-function changed({ size, replayable }: FileSource, found: string): SourceError {
+/** The error of a file that has not the size it was taken to have. */
+export function changed({ size, replayable }: FileSource, found: string): SourceError {
   return new SourceError(
     "FAILED_PRECONDITION",
     replayable

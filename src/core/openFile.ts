@@ -12,10 +12,11 @@ export async function openFile(
   size: number | undefined,
 ): Promise<FileSource> {
   const given = name === undefined ? undefined : checkFileName(name, "name");
+  if (size !== undefined) checkInteger(size, "size", 0);
   if (typeof file === "string" || isUrl(file)) return sized(await openPath(file, given), size);
   if (file instanceof Uint8Array) return sized(fromBytes(file, needName(given, "a Uint8Array")), size);
   if (isBlob(file)) return sized(fromBlob(file, given ?? nameOfBlob(file)), size);
-  if (isStream(file)) return fromStream(file, needName(given, "a stream"), checkSize(size));
+  if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
   throw refusal(
     "INVALID_ARGUMENT",
     "file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.",
@@ -49,15 +50,21 @@ function fromBlob(blob: Blob, name: string): FileSource {
 }
 
 function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
+  let read = false;
   // A Readable that fails before it is read would otherwise end the process; reading it tells of the failure.
   (stream as { on?: (event: string, listener: () => void) => void }).on?.("error", () => {});
   return {
     name,
     size,
     type: "",
-    replayable: false,
+    get replayable() {
+      return !read;
+    },
     blob: undefined,
-    chunks: () => chunksOf(stream),
+    chunks() {
+      read = true;
+      return chunksOf(stream);
+    },
     close: async () => {},
   };
 }
@@ -87,16 +94,12 @@ async function* iterable(stream: Stream): AsyncGenerator<unknown> {
 }
 
 function sized(source: FileSource, size: number | undefined): FileSource {
-  if (size === undefined || checkSize(size) === source.size) return source;
+  if (size === undefined || size === source.size) return source;
   void source.close();
   throw refusal(
     "INVALID_ARGUMENT",
     `size is ${size}, but the file has ${source.size} bytes: size is for streams.`,
   );
-}
-
-function checkSize(size: number | undefined): number | undefined {
-  return size === undefined ? undefined : checkInteger(size, "size", 0);
 }
 
 function nameOfBlob(blob: Blob): string {

@@ -1,3 +1,4 @@
+import type { OperationId } from "../generated/contract.js";
 import type { Attempt } from "./status.js";
 
 /** Any `AbortSignal`. */
@@ -19,14 +20,34 @@ export interface CallOptions {
    */
   timeoutMs?: number | undefined;
   /**
+   * Milliseconds for one attempt, from when it has a connection to the last byte of its answer. Greater than 0.
+   * @default half of timeoutMs where repeating is safe, else all of it
+   */
+  attemptTimeoutMs?: number | undefined;
+  /**
    * The most repeats of the request, where repeating is allowed. A whole number; 0 means one request.
    * @default 2
    */
   maxRetries?: number | undefined;
+  /**
+   * Whether sending this call twice does no more than sending it once, when you know better than the contract's
+   * `x-retry-safe`: true lets it be repeated as a rerank is, false as rarely as a resume.
+   */
+  repeatable?: boolean | undefined;
+  /** Called after each attempt. It never sees a key or a body, and what it throws is ignored. */
+  onAttempt?: ((event: AttemptEvent) => void) | undefined;
   /** The account for this call, instead of the client's. */
   accountId?: string | undefined;
   /** Headers added to this call's request. The client's own (such as `authorization`) cannot be set. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** What {@link CallOptions.onAttempt} is told. */
+export interface AttemptEvent extends Attempt {
+  /** The operation's id in the contract. */
+  readonly operation: OperationId;
+  /** Milliseconds until the next attempt; absent when there is none. */
+  readonly waitMs?: number;
 }
 
 /** Where the API key comes from: a string, or a function asked afresh for every attempt. */
@@ -43,7 +64,7 @@ export interface FetchResponse {
 }
 
 /** Options of {@link createClient}. */
-export interface ClientOptions extends Omit<CallOptions, "signal"> {
+export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"> {
   /** The service's address, such as `https://api.example.com`. @default TUNERANK_BASE_URL */
   baseUrl?: string | undefined;
   /** The API key. (Interface document: Authentication.) @default TUNERANK_API_KEY */

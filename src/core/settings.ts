@@ -1,4 +1,13 @@
-import { checkDuration, checkHeaders, checkId, checkInteger, ownProperties } from "./arguments.js";
+import {
+  checkCallback,
+  checkDuration,
+  checkFlag,
+  checkHeaders,
+  checkId,
+  checkInteger,
+  checkOptionalDuration,
+  ownProperties,
+} from "./arguments.js";
 import type { AbortSignalLike, CallOptions } from "./options.js";
 import { refusal } from "./status.js";
 
@@ -6,16 +15,21 @@ import { refusal } from "./status.js";
 export interface Defaults {
   readonly accountId: string | undefined;
   readonly timeoutMs: number | undefined;
+  readonly attemptTimeoutMs: number | undefined;
   readonly maxRetries: number;
   readonly headers: Readonly<Record<string, string>>;
+  readonly onAttempt: CallOptions["onAttempt"];
 }
 
 /** The options of one call, checked and joined with its client's. */
 export interface CallSettings {
   readonly signal: AbortSignalLike | undefined;
   readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number | undefined;
   readonly maxRetries: number;
+  readonly repeatable: boolean | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly onAttempt: CallOptions["onAttempt"];
   /** @throws StatusError when neither the call nor the client names an account. */
   readonly account: () => string;
 }
@@ -31,6 +45,12 @@ export function callSettings(
   return {
     signal: checkSignal(own.signal),
     timeoutMs: total === undefined ? timeoutMs : checkDuration(total, "timeoutMs"),
+    attemptTimeoutMs: checkOptionalDuration(
+      own.attemptTimeoutMs ?? defaults.attemptTimeoutMs,
+      "attemptTimeoutMs",
+    ),
+    repeatable: own.repeatable === undefined ? undefined : checkFlag(own.repeatable, "repeatable"),
+    onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? defaults.onAttempt,
     maxRetries:
       own.maxRetries === undefined ? defaults.maxRetries : checkInteger(own.maxRetries, "maxRetries", 0),
     headers:

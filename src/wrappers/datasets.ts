@@ -1,4 +1,5 @@
-import { checkId, isHeaderText, ownProperties } from "../core/arguments.js";
+import { requestIdOf } from "../core/answer.js";
+import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../core/arguments.js";
 import { makeCall } from "../core/call.js";
 import { startCall } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
@@ -8,6 +9,7 @@ import { openFile } from "../core/openFile.js";
 import type { CallOptions, CallPromise } from "../core/options.js";
 import { callSettings } from "../core/settings.js";
 import { refusal, StatusError } from "../core/status.js";
+import type { TransportResponse } from "../core/transport/transport.js";
 import { limits } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 
@@ -71,7 +73,7 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
         const { account } = callSettings(defaults, own, baseTimeoutMs);
         const path = { account_id: account(), dataset_id: checkId(datasetId, "datasetId") };
         const contentType = checkContentType(own.contentType);
-        const progress = checkOnProgress(own.onProgress);
+        const progress = checkCallback(own.onProgress, "onProgress");
         const verify = checkFlag(own.verifyBytes, "verifyBytes");
         const source = await openFile(file, own.name, own.size);
         try {
@@ -82,8 +84,12 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
             baseTimeoutMs + (size ?? maxFileBytes) / slowestBytesPerMs,
           );
           let sentBytes = 0;
+          let reported = -1;
           const onSent = (sent: number, done: boolean): void => {
             sentBytes = sent;
+            // A repeat begins anew; progress never goes back.
+            if (sent < reported || (sent === reported && !done)) return;
+            reported = sent;
             progress?.({ sentBytes, totalBytes: done ? sent : size });
           };
           const type = contentType ?? (source.type || "application/octet-stream");
@@ -91,7 +97,8 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
             operation: "uploadDatasetFile",
             input: { path, body: new Multipart("file", type, { file: source, maxFileBytes, onSent }) },
             maxResponseBytes,
-            read: (answer: object) => readUpload(answer, verify ? sentBytes : undefined),
+            read: (value: object, answer: TransportResponse) =>
+              readUpload(value, answer, verify ? sentBytes : undefined),
           } as const;
           return await makeCall(connection, call, settings);
         } finally {
@@ -101,13 +108,19 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
   };
 }
 
-function readUpload(answer: object, sentBytes: number | undefined): UploadDatasetFileResponse {
-  const upload = answer as UploadDatasetFileResponse;
+function readUpload(
+  value: object,
+  answer: TransportResponse,
+  sentBytes: number | undefined,
+): UploadDatasetFileResponse {
+  const upload = value as UploadDatasetFileResponse;
   if (sentBytes === undefined || upload.bytes === sentBytes) return upload;
   throw new StatusError(`The service stored ${upload.bytes} bytes of the ${sentBytes} sent (verifyBytes).`, {
     code: "DATA_LOSS",
     executed: "yes",
     codeSource: "client",
+    httpStatus: answer.status,
+    requestId: requestIdOf(answer.headers),
     body: upload,
   });
 }
@@ -123,19 +136,9 @@ function checkSize(size: number | undefined): number | undefined {
   );
 }
 
-function checkFlag(value: unknown, what: string): boolean {
-  if (value === undefined || typeof value === "boolean") return value === true;
-  throw refusal("INVALID_ARGUMENT", `${what} must be true or false.`);
-}
-
 function checkContentType(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && isHeaderText(value) && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(value))
     return value;
   throw refusal("INVALID_ARGUMENT", 'contentType must be a media type such as "application/jsonl".');
-}
-
-function checkOnProgress(value: unknown): UploadOptions["onProgress"] {
-  if (value === undefined || typeof value === "function") return value as UploadOptions["onProgress"];
-  throw refusal("INVALID_ARGUMENT", "onProgress must be a function.");
 }

@@ -23,7 +23,10 @@ export async function installPackedPackage(): Promise<PackedPackage> {
   await mkdir(installed, { recursive: true });
   const npm = ["pack", "--json", "--pack-destination", folder];
   const { exitCode, stdout, stderr } = await run("npm", npm, { cwd: project });
-  if (exitCode !== 0) throw new Error(`npm pack failed:\n${stdout}\n${stderr}`);
+  if (exitCode !== 0) {
+    await remove();
+    throw new Error(`npm pack failed:\n${stdout}\n${stderr}`);
+  }
   // What the build prints stands before npm's own answer.
   const [answer] = JSON.parse(stdout.slice(stdout.search(/^\[/m))) as [
     { filename: string; files: { path: string }[] },

@@ -12,12 +12,29 @@ export function decoderFor(answer: IncomingMessage): Readable {
     case "x-gzip":
       return answer.pipe(zlib.createGunzip());
     case "deflate":
-      return answer.pipe(zlib.createInflate());
+      return inflated(answer);
     case "br":
       return answer.pipe(zlib.createBrotliDecompress());
     default:
       return answer;
   }
+}
+
+// Meant to be wrapped by zlib; some servers send it bare. The first byte tells.
+function inflated(answer: IncomingMessage): Readable {
+  const zlib = process.getBuiltinModule("node:zlib");
+  const { PassThrough } = process.getBuiltinModule("node:stream");
+  const body = new PassThrough();
+  answer.once("end", () => body.end());
+  answer.once("data", (first: Buffer) => {
+    answer.removeAllListeners("end");
+    const wrapped = ((first[0] ?? 0) & 0x0f) === 8;
+    const decoder = wrapped ? zlib.createInflate() : zlib.createInflateRaw();
+    decoder.on("error", (error) => body.destroy(error)).pipe(body);
+    decoder.write(first);
+    answer.pipe(decoder);
+  });
+  return body;
 }
 
 const name = "content-encoding";

@@ -1,7 +1,8 @@
-import { type FilePart, fileChunks, type Multipart } from "../multipart.js";
+import { changed, type FilePart, fileChunks, type Multipart, SourceError } from "../multipart.js";
 import type { FetchLike, FetchResponse } from "../options.js";
 import {
   type Exchange,
+  type FailureReason,
   maxErrorBytes,
   type Phase,
   sourceFailed,
@@ -20,6 +21,8 @@ export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch)
 const neverConnected =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_(HANDSHAKE_FAILURE|PROTOCOL_VERSION)))$/;
 
+const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed while it was read.");
+
 class FetchExchange implements Exchange {
   phase: Phase = "headers";
   status: number | undefined;
@@ -28,6 +31,7 @@ class FetchExchange implements Exchange {
   #reject!: (failure: TransportFailure) => void;
 
   constructor(fetch: FetchLike, request: TransportRequest) {
+    request.lifetime.connected();
     this.response = new Promise((resolve, reject) => {
       this.#reject = reject;
       this.#run(fetch, request).then(resolve, reject);
@@ -35,8 +39,10 @@ class FetchExchange implements Exchange {
   }
 
   // Rejects by itself: not every fetch function heeds its signal.
-  abort(): void {
-    this.#reject(new TransportFailure("The request was aborted.", { ...this, reason: "aborted" }));
+  abort(reason: FailureReason): void {
+    this.#reject(
+      new TransportFailure("The request was ended.", { phase: this.phase, status: this.status, reason }),
+    );
     this.#controller.abort();
   }
 
@@ -67,10 +73,13 @@ class FetchExchange implements Exchange {
   }
 
   // A Blob of Blobs has a known length, and the platform reads it without keeping it.
-  async #form(body: Multipart): Promise<Blob> {
+  async #form({ head, tail, part }: Multipart): Promise<Blob> {
     try {
-      const file = body.part.file.blob ? [await body.part.file.blob()] : await collect(body.part);
-      return new Blob([body.head, ...file, body.tail]);
+      const file = part.file.blob ? [await part.file.blob()] : await collect(part);
+      const form = new Blob([head, ...file, tail]);
+      const found = form.size - new Blob([head, tail]).size;
+      if (part.file.size !== undefined && found !== part.file.size) throw changed(part.file, `${found}`);
+      return form;
     } catch (cause) {
       this.phase = "connect";
       throw this.#failure(cause, "source", sourceFailed);
@@ -109,8 +118,10 @@ class FetchExchange implements Exchange {
     }
   }
 
-  #failure(cause: unknown, reason?: TransportFailure["reason"], message?: string): TransportFailure {
+  #failure(cause: unknown, reason?: FailureReason, message?: string): TransportFailure {
     if (this.phase === "headers" && neverConnected.test(codeOf(cause))) this.phase = "connect";
+    // A Blob of a file tells of a change of the file only when it is read.
+    if (named(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);
     return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
       phase: this.phase,
       reason: reason ?? "network",
@@ -126,6 +137,11 @@ function codeOf(error: unknown): string {
   return String(code ?? cause?.code ?? "");
 }
 
+function named(error: unknown, name: string): boolean {
+  const { name: own, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
+  return own === name || cause?.name === name;
+}
+
 function textOf(error: unknown): string {
   const { message, cause } = (error ?? {}) as { message?: string; cause?: { message?: string } };
   return cause?.message || message || String(error);
@@ -134,6 +150,7 @@ function textOf(error: unknown): string {
 // Few runtimes can send a stream: it is read whole first.
 async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  for await (const chunk of fileChunks(part)) parts.push(chunk as Uint8Array<ArrayBuffer>);
+  // Copied: a stream may fill the same buffer again.
+  for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
   return parts;
 }

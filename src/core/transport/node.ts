@@ -4,6 +4,7 @@ import { fileChunks, type Multipart } from "../multipart.js";
 import { decoderFor } from "./decode.js";
 import {
   type Exchange,
+  type FailureReason,
   maxErrorBytes,
   type Phase,
   sourceFailed,
@@ -66,13 +67,17 @@ class NodeExchange implements Exchange {
   readonly #request: TransportRequest;
   readonly #module: typeof http;
   readonly #agent: http.Agent;
-  #message!: http.ClientRequest;
+  #message: http.ClientRequest | undefined;
   #socket: PooledSocket | undefined;
   #connected = false;
   #connectTimer: NodeJS.Timeout | undefined;
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
   #settled = false;
+  #answer: http.IncomingMessage | undefined;
+  #ok = false;
+  readonly #chunks: Buffer[] = [];
+  #received = 0;
 
   constructor(request: TransportRequest, module: typeof http, agent: http.Agent) {
     this.#request = request;
@@ -82,17 +87,22 @@ class NodeExchange implements Exchange {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#start();
+    try {
+      this.#start();
+    } catch (cause) {
+      // An agent that cannot connect, or that is for the other protocol, may say so at once.
+      this.#fail(textOf(cause as Error), { cause });
+    }
   }
 
   get phase(): Phase {
     if (this.status !== undefined) return "body";
     if (!this.#connected) return "connect";
-    return this.#message.writableFinished ? "headers" : "send";
+    return this.#message?.writableFinished ? "headers" : "send";
   }
 
-  abort(): void {
-    this.#fail("The request was aborted.", { reason: "aborted" });
+  abort(reason: FailureReason): void {
+    this.#fail("The request was ended.", { reason });
   }
 
   #start(): void {
@@ -110,7 +120,7 @@ class NodeExchange implements Exchange {
       headers,
     });
     this.#message = message;
-    message.on("error", (cause) => this.#fail(textOf(cause), { cause }));
+    message.on("error", (cause) => this.#broken(cause));
     message.on("response", (answer) => this.#receive(answer));
     message.on("socket", (socket) => this.#take(socket));
     // A string leaves in one write together with the headers; a file waits until there is a connection.
@@ -119,7 +129,8 @@ class NodeExchange implements Exchange {
 
   #take(socket: PooledSocket): void {
     this.#socket = socket;
-    if (!this.#message.reusedSocket) this.#connect(socket);
+    this.#request.lifetime.connected();
+    if (!this.#message?.reusedSocket) this.#connect(socket);
     else if (this.#request.freshSocket && performance.now() - (socket[idleSince] ?? 0) > freshMs)
       this.#again(socket);
     else this.#ready();
@@ -145,12 +156,13 @@ class NodeExchange implements Exchange {
 
   #ready(): void {
     this.#connected = true;
-    if (typeof this.#request.body === "object") void this.#stream(this.#message, this.#request.body);
+    const { body } = this.#request;
+    if (this.#message && typeof body === "object") void this.#stream(this.#message, body);
   }
 
   // Nothing has been written yet: the stale socket goes, and the request takes the next one.
   #again(stale: Socket): void {
-    this.#message.removeAllListeners("error").on("error", () => {});
+    this.#message?.removeAllListeners("error").on("error", () => {});
     stale.destroy();
     this.#start();
   }
@@ -170,46 +182,52 @@ class NodeExchange implements Exchange {
 
   #receive(answer: http.IncomingMessage): void {
     const status = answer.statusCode ?? 0;
-    const ok = status >= 200 && status < 300;
     this.status = status;
-    const limit = ok ? this.#request.maxResponseBytes : maxErrorBytes;
-    const chunks: Buffer[] = [];
-    let total = 0;
-    const finish = () => this.#succeed(answer, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-    // An error answer is understood from what came of it; a 2xx must be whole.
-    const cut = (message: string, details: { reason?: "too-large"; cause?: unknown }) => {
-      if (ok) this.#fail(message, details);
-      else finish();
-      this.#message.destroy();
-    };
-    const broken = (cause: Error) => cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
+    this.#answer = answer;
+    this.#ok = status >= 200 && status < 300;
     const body = decoderFor(answer);
-    body.on("data", (chunk: Buffer) => {
-      total += chunk.byteLength;
-      if (total <= limit) chunks.push(chunk);
-      else cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
-    });
-    body.on("end", finish);
-    body.on("error", broken);
-    if (body !== answer) answer.on("error", broken);
+    body.on("data", (chunk: Buffer) => this.#collect(chunk));
+    body.on("end", () => this.#succeed(answer));
+    body.on("error", (cause) => this.#broken(cause));
+    if (body !== answer) answer.on("error", (cause) => this.#broken(cause));
   }
 
-  #succeed(answer: http.IncomingMessage, bytes: Buffer | undefined): void {
+  #collect(chunk: Buffer): void {
+    const limit = this.#ok ? this.#request.maxResponseBytes : maxErrorBytes;
+    this.#received += chunk.byteLength;
+    if (this.#received <= limit) this.#chunks.push(chunk);
+    else this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
+  }
+
+  #broken(cause: Error): void {
+    if (this.#answer) this.#cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
+    else this.#fail(textOf(cause), { cause });
+  }
+
+  // An error answer is understood from what came of it; a 2xx must be whole.
+  #cut(text: string, details: { reason?: FailureReason; cause?: unknown }): void {
+    if (this.#ok || this.#answer === undefined) this.#fail(text, details);
+    else this.#succeed(this.#answer);
+    this.#message?.destroy();
+  }
+
+  #succeed(answer: http.IncomingMessage): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#connectTimer);
     if (this.#socket) this.#socket[idleSince] = performance.now();
     // An answer that came before the upload ended leaves a connection nobody can use again.
-    if (!this.#message.writableFinished) this.#message.destroy();
+    if (!this.#message?.writableFinished) this.#message?.destroy();
+    const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
     this.#resolve(new NodeResponse(answer, bytes === undefined ? "" : bytes.toString("utf8")));
   }
 
-  #fail(text: string, details: { reason?: TransportFailure["reason"]; cause?: unknown }): void {
+  #fail(text: string, details: { reason?: FailureReason; cause?: unknown }): void {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#connectTimer);
     this.#reject(new TransportFailure(text, { phase: this.phase, status: this.status, ...details }));
-    this.#message.destroy();
+    this.#message?.destroy();
   }
 }
 

@@ -15,6 +15,8 @@ export interface TransportRequest {
   /** True for calls that may not be repeated: a socket the server may just be closing is not used. */
   readonly freshSocket: boolean;
   readonly connectTimeoutMs: number;
+  /** Told once the request has a connection of its own. */
+  readonly lifetime: { connected(): void };
 }
 
 /** A whole answer; `text` is its decoded body. An error answer cut short still counts, with what came. */
@@ -32,7 +34,7 @@ export interface Exchange {
   /** The answer's status, once its headers came. */
   readonly status: number | undefined;
   /** Ends it: `response` rejects at once. */
-  abort(): void;
+  abort(reason: "aborted" | "attempt-timeout"): void;
 }
 
 /** What a transport is made with. */
@@ -49,11 +51,20 @@ export interface Transport {
   close(): void;
 }
 
+/** What kept an exchange from its answer. */
+export type FailureReason =
+  | "network"
+  | "connect-timeout"
+  | "attempt-timeout"
+  | "too-large"
+  | "aborted"
+  | "source";
+
 /** Why an exchange brought no whole answer. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
   readonly phase: Phase;
-  readonly reason: "network" | "connect-timeout" | "too-large" | "aborted" | "source";
+  readonly reason: FailureReason;
   /** The answer's status when its headers came. */
   readonly status: number | undefined;
 
@@ -61,7 +72,7 @@ export class TransportFailure extends Error {
     message: string,
     details: {
       phase: Phase;
-      reason?: TransportFailure["reason"];
+      reason?: FailureReason;
       status?: number | undefined;
       cause?: unknown;
     },
