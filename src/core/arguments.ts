@@ -1,8 +1,10 @@
 import { refusal } from "./status.js";
 
+const nothing: object = Object.freeze(Object.create(null));
+
 /** An own-properties-only copy, so that a polluted Object.prototype adds nothing to it. */
 export function ownProperties<T extends object>(value: T | undefined, what: string): T {
-  if (value === undefined) return Object.create(null) as T;
+  if (value === undefined) return nothing as T;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw refusal("INVALID_ARGUMENT", `${what} must be an object.`);
   }

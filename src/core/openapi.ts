@@ -62,15 +62,20 @@ export function createPrepare(baseUrl: string): Prepare {
     requestInitExt: undefined,
   };
   const client = createFetchClient<paths>({ ...absent, baseUrl, fetch, Request: LightRequest } as never);
+  // The request line of an operation without path parameters never changes: openapi-fetch is asked for it once.
+  const fixed: Partial<Record<OperationId, PreparedRequest>> = Object.create(null);
   return (id, input) => {
     const { method, path } = operations[id];
+    const body = input.body instanceof Multipart ? input.body : JSON.stringify(input.body);
+    const known = fixed[id];
+    if (known) return { url: known.url, method, body };
     prepared = undefined;
     void client.request(
       method as never,
       path as never,
       {
         baseUrl: undefined,
-        body: input.body instanceof Multipart ? input.body : JSON.stringify(input.body),
+        body,
         bodySerializer: asItIs,
         fetch,
         headers: undefined,
@@ -83,6 +88,7 @@ export function createPrepare(baseUrl: string): Prepare {
       } as never,
     );
     if (prepared === undefined) throw new Error("openapi-fetch made no request.");
+    if (input.path === undefined) fixed[id] = { ...(prepared as PreparedRequest), body: undefined };
     return prepared;
   };
 }

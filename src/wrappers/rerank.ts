@@ -1,4 +1,4 @@
-import { checkInteger, ownProperties } from "../core/arguments.js";
+import { checkInteger } from "../core/arguments.js";
 import { makeCall } from "../core/call.js";
 import { startCall } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
@@ -38,25 +38,30 @@ export function createRerank({ connection, defaults, rerankModel }: Context): Re
     });
 }
 
-function checkBody(given: RerankRequest, rerankModel: string | undefined): RerankRequest {
-  if (given === undefined) throw refusal("INVALID_ARGUMENT", "body must be an object.");
-  const body = ownProperties(given, "body");
+function checkBody(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw refusal("INVALID_ARGUMENT", "body must be an object.");
+  }
   expect(body, "query", "string", true);
-  expect(body, "model", "string", false);
+  const model = expect(body, "model", "string", false);
   expect(body, "task", "string", false);
   expect(body, "return_documents", "boolean", false);
-  checkDocuments(body.documents);
-  const rules = limits.rerankDocuments;
-  if (body.top_n !== undefined) checkInteger(body.top_n, "top_n", rules.top_n.minimum);
-  if (body.model === undefined && rerankModel !== undefined) body.model = rerankModel;
-  return body;
+  checkDocuments(own(body, "documents"));
+  const topN = own(body, "top_n");
+  if (topN !== undefined) checkInteger(topN, "top_n", limits.rerankDocuments.top_n.minimum);
+  return model === undefined && rerankModel !== undefined ? { ...body, model: rerankModel } : body;
 }
 
-function expect(body: RerankRequest, field: keyof RerankRequest, type: string, required: boolean): void {
-  const value = body[field];
+function expect(body: RerankRequest, field: keyof RerankRequest, type: string, required: boolean): unknown {
+  const value = own(body, field);
   if (value === undefined ? required : typeof value !== type) {
     throw refusal("INVALID_ARGUMENT", `${field} must be a ${type}${required ? "" : " when given"}.`);
   }
+  return value;
+}
+
+function own(body: RerankRequest, field: keyof RerankRequest): unknown {
+  return Object.hasOwn(body, field) ? body[field] : undefined;
 }
 
 function checkDocuments(documents: unknown): void {

@@ -1,6 +1,6 @@
 import http from "node:http";
 import type { Socket } from "node:net";
-import { fileChunks, type Multipart } from "../multipart.js";
+import { fileChunks, Multipart } from "../multipart.js";
 import { decoderFor } from "./decode.js";
 import {
   type Exchange,
@@ -47,6 +47,11 @@ export function createNodeTransport({ maxConnections, agent }: TransportOptions)
       for (const agent of Object.values(own)) if (agent) endIdle(agent);
     },
   };
+}
+
+// A short text leaves in one write together with the headers; a long one is better not copied behind them.
+function encode(text: string): string | Buffer {
+  return text.length < 16_384 ? text : Buffer.from(text);
 }
 
 function proxyOf(module: typeof http): { proxyEnv?: unknown } {
@@ -108,7 +113,8 @@ class NodeExchange implements Exchange {
   #start(): void {
     const { method, url, headers, body } = this.#request;
     headers["accept-encoding"] = "gzip, deflate, br";
-    const length = typeof body === "object" ? body.size : Buffer.byteLength(body ?? "");
+    const content = typeof body === "string" ? encode(body) : body;
+    const length = content instanceof Multipart ? content.size : Buffer.byteLength(content ?? "");
     if (length !== undefined) headers["content-length"] = String(length);
     const message = this.#module.request({
       protocol: url.protocol,
@@ -123,8 +129,8 @@ class NodeExchange implements Exchange {
     message.on("error", (cause) => this.#broken(cause));
     message.on("response", (answer) => this.#receive(answer));
     message.on("socket", (socket) => this.#take(socket));
-    // A string leaves in one write together with the headers; a file waits until there is a connection.
-    if (typeof body !== "object") message.end(body);
+    // A file waits until there is a connection.
+    if (!(content instanceof Multipart)) message.end(content);
   }
 
   #take(socket: PooledSocket): void {

@@ -1,0 +1,49 @@
+// What must be reached. A ratio is of medians of one run; Node 22 and later have a faster fetch.
+const onNode20 = (major) => major < 22;
+
+const ratio = (scenario, peer, atMost, laterAtMost) => ({
+  scenario,
+  peer,
+  contestant: "tunerank",
+  figure: `tunerank ÷ ${peer}`,
+  atMost: (major) => (onNode20(major) ? atMost : laterAtMost),
+});
+const most = (scenario, contestant, atMost) => ({
+  scenario,
+  contestant,
+  figure: contestant,
+  atMost: () => atMost,
+});
+
+export const bounds = [
+  ratio("cpuPerCall", "nodeHttp", 1.2, 1.2),
+  ratio("cpuPerCall", "fetch", 0.42, 0.55),
+  ratio("cpuPerCall", "openai", 0.3),
+  ratio("startUp", "fetch", 0.4, 1),
+  ratio("startUp", "openai", 0.25),
+  ratio("uploadTime", "curl", 1.4, 1.4),
+  ratio("uploadTime", "fetch", 0.22, 0.35),
+  most("uploadMemory", "tunerank", 40),
+  most("uploadMemory", "tunerank, one retry", 40),
+  ratio("manyDocuments", "nodeHttp", 1.15, 1.15),
+  { ...most("manyAtOnce", "calls fulfilled"), exactly: 5000 },
+  most("manyAtOnce", "sockets at the server", 128),
+  most("manyAtOnce", "bytes per waiting call", 10_000),
+  most("bundleSize", "minified and gzipped", 8000),
+  // One pointer kept per call would be eight bytes.
+  most("heapGrowth", "bytes kept per call", 2),
+  { ...most("heapGrowth", "listeners left"), exactly: 0 },
+  { ...most("heapGrowth", "timers left"), exactly: 0 },
+];
+
+/** Holds one scenario's medians against its bounds; bounds that do not concern this Node are left out. */
+export function judge(scenario, medians, major) {
+  const own = bounds.filter((bound) => bound.scenario === scenario);
+  const judged = own.map(({ contestant, peer, figure, atMost, exactly }) => {
+    const value = peer ? medians[contestant] / medians[peer] : medians[contestant];
+    const limit = exactly ?? atMost(major);
+    const reached = exactly === undefined ? value <= limit : value === exactly;
+    return [figure, { value, [exactly === undefined ? "atMost" : "exactly"]: limit, reached }];
+  });
+  return Object.fromEntries(judged.filter(([, { atMost, exactly }]) => (atMost ?? exactly) !== undefined));
+}

@@ -1,0 +1,71 @@
+// chart.svg: bars of the figures that a reader asks for first. It brings its own ground, so that it reads on any page.
+import { labels } from "./contestants.js";
+
+const width = 760;
+const barsFrom = 190;
+const longestBar = 420;
+const rowHeight = 24;
+const headingHeight = 52;
+
+const panels = {
+  cpuPerCall: { heading: "CPU per small rerank call, 16 at a time", unit: "µs" },
+  startUp: { heading: "Process start to first answer, minus an empty process", unit: "ms" },
+  uploadTime: { heading: "Upload of a 150 MB file", unit: "ms" },
+};
+
+const style = `
+  text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
+  .heading { font-size: 15px; font-weight: 600; }
+  .note { fill: #59636e; }
+  .ground { fill: #ffffff; stroke: #d1d9e0; }
+  .bar { fill: #9aa4af; }
+  .own { fill: #1f6feb; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3; }
+    .note { fill: #9198a1; }
+    .ground { fill: #0d1117; stroke: #3d444d; }
+    .bar { fill: #5b6570; }
+    .own { fill: #4493f8; }
+  }`;
+
+/** Draws the results of the oldest Node that was measured. */
+export function chart(results) {
+  const [oldest] = Object.values(results);
+  let y = 0;
+  const drawn = Object.entries(panels).flatMap(([name, panel]) => {
+    const medians = oldest.scenarios[name]?.medians;
+    if (!medians) return [];
+    const { svg, height } = drawPanel(panel, medians, y);
+    y += height;
+    return [svg];
+  });
+  const height = y + 40;
+  const title = `tunerank beside other clients on Node ${oldest.node}`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title">
+<title id="title">${title}: less is better</title>
+<style>${style}
+</style>
+<rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
+${drawn.join("\n")}
+<text class="note" x="24" y="${y + 20}">Node ${oldest.node}, medians of one run; less is better. Beside each: how many times tunerank's.</text>
+</svg>
+`;
+}
+
+function drawPanel({ heading, unit }, medians, top) {
+  const names = Object.keys(labels).filter((name) => name in medians);
+  const rows = names.toSorted((a, b) => medians[a] - medians[b]);
+  const longest = Math.max(...rows.map((name) => medians[name]));
+  const bars = rows.map((name, index) => {
+    const value = medians[name];
+    const y = top + headingHeight + index * rowHeight;
+    const length = Math.max(1, (value / longest) * longestBar).toFixed(1);
+    const times = name === "tunerank" ? "" : ` · ${(value / medians.tunerank).toFixed(2)}×`;
+    const own = name === "tunerank";
+    return `<text x="${barsFrom - 10}" y="${y + 13}" text-anchor="end"${own ? ' font-weight="600"' : ""}>${labels[name]}</text>
+<rect class="${own ? "own" : "bar"}" x="${barsFrom}" y="${y}" width="${length}" height="17" rx="2"/>
+<text x="${barsFrom + Number(length) + 8}" y="${y + 13}">${Math.round(value)} ${unit}${times}</text>`;
+  });
+  const svg = `<text class="heading" x="24" y="${top + 34}">${heading}</text>\n${bars.join("\n")}`;
+  return { svg, height: headingHeight + rows.length * rowHeight };
+}

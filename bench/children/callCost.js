@@ -1,0 +1,27 @@
+// CPU time of one rerank call after warm-up, at some concurrency.
+import { large, small } from "../bodies.js";
+
+const { client, baseUrl, body: size, concurrency, warmUpCalls, measureMs } = JSON.parse(process.argv[2]);
+const { open } = await import(`../clients/${client}.js`);
+const { rerank } = open(baseUrl);
+const body = size === "large" ? large() : small;
+
+await callWhile((done) => done < warmUpCalls);
+const end = performance.now() + measureMs;
+const before = process.cpuUsage();
+const calls = await callWhile(() => performance.now() < end);
+const { user, system } = process.cpuUsage(before);
+console.log(JSON.stringify({ microseconds: (user + system) / calls }));
+process.exit(0);
+
+async function callWhile(wanted) {
+  let done = 0;
+  const lane = async () => {
+    while (wanted(done)) {
+      await rerank(body);
+      done++;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  return done;
+}

@@ -1,0 +1,59 @@
+// The floor: node:http with a keep-alive agent, and nothing around it.
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import http from "node:http";
+import { pipeline } from "node:stream/promises";
+
+const boundary = "bare-node-http-boundary";
+const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="train.jsonl"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+const tail = `\r\n--${boundary}--\r\n`;
+
+export function open(baseUrl) {
+  const { hostname, port } = new URL(baseUrl);
+  const agent = new http.Agent({ keepAlive: true });
+  const post = (path, headers) =>
+    http.request({
+      hostname,
+      port,
+      path,
+      method: "POST",
+      agent,
+      headers: { authorization: "Bearer bench-key", ...headers },
+    });
+  return {
+    rerank(body) {
+      const bytes = Buffer.from(JSON.stringify(body));
+      const request = post("/inference/v1/rerank", {
+        "content-type": "application/json",
+        "content-length": bytes.byteLength,
+      });
+      const answer = answerTo(request);
+      request.end(bytes);
+      return answer;
+    },
+    async upload(path) {
+      const { size } = await stat(path);
+      const request = post("/v1/accounts/bench/datasets/bench:upload", {
+        "content-type": `multipart/form-data; boundary=${boundary}`,
+        "content-length": head.length + size + tail.length,
+      });
+      const answer = answerTo(request);
+      request.write(head);
+      await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), request, { end: false });
+      request.end(tail);
+      return answer;
+    },
+  };
+}
+
+function answerTo(request) {
+  return new Promise((resolve, reject) => {
+    request.on("error", reject);
+    request.on("response", (response) => {
+      const chunks = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => resolve(JSON.parse(Buffer.concat(chunks).toString("utf8"))));
+    });
+  });
+}

@@ -1,0 +1,34 @@
+// Who is measured: the file in clients/ is called like the key.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+export const labels = {
+  tunerank: "tunerank",
+  nodeHttp: "node:http, bare",
+  undici: "undici request",
+  fetch: "fetch",
+  openapiFetch: "openapi-fetch over fetch",
+  ky: "ky",
+  stripe: "stripe",
+  togetherAi: "together-ai",
+  openai: "openai",
+  cohereAi: "cohere-ai",
+  curl: "curl -F",
+};
+
+export const allClients = Object.keys(labels).filter((name) => name !== "curl");
+
+const peers = ["undici", "openapi-fetch", "ky", "stripe", "together-ai", "openai", "cohere-ai"];
+
+export function peerVersions() {
+  const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
+  const versions = { tunerank: read("../package.json") };
+  for (const name of peers) versions[name] = read(`node_modules/${name}/package.json`);
+  versions.curl = /^curl (\S+)/.exec(execFileSync("curl", ["--version"], { encoding: "utf8" }))?.[1];
+  return versions;
+}
+
+/** The exact version of a Node binary. */
+export function nodeVersion(node) {
+  return execFileSync(node, ["--version"], { encoding: "utf8" }).trim().slice(1);
+}

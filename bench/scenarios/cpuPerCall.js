@@ -1,0 +1,22 @@
+import { alternate } from "../alternate.js";
+import { allClients } from "../contestants.js";
+import { runChild } from "../runChild.js";
+import { startServer } from "../startServer.js";
+
+export const title = "CPU per small rerank call, concurrency 16";
+export const unit = "µs";
+
+export async function measure({ quick, ...child }) {
+  const server = await startServer();
+  // fetch and those above it need thousands of calls before their cost settles.
+  const load = quick ? { warmUpCalls: 2000, measureMs: 700 } : { warmUpCalls: 5000, measureMs: 1500 };
+  const input = { baseUrl: server.baseUrl, body: "small", concurrency: 16, ...load };
+  try {
+    return await alternate(quick ? 3 : 7, allClients, async (client) => {
+      const { microseconds } = await runChild("callCost", { ...input, client }, child);
+      return microseconds;
+    });
+  } finally {
+    await server.close();
+  }
+}

@@ -1,0 +1,20 @@
+import { alternate } from "../alternate.js";
+import { runChild } from "../runChild.js";
+import { startServer } from "../startServer.js";
+
+export const title = "Rerank with 10,000 documents of 1 KB, each sent back, CPU";
+export const unit = "ms";
+
+export async function measure({ quick, ...child }) {
+  const server = await startServer();
+  const load = quick ? { warmUpCalls: 3, measureMs: 1000 } : { warmUpCalls: 5, measureMs: 2500 };
+  const input = { baseUrl: server.baseUrl, body: "large", concurrency: 1, ...load };
+  try {
+    return await alternate(quick ? 3 : 9, ["tunerank", "nodeHttp"], async (client) => {
+      const { microseconds } = await runChild("callCost", { ...input, client }, child);
+      return microseconds / 1000;
+    });
+  } finally {
+    await server.close();
+  }
+}

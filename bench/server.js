@@ -1,0 +1,81 @@
+// The service's stand-in, in a process of its own: prints its port, answers as fast as it can, and ends with its parent.
+import { createServer } from "node:http";
+import { rerankAnswer, smallRerankAnswer, uploadAnswer } from "./answers.js";
+
+const open = new Set();
+let maxSockets = 0;
+let failUploads = 0;
+let holding = false;
+let held = [];
+const largeAnswers = new Map();
+
+const controls = {
+  "GET /stats": () => ({ openSockets: open.size, maxSockets, held: held.length }),
+  "POST /hold": () => {
+    holding = true;
+    maxSockets = open.size;
+  },
+  "POST /release": () => {
+    holding = false;
+    for (const answer of held) answer();
+    held = [];
+  },
+  "POST /fail-next-upload": () => {
+    failUploads = 1;
+  },
+};
+
+const server = createServer((request, response) => {
+  const { method, url } = request;
+  const control = controls[`${method} ${url}`];
+  if (control) return send(response, 200, Buffer.from(JSON.stringify(control() ?? {})));
+  count(request.socket);
+  if (url.endsWith("/rerank")) return rerank(request, response);
+  return upload(request, response);
+});
+
+// Sockets that only ask for the figures are not counted.
+function count(socket) {
+  if (open.has(socket)) return;
+  open.add(socket);
+  maxSockets = Math.max(maxSockets, open.size);
+  socket.on("close", () => open.delete(socket));
+}
+
+function rerank(request, response) {
+  const length = Number(request.headers["content-length"] ?? 0);
+  const isLarge = length > 1_000_000;
+  const chunks = isLarge && !largeAnswers.has(length) ? [] : undefined;
+  request.on("data", (chunk) => chunks?.push(chunk));
+  request.on("end", () => {
+    if (chunks) largeAnswers.set(length, rerankAnswer(JSON.parse(Buffer.concat(chunks))));
+    const answer = () => send(response, 200, isLarge ? largeAnswers.get(length) : smallRerankAnswer);
+    if (holding) held.push(answer);
+    else answer();
+  });
+}
+
+function upload(request, response) {
+  let bytes = 0;
+  request.on("data", (chunk) => {
+    bytes += chunk.length;
+  });
+  request.on("end", () => {
+    if (failUploads-- > 0) return send(response, 503, Buffer.from('{"code":"UNAVAILABLE","message":"busy"}'));
+    send(response, 200, uploadAnswer(bytes));
+  });
+}
+
+function send(response, status, bytes) {
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "content-length": bytes.byteLength,
+    "x-request-id": "req-bench",
+  });
+  response.end(bytes);
+}
+
+server.keepAliveTimeout = 60_000;
+server.requestTimeout = 0;
+server.listen({ port: 0, host: "127.0.0.1", backlog: 1024 }, () => console.log(server.address().port));
+process.stdin.on("end", () => process.exit()).resume();
