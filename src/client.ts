@@ -72,7 +72,7 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  */
 export function createClient(options: ClientOptions = {}): Client {
   const own = ownProperties(options, "options");
-  return build(own, { transport: transportOf(own), budget: { tokens: fullBudget } });
+  return build(own, { transport: transportOf(own), budget: { left: fullBudget } });
 }
 
 // What clients made with `withOptions` have in common.

@@ -27,7 +27,7 @@ export interface Connection {
 
 /** What a client may still spend on repeats. */
 export interface RetryBudget {
-  tokens: number;
+  left: number;
 }
 
 /** One call: an operation with its input. */

@@ -5,7 +5,7 @@ import { hintFor } from "./hint.js";
 import type { Executed } from "./httpStatus.js";
 import { Lifetime } from "./lifetime.js";
 import { Multipart } from "./multipart.js";
-import { AttemptFailure, decideRetry, fullBudget, isRepeatable } from "./retry.js";
+import { AttemptFailure, decideRetry, fullBudget, isRepeatable, repeatCost } from "./retry.js";
 import type { CallSettings } from "./settings.js";
 import type { Attempt, StatusError } from "./status.js";
 
@@ -29,7 +29,7 @@ export async function makeCall<Id extends OperationId, T>(
       const started = performance.now();
       try {
         const { data, answer } = await makeAttempt(connection, call, settings, lifetime);
-        budget.tokens = Math.min(fullBudget, budget.tokens + 0.1);
+        budget.left = Math.min(fullBudget, budget.left + 1);
         const durationMs = performance.now() - started;
         attempts.push({ number: attempts.length + 1, durationMs, httpStatus: answer.status });
         report(settings, call.operation, attempts);
@@ -42,7 +42,7 @@ export async function makeCall<Id extends OperationId, T>(
         const waitMs = sent ? waitAfter(failure, connection, call, settings, lifetime, attempts) : undefined;
         if (sent) report(settings, call.operation, attempts, waitMs);
         if (waitMs === undefined) throw complete(error, executed, attempts);
-        budget.tokens -= 1;
+        budget.left -= repeatCost;
         await lifetime.wait(waitMs);
       }
     }
@@ -75,7 +75,7 @@ function waitAfter<Id extends OperationId, T>(
     maxRetries,
     retryAfterMs: error.retryAfterMs,
     timeLeftMs: lifetime.ended ? 0 : lifetime.leftMs,
-    tokens: budget.tokens,
+    budget: budget.left,
     replayable: !(input.body instanceof Multipart) || input.body.part.file.replayable,
     freshKey:
       typeof apiKey === "function" &&

@@ -141,8 +141,8 @@ export interface RetryInput {
   readonly maxRetries: number;
   readonly retryAfterMs: number | undefined;
   readonly timeLeftMs: number;
-  /** Whole tokens left in the client's budget. */
-  readonly tokens: number;
+  /** What is left of the client's budget. */
+  readonly budget: number;
   /** Whether the body can be sent again. */
   readonly replayable: boolean;
   /** Whether a 401 can be answered with a fresh key: the key is a function, and this has not been tried. */
@@ -151,8 +151,9 @@ export interface RetryInput {
   readonly random: number;
 }
 
-/** The tokens a client begins with, and the most it can have. A repeat costs 1, a success gives back 0.1. */
-export const fullBudget = 10;
+/** A client's budget, in tenths so that they add up: what it begins with and can have at most; a repeat's cost. */
+export const fullBudget = 100;
+export const repeatCost = 10;
 
 const baseMs = 250;
 const exhaustedBaseMs = 1000;
@@ -163,10 +164,13 @@ const longestRetryAfterMs = 60_000;
 export function decideRetry(input: RetryInput): number | undefined {
   const { events, retries, retryAfterMs = 0, random } = input;
   const column = columnOf(input.operation, input.repeatable);
-  const most = Math.min(input.maxRetries, ...events.map((event) => mostRetries[event][column]));
-  if (retries >= most || !input.replayable || input.tokens < 1) return undefined;
+  if (!input.replayable || input.budget < repeatCost) return undefined;
   const renewing = events.includes("unauthenticated");
+  // A key that ran out while earlier repeats waited is renewed all the same, once.
+  const counted = renewing && input.freshKey ? 0 : retries;
   if (renewing && !input.freshKey) return undefined;
+  const most = Math.min(...events.map((event) => mostRetries[event][column]));
+  if (counted >= most || retries >= input.maxRetries) return undefined;
   const base = input.code === "RESOURCE_EXHAUSTED" ? exhaustedBaseMs : baseMs;
   const backoffMs = renewing ? 0 : random * Math.min(capMs, base * 2 ** retries);
   const waitMs = Math.max(retryAfterMs, backoffMs);

@@ -146,7 +146,11 @@ class NodeExchange implements Exchange {
     const { connectTimeoutMs, url } = this.#request;
     const secure = url.protocol === "https:";
     // A caller's agent may hand over a socket that is connected already.
-    if (!socket.connecting && !(secure && (socket as { secureConnecting?: boolean }).secureConnecting)) {
+    if (
+      !socket.destroyed &&
+      !socket.connecting &&
+      !(secure && (socket as { secureConnecting?: boolean }).secureConnecting)
+    ) {
       this.#ready();
       return;
     }

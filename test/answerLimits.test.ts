@@ -1,0 +1,146 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
+import { type Reply, useRecordingServer } from "./support/recordingServer.js";
+import { runScript } from "./support/script.js";
+
+const server = useRecordingServer();
+const mebibyte = 1024 * 1024;
+
+/** A JSON object of exactly so many bytes. */
+function objectOf(bytes: number): Buffer {
+  const text = Buffer.alloc(bytes, "x");
+  text.write('{"id":"');
+  text.write('"}', bytes - 2);
+  return text;
+}
+
+const sendings: readonly (readonly [how: string, reply: (text: Buffer) => Reply])[] = [
+  ["with its length", (text) => ({ text, headers: { "content-length": String(text.byteLength) } })],
+  ["in chunks", (text) => ({ text, headers: { "transfer-encoding": "chunked" } })],
+  ["as gzip", (text) => ({ text: gzipSync(text), headers: { "content-encoding": "gzip" } })],
+];
+
+// Large answers take their time: of rerank's one way of sending is enough.
+const limits = operationCalls.map((operation) =>
+  operation.operation === "rerankDocuments"
+    ? { ...operation, limit: 64 * mebibyte, ways: sendings.slice(-1) }
+    : { ...operation, limit: mebibyte, ways: sendings },
+);
+
+describe.each(transports)("over $name", ({ options }) => {
+  describe.each(limits)("$operation takes $limit decoded bytes", ({ operation, call, limit, ways }) => {
+    test.each(ways)("and one more is RESOURCE_EXHAUSTED, sent %s", async (_how, reply) => {
+      const client = connect(server.url, options);
+      server.reply(reply(objectOf(limit)));
+      await call(client);
+      server.reply(reply(objectOf(limit + 1)));
+      const error = await failureOf(() => call(client));
+      expect(error).toMatchObject({
+        code: "RESOURCE_EXHAUSTED",
+        executed: "yes",
+        httpStatus: 200,
+        inferred: true,
+        codeSource: "client",
+        operation,
+      });
+      expect(error.message).toContain(String(limit));
+    });
+  });
+
+  test("a whole answer of 1 MiB is not cut at the end of a character", async () => {
+    const id = "東".repeat(300_000);
+    server.reply({ json: { id } });
+    const job = await connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
+    expect((job as { id?: string }).id).toBe(id);
+  });
+
+  test("an answer without end is left at the limit, and its connection is closed", async () => {
+    const closed = new Promise<void>((resolve) => {
+      server.reply((_request, response) => {
+        const more = (): void => {
+          if (!response.destroyed) response.write(Buffer.alloc(65_536, " "), () => setImmediate(more));
+        };
+        response.on("close", resolve);
+        more();
+        return undefined;
+      });
+    });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes" });
+    await closed;
+  });
+
+  describe("an error body over 64 KiB", () => {
+    const long = "x".repeat(3 * mebibyte);
+    const scale = () => connect(server.url, options).deployments.scale("prod", 1);
+
+    test.each([
+      [401, "UNAUTHENTICATED", "no"],
+      [404, "NOT_FOUND", "no"],
+      [413, "INVALID_ARGUMENT", "no"],
+      [429, "RESOURCE_EXHAUSTED", "no"],
+      [500, "UNKNOWN", "unknown"],
+      [503, "UNAVAILABLE", "unknown"],
+    ])("still has the code of status %i: %s", async (status, code, executed) => {
+      for (const [, reply] of sendings) {
+        server.reply({ ...reply(Buffer.from(JSON.stringify({ message: long }))), status });
+        const error = await failureOf(scale);
+        expect(error).toMatchObject({ code, executed, httpStatus: status, codeSource: "status" });
+        expect(String(error.body)).toHaveLength(4096);
+      }
+    });
+
+    test("without end is left, and its connection is closed", async () => {
+      const closed = new Promise<void>((resolve) => {
+        server.reply((_request, response) => {
+          response.writeHead(404);
+          const more = (): void => {
+            if (!response.destroyed) response.write(Buffer.alloc(65_536, "x"), () => setImmediate(more));
+          };
+          response.on("close", resolve);
+          more();
+          return undefined;
+        });
+      });
+      expect(await failureOf(scale)).toMatchObject({ code: "NOT_FOUND", executed: "no" });
+      await closed;
+    });
+  });
+
+  test("an error body of just under 64 KiB is read whole", async () => {
+    const message = "x".repeat(63 * 1024);
+    server.reply({ status: 404, json: { message, code: "NOT_FOUND" } });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "body" });
+  });
+
+  test("a few bytes that unpack to a gigabyte take no memory", { timeout: 20_000 }, async () => {
+    // One member of gzip, a thousand times: together 1 GiB of spaces.
+    const member = gzipSync(Buffer.alloc(mebibyte, " "), { level: 9 });
+    const bomb = Buffer.concat(Array.from({ length: 1024 }, () => member));
+    server.reply(({ url }) => ({
+      text: bomb,
+      status: url.endsWith("missing:scale") ? 404 : 200,
+      headers: { "content-encoding": "gzip" },
+    }));
+    const script = `
+      import { createClient } from "./src/index.ts";
+      const client = createClient({
+        baseUrl: process.env.URL, apiKey: "key", accountId: "a", maxRetries: 0${options.fetch ? ", fetch" : ""}
+      });
+      const before = process.resourceUsage().maxRSS;
+      const told = [];
+      for (const id of ["prod", "missing"]) {
+        await client.deployments.scale(id, 1).catch(({ code, executed }) => told.push(code, executed));
+      }
+      const grownMb = Math.round((process.resourceUsage().maxRSS - before) / 1024);
+      console.log(JSON.stringify({ told, grownMb }));
+    `;
+    const { stdout, stderr } = await runScript(script, { URL: server.url });
+    expect(stderr).toBe("");
+    const { told, grownMb } = JSON.parse(stdout) as { told: string[]; grownMb: number };
+    expect(told).toEqual(["RESOURCE_EXHAUSTED", "yes", "NOT_FOUND", "no"]);
+    expect(grownMb).toBeLessThan(80);
+  });
+});

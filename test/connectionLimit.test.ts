@@ -1,0 +1,125 @@
+import type { ServerResponse } from "node:http";
+import { expect, test } from "vitest";
+import { connect, failureOf, operationCalls } from "./support/clients.js";
+import { answer, useCountingServer } from "./support/countingServer.js";
+
+const server = useCountingServer();
+
+/** Lets every request wait; `arrived` resolves once so many do. */
+function holdAnswers(count: number): { held: ServerResponse[]; arrived: Promise<void> } {
+  const held: ServerResponse[] = [];
+  const arrived = new Promise<void>((resolve) => {
+    server.listen((request, response) => {
+      request.resume().on("end", () => {
+        if (held.push(response) === count) resolve();
+      });
+    });
+  });
+  return { held, arrived };
+}
+
+test.each([1, 3, 16])(
+  "over node:http at most %i sockets are open at once, and all calls are answered",
+  async (maxConnections) => {
+    const client = connect(server.url, { maxConnections });
+    const calls = Array.from({ length: 25 }, () => operationCalls.map(({ call }) => call(client))).flat();
+    await Promise.all(calls);
+    expect(server.used).toHaveLength(100);
+    expect(server.most).toBe(maxConnections);
+  },
+);
+
+test("over node:http 128 sockets are the most of a client that says nothing", async () => {
+  const { held, arrived } = holdAnswers(128);
+  const client = connect(server.url);
+  const calls = Array.from({ length: 150 }, () => client.rerank({ query: "q", documents: ["d"] }));
+  await arrived;
+  server.listen(answer);
+  for (const response of held) response.end("{}");
+  await Promise.all(calls);
+  expect(server.used).toHaveLength(150);
+  expect(server.most).toBe(128);
+});
+
+test("over node:http clients made with withOptions share one limit", async () => {
+  const client = connect(server.url, { maxConnections: 2 });
+  const clients = [client, client.withOptions({ timeoutMs: 5_000 }), client.withOptions({ accountId: "b" })];
+  await Promise.all(
+    clients.flatMap((one) => Array.from({ length: 5 }, () => one.deployments.scale("prod", 1))),
+  );
+  expect(server.used).toHaveLength(15);
+  expect(server.most).toBe(2);
+});
+
+test("over node:http clients created apart share nothing", async () => {
+  for (const client of [connect(server.url), connect(server.url)]) await client.deployments.scale("prod", 1);
+  expect(server.used).toEqual([1, 2]);
+});
+
+test.each(operationCalls)(
+  "over node:http $operation that waits for a socket until its deadline was never sent",
+  async ({ call, operation }) => {
+    const { held, arrived } = holdAnswers(1);
+    const client = connect(server.url, { maxConnections: 1 });
+    const first = client.deployments.scale("first", 1);
+    await arrived;
+    const error = await failureOf(() => call(client, { timeoutMs: 30 }));
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", operation });
+    held[0]?.end("{}");
+    await first;
+    // Nor is it sent when the socket is free again.
+    server.listen(answer);
+    await client.deployments.scale("last", 1);
+    expect(server.used).toEqual([1, 1]);
+  },
+);
+
+test.each(operationCalls)(
+  "over node:http $operation aborted while it waits for a socket was never sent",
+  async ({ call, operation }) => {
+    const { held, arrived } = holdAnswers(1);
+    const client = connect(server.url, { maxConnections: 1 });
+    const first = client.deployments.scale("first", 1);
+    await arrived;
+    const controller = new AbortController();
+    const waiting = failureOf(() => call(client, { signal: controller.signal }));
+    setImmediate(() => controller.abort());
+    expect(await waiting).toMatchObject({ code: "CANCELLED", executed: "no", operation });
+    held[0]?.end("{}");
+    await first;
+    server.listen(answer);
+    await client.deployments.scale("last", 1);
+    expect(server.used).toEqual([1, 1]);
+  },
+);
+
+test("over node:http the wait for a socket does not count as connecting", async () => {
+  const { held, arrived } = holdAnswers(1);
+  const client = connect(server.url, { maxConnections: 1, connectTimeoutMs: 20 });
+  const first = client.deployments.scale("first", 1);
+  await arrived;
+  const second = client.deployments.scale("second", 1);
+  // Time itself is what is tested: more than connectTimeoutMs.
+  setTimeout(() => {
+    server.listen(answer);
+    held[0]?.end("{}");
+  }, 60);
+  await Promise.all([first, second]);
+  expect(server.used).toEqual([1, 1]);
+});
+
+test("over node:http sockets that fail give their place to the calls that wait", async () => {
+  let answered = 0;
+  server.listen((request, response) => {
+    if (++answered % 2) request.socket.destroy();
+    else answer(request, response);
+  });
+  const client = connect(server.url, { maxConnections: 2 });
+  const calls = Array.from({ length: 10 }, () => client.deployments.scale("prod", 1));
+  const results = await Promise.allSettled(calls);
+  expect(results.map(({ status }) => status).sort()).toEqual([
+    ...Array(5).fill("fulfilled"),
+    ...Array(5).fill("rejected"),
+  ]);
+  expect(server.most).toBe(2);
+});

@@ -1,0 +1,109 @@
+import { truncate, writeFile } from "node:fs/promises";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { UploadFile } from "../src/index.js";
+import { connect, failureOf, transports } from "./support/clients.js";
+import { answer, useCountingServer } from "./support/countingServer.js";
+import { temporaryFolder } from "./support/project.js";
+import { expectNothingUnhandled } from "./support/unhandled.js";
+
+const server = useCountingServer();
+expectNothingUnhandled();
+// More than what the network's buffers hold: the answer comes while most of it has not been sent.
+const size = 32 * 1024 * 1024;
+let file: string;
+let remove: () => Promise<void>;
+
+beforeAll(async () => {
+  const { folder, remove: removeFolder } = await temporaryFolder();
+  remove = removeFolder;
+  file = path.join(folder, "train.jsonl");
+  await writeFile(file, "");
+  await truncate(file, size);
+});
+afterAll(() => remove());
+
+const chunk = new Uint8Array(1024 * 1024);
+async function* stream(): AsyncGenerator<Uint8Array> {
+  for (let sent = 0; sent < size; sent += chunk.byteLength) yield chunk;
+}
+
+const sources: readonly (readonly [what: string, source: () => UploadFile])[] = [
+  ["a path", () => file],
+  ["bytes", () => new Uint8Array(size)],
+  ["a stream", stream],
+];
+
+function refuse(response: ServerResponse, status: number): void {
+  response.writeHead(status, { "content-type": "application/json" }).end('{"message":"Not this file."}');
+}
+
+/** What a server does after it has refused, with most of the file still to come. */
+const manners: readonly (readonly [what: string, listener: (status: number) => RequestListener])[] = [
+  [
+    "at once, and reads the rest",
+    (status) => (request, response) => {
+      request.on("error", () => {}).resume();
+      refuse(response, status);
+    },
+  ],
+  [
+    "after the first bytes, and reads the rest",
+    (status) => (request, response) => {
+      request.on("error", () => {}).once("data", () => refuse(response, status));
+    },
+  ],
+  [
+    "at once, and reads nothing",
+    (status) => (request, response) => {
+      request.on("error", () => {}).pause();
+      response.writeHead(status, { "content-type": "application/json", "content-length": "28" });
+      // Not ended: Node would then read the rest to use the connection again.
+      response.write('{"message":"Not this file."}');
+    },
+  ],
+];
+
+describe.each(transports)("over $name", ({ options, name }) => {
+  describe.each([
+    [413, "INVALID_ARGUMENT"],
+    [401, "UNAUTHENTICATED"],
+  ])("a large upload that is refused with %i", (httpStatus, code) => {
+    describe.each(manners)("%s", (_how, listener) => {
+      test.each(sources)("of %s rejects with that answer: it never ran", async (_what, source) => {
+        server.listen(listener(httpStatus));
+        const upload = { name: "train.jsonl", timeoutMs: 5_000 };
+        const client = connect(server.url, options);
+        const error = await failureOf(() => client.datasets.upload("reviews", source(), upload));
+        expect(error).toMatchObject({ code, httpStatus, executed: "no", codeSource: "status" });
+        expect(error.message).toBe(`[${code}] Not this file.`);
+        server.listen(answer);
+        await client.datasets.upload("reviews", new Uint8Array(9), upload);
+        await client.deployments.scale("prod", 1);
+        if (name === "node:http") expect(server.used).toEqual([1, 2, 2]);
+      });
+    });
+  });
+
+  test.each(sources)(
+    "an upload of %s to a server that stops reading ends at its deadline",
+    async (_what, source) => {
+      const stopped = new Promise<IncomingMessage>((resolve) => {
+        server.listen((request) => {
+          request.on("error", () => {}).once("data", () => resolve(request.pause()));
+        });
+      });
+      const client = connect(server.url, options);
+      const started = performance.now();
+      const upload = { name: "train.jsonl", timeoutMs: 200 };
+      const error = await failureOf(() => client.datasets.upload("reviews", source(), upload));
+      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown", codeSource: "client" });
+      expect(performance.now() - started).toBeLessThan(1_500);
+      // A server that reads on finds the rest missing.
+      const request = await stopped;
+      await new Promise((resolve) => request.on("close", resolve).resume());
+      expect(request.complete).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,198 @@
+import { describe, expect, test } from "vitest";
+import {
+  columnOf,
+  decideRetry,
+  eventOfFailure,
+  fullBudget,
+  isRepeatable,
+  type RetryEvent,
+  type RetryInput,
+} from "../src/core/retry.js";
+import type { OperationId } from "../src/index.js";
+
+const usual: RetryInput = {
+  operation: "rerankDocuments",
+  repeatable: undefined,
+  events: ["unavailable"],
+  code: "UNAVAILABLE",
+  retries: 0,
+  maxRetries: 2,
+  retryAfterMs: undefined,
+  timeLeftMs: 60_000,
+  budget: fullBudget,
+  replayable: true,
+  freshKey: false,
+  random: 0.5,
+};
+
+const decide = (changes: Partial<RetryInput>): number | undefined => decideRetry({ ...usual, ...changes });
+
+const columns: readonly (readonly [column: string, operation: OperationId])[] = [
+  ["resume", "resumeReinforcementFineTuningJob"],
+  ["rerank", "rerankDocuments"],
+  ["scale", "scaleDeployment"],
+  ["upload", "uploadDatasetFile"],
+];
+
+// The most repeats: resume, rerank, scale, upload.
+const table: readonly (readonly [RetryEvent, readonly [number, number, number, number]])[] = [
+  ["unavailable", [2, 2, 2, 2]],
+  ["gateway", [0, 2, 2, 0]],
+  ["exhaustedTimed", [2, 2, 2, 1]],
+  ["exhausted", [0, 1, 1, 0]],
+  ["deadline", [0, 1, 1, 0]],
+  ["unnamedFault", [0, 1, 1, 0]],
+  ["namedFault", [0, 1, 0, 0]],
+  ["final", [0, 0, 0, 0]],
+  ["unauthenticated", [1, 1, 1, 1]],
+  ["misdirected", [1, 1, 1, 1]],
+  ["unconnected", [2, 2, 2, 2]],
+  ["nameNotFound", [1, 1, 1, 1]],
+  ["lost", [0, 2, 2, 0]],
+  ["attemptTimeout", [0, 1, 1, 0]],
+  ["bodyLost", [0, 2, 1, 0]],
+  ["notJson", [0, 1, 0, 0]],
+];
+
+function repeatsOf(changes: Partial<RetryInput>): number {
+  let retries = 0;
+  while (decide({ maxRetries: 99, freshKey: retries === 0, ...changes, retries }) !== undefined) retries += 1;
+  return retries;
+}
+
+describe.each(columns)("for %s", (column, operation) => {
+  const index = columns.findIndex(([name]) => name === column) as 0 | 1 | 2 | 3;
+
+  test.each(table)("%s is repeated as often as the table says", (event, most) => {
+    expect(repeatsOf({ operation, events: [event] })).toBe(most[index]);
+  });
+
+  test.each(table)("%s is repeated as rerank is, or as resume is, when the caller says so", (event, most) => {
+    expect(repeatsOf({ operation, events: [event], repeatable: true })).toBe(most[1]);
+    expect(repeatsOf({ operation, events: [event], repeatable: false })).toBe(most[0]);
+  });
+
+  test("the caller's word moves it to the other kind's column", () => {
+    expect([undefined, true, false].map((repeatable) => columnOf(operation, repeatable))).toEqual([
+      column,
+      "rerank",
+      "resume",
+    ]);
+    expect([undefined, true, false].map((repeatable) => isRepeatable(operation, repeatable))).toEqual([
+      column === "rerank" || column === "scale",
+      true,
+      false,
+    ]);
+  });
+});
+
+describe("of several events", () => {
+  test.each([
+    [["unavailable", "unnamedFault"], 1],
+    [["unavailable", "final"], 0],
+    [["exhaustedTimed", "gateway"], 2],
+    [["unauthenticated", "misdirected"], 1],
+  ] as [RetryEvent[], number][])("%j allows what the strictest does", (events, most) => {
+    expect(repeatsOf({ events })).toBe(most);
+    expect(repeatsOf({ events: events.reverse() })).toBe(most);
+  });
+});
+
+describe("the wait", () => {
+  test.each([
+    ["UNAVAILABLE", 0, 0, 0],
+    ["UNAVAILABLE", 0, 0.999, 249.75],
+    ["UNAVAILABLE", 1, 0, 0],
+    ["UNAVAILABLE", 1, 0.999, 499.5],
+    ["RESOURCE_EXHAUSTED", 0, 0, 0],
+    ["RESOURCE_EXHAUSTED", 0, 0.999, 999],
+    ["RESOURCE_EXHAUSTED", 1, 0.999, 1998],
+  ] as const)("after %s, %i repeats and the number %d is %d ms", (code, retries, random, waitMs) => {
+    expect(decide({ code, retries, random })).toBeCloseTo(waitMs, 6);
+  });
+
+  // The table allows two repeats; from the fifth on the wait would be at its cap.
+  test.each([
+    ["UNAVAILABLE", 5],
+    ["UNAVAILABLE", 6],
+    ["RESOURCE_EXHAUSTED", 3],
+    ["RESOURCE_EXHAUSTED", 9],
+  ] as const)("after %s and %i repeats there is none: the table ended before its cap", (code, retries) => {
+    expect(decide({ code, retries, maxRetries: 99, random: 0.999 })).toBeUndefined();
+  });
+
+  test.each([
+    [100, 0, 100],
+    [100, 0.999, 249.75],
+    [5000, 0.999, 5000],
+    [59_999, 0.999, 59_999],
+    [0, 0.5, 125],
+  ])("is never shorter than a Retry-After of %d ms (number %d): %d ms", (retryAfterMs, random, waitMs) => {
+    expect(decide({ retryAfterMs, random })).toBeCloseTo(waitMs, 6);
+  });
+
+  test("may be the 60 s a server asks for, and not a millisecond more", () => {
+    const events: RetryEvent[] = ["exhaustedTimed"];
+    expect(decide({ events, retryAfterMs: 60_000, timeLeftMs: 100_000 })).toBe(60_000);
+    expect(decide({ events, retryAfterMs: 60_001, timeLeftMs: 100_000 })).toBeUndefined();
+  });
+
+  test.each([
+    [126, 125],
+    [125, undefined],
+    [124, undefined],
+    [0, undefined],
+    [-5, undefined],
+  ])("with %d ms left is %s", (timeLeftMs, waitMs) => {
+    expect(decide({ timeLeftMs })).toBe(waitMs);
+  });
+
+  test("that the server asks for must fit the time left", () => {
+    expect(decide({ retryAfterMs: 999, timeLeftMs: 1000 })).toBe(999);
+    expect(decide({ retryAfterMs: 1000, timeLeftMs: 1000 })).toBeUndefined();
+  });
+
+  test("for a fresh key is none, unless the server asks for one", () => {
+    const renewing: Partial<RetryInput> = { events: ["unauthenticated"], freshKey: true, random: 0.999 };
+    expect(decide({ ...renewing, code: "UNAUTHENTICATED" })).toBe(0);
+    expect(decide({ ...renewing, code: "UNAUTHENTICATED", retryAfterMs: 700 })).toBe(700);
+  });
+});
+
+describe("nothing is repeated", () => {
+  test.each([
+    ["with maxRetries 0", { maxRetries: 0 }],
+    ["once maxRetries are made", { maxRetries: 1, retries: 1 }],
+    ["with an empty budget", { budget: 0 }],
+    ["with less than a whole token", { budget: 9 }],
+    ["when the body cannot be sent again", { replayable: false }],
+    ["after a 401 with the same key", { events: ["unauthenticated"], freshKey: false }],
+    ["after a 401 with a key tried before", { events: ["unauthenticated"], retries: 1, freshKey: false }],
+  ] as [string, Partial<RetryInput>][])("%s", (_what, changes) => {
+    expect(decide(changes)).toBeUndefined();
+  });
+
+  test("but with one whole token", () => expect(decide({ budget: 10 })).toBe(125));
+});
+
+describe("a request without a whole answer", () => {
+  test.each([
+    ["connect", "network", "ECONNREFUSED", "unconnected"],
+    ["connect", "network", "EHOSTUNREACH", "unconnected"],
+    ["connect", "network", "ENETUNREACH", "unconnected"],
+    ["connect", "network", "EAI_AGAIN", "unconnected"],
+    ["connect", "network", "ENOTFOUND", "nameNotFound"],
+    ["connect", "network", "DEPTH_ZERO_SELF_SIGNED_CERT", "final"],
+    ["connect", "network", "EPROTO", "final"],
+    ["connect", "connect-timeout", "", "unconnected"],
+    ["send", "network", "ECONNRESET", "lost"],
+    ["headers", "network", "ECONNRESET", "lost"],
+    ["body", "network", "ECONNRESET", "bodyLost"],
+    ["headers", "attempt-timeout", "", "attemptTimeout"],
+    ["body", "attempt-timeout", "", "bodyLost"],
+    ["body", "too-large", "", "final"],
+    ["send", "source", "", "final"],
+  ] as const)("in phase %s by %s %s is %s", (phase, reason, networkCode, event) => {
+    expect(eventOfFailure(phase, reason, networkCode)).toBe(event);
+  });
+});

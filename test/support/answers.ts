@@ -1,0 +1,25 @@
+import type { Reply, Script } from "./recordingServer.js";
+
+/** The service's own word that a call may be repeated. */
+export const unavailable: Reply = { status: 503, json: { code: "UNAVAILABLE", message: "Busy." } };
+
+/** Success. */
+export const done: Reply = { json: {} };
+
+/** Reads the request, then resets the connection. */
+export const reset: Script = (_request, response) => {
+  response.socket?.resetAndDestroy();
+  return undefined;
+};
+
+/** Never answers. */
+export const silence: Script = () => undefined;
+
+/** Answers the first request with the first of these, and all from the last one on with that. */
+export function inTurn(...answers: readonly [Reply | Script, ...(Reply | Script)[]]): Script {
+  let next = 0;
+  return (request, response) => {
+    const answer = answers[Math.min(next++, answers.length - 1)] ?? answers[0];
+    return typeof answer === "function" ? answer(request, response) : answer;
+  };
+}

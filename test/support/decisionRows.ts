@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import type { OperationId } from "../../src/index.js";
+
+/** An error answer as the data writes it. */
+export interface RowAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly text?: string;
+}
+
+/** What the server does with every request of a row. */
+export type RowServer = { readonly answer: RowAnswer } | { readonly network: string };
+
+/** What must come of a call. */
+export interface Expected {
+  readonly requests: number;
+  readonly attempts?: number;
+  readonly code: string;
+  readonly executed: string;
+  readonly inferred: boolean;
+}
+
+/** One event of conformance/retries.json. */
+export interface DecisionRow {
+  readonly event: string;
+  readonly description: string;
+  readonly server: RowServer;
+  readonly client?: {
+    readonly maxRetries?: number;
+    readonly repeatable?: boolean;
+    readonly apiKey?: "function";
+    readonly timeoutMs?: number;
+    readonly attemptTimeoutMs?: number;
+    readonly connectTimeoutMs?: number;
+    readonly abort?: "before" | "received" | "answering";
+  };
+  readonly codeSource: string;
+  readonly operations: Readonly<Record<OperationId, Expected>>;
+}
+
+/** One answer of conformance/errors.json. */
+export interface ErrorRow {
+  readonly name: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly bodyBase64?: string;
+  readonly code: string;
+  readonly inferred: boolean;
+  readonly codeSource: string;
+  readonly message: string | null;
+}
+
+/** A file of conformance/, read by a parser alone. */
+export function conformanceFile(name: string): unknown {
+  return JSON.parse(readFileSync(new URL(`../../conformance/${name}`, import.meta.url), "utf8"));
+}
+
+/** The decision table. */
+export const decisionRows: readonly DecisionRow[] = rowsOf("retries.json");
+
+/** The error answers. */
+export const errorRows: readonly ErrorRow[] = rowsOf("errors.json");
+
+function rowsOf<T>(name: string): readonly T[] {
+  return (conformanceFile(name) as { rows: readonly T[] }).rows;
+}

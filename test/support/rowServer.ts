@@ -1,0 +1,147 @@
+import { EventEmitter, once } from "node:events";
+import http, { type RequestListener, type ServerResponse } from "node:http";
+import https from "node:https";
+import { type AddressInfo, connect, type LookupFunction, type Server, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
+import type { ClientOptions } from "../../src/index.js";
+import { certificate, certificateKey } from "./certificate.js";
+import type { RowAnswer, RowServer } from "./decisionRows.js";
+
+/** A real server on a free port that behaves as one row says and counts the requests it saw. */
+export class ServerOfRow {
+  /** Requests whose headers came. */
+  requests = 0;
+  /** "received" once a request was read whole, "answering" once an answer has begun. */
+  readonly events: EventEmitter = new EventEmitter();
+  readonly #row: RowServer;
+  readonly #server: Server;
+  readonly #sockets: Set<Socket> = new Set();
+  readonly #agents: http.Agent[] = [];
+  #refusing: Socket | undefined;
+
+  constructor(row: RowServer) {
+    this.#row = row;
+    const listener: RequestListener = (request, response) => {
+      this.requests += 1;
+      request.on("error", () => {});
+      response.on("error", () => {});
+      buffer(request).then(
+        () => this.#answer(response),
+        () => {},
+      );
+    };
+    this.#server =
+      this.#network === "tls-untrusted"
+        ? https.createServer({ cert: certificate, key: certificateKey }, listener)
+        : http.createServer(listener);
+  }
+
+  async start(): Promise<this> {
+    this.#server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket));
+    });
+    await once(this.#server.listen(0, "127.0.0.1"), "listening");
+    if (this.#network === "refused") await this.#refuse();
+    return this;
+  }
+
+  /** Where the client of this row finds its server. */
+  get options(): ClientOptions & { readonly baseUrl: string } {
+    const { port } = this.#server.address() as AddressInfo;
+    switch (this.#network) {
+      case "refused":
+        return { baseUrl: `http://127.0.0.1:${this.#refusing?.localPort}` };
+      case "tls-untrusted":
+      case "tls-not-spoken":
+        return { baseUrl: `https://localhost:${port}` };
+      case "name-not-found":
+        return this.#resolving((_name, _options, done) => setImmediate(done, failure("ENOTFOUND"), ""));
+      case "name-server-busy":
+        return this.#resolving((_name, _options, done) => setImmediate(done, failure("EAI_AGAIN"), ""));
+      case "connect-stalls":
+        return this.#resolving(() => {});
+      default:
+        return { baseUrl: `http://127.0.0.1:${port}` };
+    }
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#refusing?.destroy();
+    for (const agent of this.#agents) agent.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  get #network(): string | undefined {
+    return "network" in this.#row ? this.#row.network : undefined;
+  }
+
+  // The near end of a connection: its port is taken, and nobody listens there.
+  async #refuse(): Promise<void> {
+    this.#refusing = connect((this.#server.address() as AddressInfo).port, "127.0.0.1");
+    await once(this.#refusing, "connect");
+  }
+
+  #resolving(lookup: LookupFunction): ClientOptions & { readonly baseUrl: string } {
+    const agent = new http.Agent({ lookup } as http.AgentOptions);
+    this.#agents.push(agent);
+    return { baseUrl: "http://nowhere.invalid", allowInsecureHttp: true, agent };
+  }
+
+  #answer(response: ServerResponse): void {
+    this.events.emit("received");
+    if ("answer" in this.#row) whole(response, this.#row.answer);
+    else broken[this.#row.network]?.(response);
+    if (response.headersSent) this.events.emit("answering");
+  }
+}
+
+function failure(code: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`getaddrinfo ${code}`), { code, syscall: "getaddrinfo" });
+}
+
+function whole(response: ServerResponse, { status, headers, body, text }: RowAnswer): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(text ?? (body === undefined ? "" : JSON.stringify(body)));
+}
+
+// A listed network behaviour that is missing here answers nothing, so its row fails with a timeout.
+const broken: Readonly<Record<string, (response: ServerResponse) => void>> = {
+  "reset-before-headers": ({ socket }) => socket?.resetAndDestroy(),
+  "close-before-headers": ({ socket }) => socket?.destroy(),
+  "body-truncated": (response) => {
+    response.writeHead(200, { "content-length": "100" });
+    response.write('{"object":', () => response.destroy());
+  },
+  "body-chunk-cut": (response) => {
+    response.writeHead(200);
+    response.write("{}", () => response.destroy());
+  },
+  "body-reset": (response) => {
+    response.writeHead(200, { "content-length": "100" });
+    // A reset overtakes what was sent: the beginning of the answer is let through first.
+    response.write('{"object":', () => setTimeout(() => response.socket?.resetAndDestroy(), 100));
+  },
+  "body-bad-gzip": (response) => {
+    response.writeHead(200, { "content-encoding": "gzip" });
+    response.end('{"object":"list"}');
+  },
+  "body-stalls": (response) => {
+    response.writeHead(200);
+    response.write("{");
+  },
+  "body-endless": (response) => {
+    response.writeHead(200, { "content-encoding": "gzip" });
+    const more = () => {
+      if (!response.destroyed) response.write(megabyte, more);
+    };
+    more();
+  },
+};
+
+// Sent again and again: a gzip body may have many members.
+const megabyte = gzipSync(Buffer.alloc(1024 * 1024, " "));

@@ -1,0 +1,12 @@
+import { type Outcome, root, run } from "./project.js";
+
+const flags = ["--conditions=tunerank-source", "--import", "tsx", "--input-type=module"];
+
+/** Runs a module of its own process against the sources, which it finds as "./src/index.ts". */
+export function runScript(
+  script: string,
+  env: Record<string, string>,
+  { node = process.execPath, args = [] }: { node?: string; args?: readonly string[] } = {},
+): Promise<Outcome> {
+  return run(node, [...args, ...flags, "-e", script], { cwd: root, env });
+}

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { certificate, certificateKey } from "./certificate.js";
+
+/** One request, after TLS. */
+export interface SecureRequest {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly authorization: string | undefined;
+  readonly body: Buffer;
+}
+
+/** A real TLS server on a free port, with a certificate that only tests can trust; it answers `{}`. */
+export class SecureServer {
+  requests: SecureRequest[] = [];
+  /** Sockets that finished their handshake since the last reset. */
+  connections = 0;
+  readonly #server: Server = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
+    const { method, url, headers } = request;
+    buffer(request).then(
+      (body) => {
+        this.requests.push({ method, url, authorization: headers.authorization, body });
+        response.end("{}");
+      },
+      () => {},
+    );
+  });
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `https://localhost:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    this.#server.on("secureConnection", () => {
+      this.connections += 1;
+    });
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+  }
+
+  reset(): void {
+    this.requests = [];
+    this.connections = 0;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+/** A TLS server for the tests of the calling file, forgetting between them. */
+export function useSecureServer(): SecureServer {
+  const server = new SecureServer();
+  beforeAll(() => server.start());
+  beforeEach(() => server.reset());
+  afterAll(() => server.close());
+  return server;
+}

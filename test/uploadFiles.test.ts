@@ -1,0 +1,46 @@
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { UploadProgress } from "../src/index.js";
+import { connect, transports } from "./support/clients.js";
+import { temporaryFolder } from "./support/project.js";
+import { sha256, useRecordingServer } from "./support/recordingServer.js";
+
+const server = useRecordingServer();
+const content = randomBytes(20 * 1024 * 1024 + 11);
+let file: string;
+let remove: () => Promise<void>;
+
+beforeAll(async () => {
+  const { folder, remove: removeFolder } = await temporaryFolder();
+  remove = removeFolder;
+  file = path.join(folder, "train.jsonl");
+  await writeFile(file, content);
+});
+afterAll(() => remove());
+
+describe.each(transports)("over $name", ({ options, name }) => {
+  test("a file of 20 MB arrives whole, from a path and from a file URL", async () => {
+    for (const source of [file, pathToFileURL(file)]) {
+      server.reset();
+      const seen: UploadProgress[] = [];
+      await connect(server.url, options).datasets.upload("reviews", source, {
+        onProgress: (progress) => seen.push(progress),
+      });
+      const { files, headers, body } = server.only;
+      expect(files.map((one) => one.sha256)).toEqual([sha256(content)]);
+      expect(headers["content-length"]).toBe(String(body.byteLength));
+      const total = content.byteLength;
+      expect(seen.at(-1)).toEqual({ sentBytes: total, totalBytes: total });
+      if (name === "node:http") expect(seen.length).toBeGreaterThan(10);
+    }
+  });
+
+  test("several large files at once do not mix", async () => {
+    const client = connect(server.url, options);
+    await Promise.all([1, 2, 3].map((id) => client.datasets.upload(`d${id}`, file)));
+    expect(server.requests.map(({ files }) => files[0]?.sha256)).toEqual(Array(3).fill(sha256(content)));
+  });
+});
