@@ -23,6 +23,13 @@ export async function openFile(
   );
 }
 
+/** A Readable that fails before it is read would otherwise end the process; reading it tells of the failure. */
+export function hearErrors(file: unknown): void {
+  if (typeof file !== "object" || file === null) return;
+  const { on } = file as { on?: (event: string, listener: () => void) => void };
+  if (typeof on === "function") on.call(file, "error", () => {});
+}
+
 function fromBytes(bytes: Uint8Array, name: string): FileSource {
   return {
     name,
@@ -51,8 +58,12 @@ function fromBlob(blob: Blob, name: string): FileSource {
 
 function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
   let read = false;
-  // A Readable that fails before it is read would otherwise end the process; reading it tells of the failure.
-  (stream as { on?: (event: string, listener: () => void) => void }).on?.("error", () => {});
+  if (sent.has(stream)) {
+    throw refusal(
+      "INVALID_ARGUMENT",
+      "file is a stream that was sent already: make another of the same content.",
+    );
+  }
   return {
     name,
     size,
@@ -63,10 +74,31 @@ function fromStream(stream: Stream, name: string, size: number | undefined): Fil
     blob: undefined,
     chunks() {
       read = true;
+      if (isOneWay(stream)) sent.add(stream);
       return chunksOf(stream);
     },
-    close: async () => {},
+    async close() {
+      if (read) letGo(stream);
+    },
   };
+}
+
+// Iterating over these a second time gives nothing, without saying so.
+const sent = new WeakSet<object>();
+const readers = new WeakMap<object, ReadableStreamDefaultReader<unknown>>();
+
+function isOneWay(stream: Stream): boolean {
+  return "getReader" in stream || "destroy" in stream;
+}
+
+// Ended half-way it would keep what is behind it open.
+function letGo(stream: Stream): void {
+  if ("destroy" in stream) (stream as { destroy(): void }).destroy();
+  else
+    void readers
+      .get(stream)
+      ?.cancel()
+      .catch(() => {});
 }
 
 async function* chunksOf(stream: Stream): AsyncGenerator<Uint8Array> {
@@ -80,8 +112,9 @@ async function* chunksOf(stream: Stream): AsyncGenerator<Uint8Array> {
 
 // Safari's streams are not iterable.
 async function* iterable(stream: Stream): AsyncGenerator<unknown> {
-  if (Symbol.asyncIterator in stream) return yield* stream;
+  if (!("getReader" in stream)) return yield* stream;
   const reader = stream.getReader() as ReadableStreamDefaultReader<unknown>;
+  readers.set(stream, reader);
   try {
     for (;;) {
       const { done, value } = await reader.read();

@@ -5,7 +5,7 @@ import { startCall } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
 import type { UploadFile } from "../core/fileSource.js";
 import { Multipart } from "../core/multipart.js";
-import { openFile } from "../core/openFile.js";
+import { hearErrors, openFile } from "../core/openFile.js";
 import type { CallOptions, CallPromise } from "../core/options.js";
 import { callSettings } from "../core/settings.js";
 import { refusal, StatusError } from "../core/status.js";
@@ -69,6 +69,7 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
   return {
     upload: (datasetId, file, options) =>
       startCall("uploadDatasetFile", async () => {
+        hearErrors(file);
         const own = ownProperties(options, "options");
         const { account } = callSettings(defaults, own, baseTimeoutMs);
         const path = { account_id: account(), dataset_id: checkId(datasetId, "datasetId") };
@@ -102,7 +103,7 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
           } as const;
           return await makeCall(connection, call, settings);
         } finally {
-          await source.close();
+          await source.close().catch(() => {});
         }
       }),
   };

@@ -61,11 +61,17 @@ function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
 async function* readAhead(handle: FileHandle): AsyncGenerator<Uint8Array> {
   const buffers = [Buffer.allocUnsafe(readBytes), Buffer.allocUnsafe(readBytes)] as const;
   let position = 0;
-  const fill = async (turn: number): Promise<Uint8Array> => {
+  const read = async (turn: number): Promise<Uint8Array> => {
     const buffer = buffers[turn % 2] as Buffer;
     const { bytesRead } = await handle.read(buffer, 0, readBytes, position);
     position += bytesRead;
     return buffer.subarray(0, bytesRead);
+  };
+  const fill = (turn: number): Promise<Uint8Array> => {
+    const filled = read(turn);
+    // Heard of when it is asked for; until then a slow network may keep it waiting, unhandled.
+    filled.catch(() => {});
+    return filled;
   };
   let next = fill(0);
   try {

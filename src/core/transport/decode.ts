@@ -25,9 +25,10 @@ function inflated(answer: IncomingMessage): Readable {
   const zlib = process.getBuiltinModule("node:zlib");
   const { PassThrough } = process.getBuiltinModule("node:stream");
   const body = new PassThrough();
-  answer.once("end", () => body.end());
+  const end = () => body.end();
+  answer.once("end", end);
   answer.once("data", (first: Buffer) => {
-    answer.removeAllListeners("end");
+    answer.off("end", end);
     const wrapped = ((first[0] ?? 0) & 0x0f) === 8;
     const decoder = wrapped ? zlib.createInflate() : zlib.createInflateRaw();
     decoder.on("error", (error) => body.destroy(error)).pipe(body);

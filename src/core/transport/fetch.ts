@@ -49,10 +49,15 @@ class FetchExchange implements Exchange {
   async #run(fetch: FetchLike, request: TransportRequest): Promise<TransportResponse> {
     try {
       const { body } = request;
+      // Nothing leaves while a form is made.
+      this.phase = "connect";
+      const content = typeof body === "object" ? await this.#form(body) : body;
+      if (this.#controller.signal.aborted) return await this.response;
+      this.phase = "headers";
       const answer = await fetch(request.url.href, {
         method: request.method,
         headers: request.headers,
-        body: typeof body === "object" ? await this.#form(body) : body,
+        body: content,
         // Never followed: the key and the file go nowhere else.
         redirect: "manual",
         signal: this.#controller.signal,
@@ -81,7 +86,6 @@ class FetchExchange implements Exchange {
       if (part.file.size !== undefined && found !== part.file.size) throw changed(part.file, `${found}`);
       return form;
     } catch (cause) {
-      this.phase = "connect";
       throw this.#failure(cause, "source", sourceFailed);
     }
   }
