@@ -39,7 +39,9 @@ export async function temporaryFolder(): Promise<{ folder: string; remove: () =>
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-const needless = new Set([".git", "node_modules", "dist", "test", "bench"].map((name) => path.join(root, name)));
+const needless = new Set(
+  [".git", "node_modules", "dist", "test", "bench"].map((name) => path.join(root, name)),
+);
 
 /** A copy of the project over the same dependencies, so that a test may build or break it. */
 export async function copyProject(folder: string): Promise<void> {
