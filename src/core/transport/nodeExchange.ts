@@ -1,0 +1,232 @@
+import type http from "node:http";
+import type { Socket } from "node:net";
+import { fileChunks, Multipart } from "../multipart.js";
+import { decoderFor } from "./decode.js";
+import {
+  type Exchange,
+  type FailureReason,
+  maxErrorBytes,
+  type Phase,
+  sourceFailed,
+  TransportFailure,
+  type TransportRequest,
+  type TransportResponse,
+} from "./transport.js";
+
+// A server about to close an idle connection does so after seconds: within one, the socket is safe to use.
+const freshMs = 1000;
+
+const idleSince: unique symbol = Symbol("idleSince");
+type PooledSocket = Socket & { [idleSince]?: number };
+
+/** One request under way over node:http or node:https. */
+export class NodeExchange implements Exchange {
+  status: number | undefined;
+  readonly response: Promise<TransportResponse>;
+  readonly #request: TransportRequest;
+  readonly #module: typeof http;
+  readonly #agent: http.Agent;
+  #message: http.ClientRequest | undefined;
+  #socket: PooledSocket | undefined;
+  #connected = false;
+  #connectTimer: NodeJS.Timeout | undefined;
+  #resolve!: (response: TransportResponse) => void;
+  #reject!: (failure: TransportFailure) => void;
+  #settled = false;
+  #answer: http.IncomingMessage | undefined;
+  #ok = false;
+  readonly #chunks: Buffer[] = [];
+  #received = 0;
+
+  constructor(request: TransportRequest, module: typeof http, agent: http.Agent) {
+    this.#request = request;
+    this.#module = module;
+    this.#agent = agent;
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    try {
+      this.#start();
+    } catch (cause) {
+      // An agent that cannot connect, or that is for the other protocol, may say so at once.
+      this.#fail(textOf(cause as Error), { cause });
+    }
+  }
+
+  get phase(): Phase {
+    if (this.status !== undefined) return "body";
+    if (!this.#connected) return "connect";
+    return this.#message?.writableFinished ? "headers" : "send";
+  }
+
+  abort(reason: FailureReason): void {
+    this.#fail("The request was ended.", { reason });
+  }
+
+  #start(): void {
+    const { method, url, headers, body } = this.#request;
+    headers["accept-encoding"] = "gzip, deflate, br";
+    const content = typeof body === "string" ? encode(body) : body;
+    const length = content instanceof Multipart ? content.size : Buffer.byteLength(content ?? "");
+    if (length !== undefined) headers["content-length"] = String(length);
+    const message = this.#module.request({
+      protocol: url.protocol,
+      hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
+      port: url.port,
+      path: url.pathname,
+      method,
+      agent: this.#agent,
+      headers,
+    });
+    this.#message = message;
+    message.on("error", (cause) => this.#broken(cause));
+    message.on("response", (answer) => this.#receive(answer));
+    message.on("socket", (socket) => this.#take(socket));
+    // A file waits until there is a connection.
+    if (!(content instanceof Multipart)) message.end(content);
+  }
+
+  #take(socket: PooledSocket): void {
+    this.#socket = socket;
+    this.#request.lifetime.connected();
+    if (!this.#message?.reusedSocket) this.#connect(socket);
+    else if (this.#request.freshSocket && performance.now() - (socket[idleSince] ?? 0) > freshMs)
+      this.#again(socket);
+    else this.#ready();
+  }
+
+  #connect(socket: Socket): void {
+    const { connectTimeoutMs, url } = this.#request;
+    const secure = url.protocol === "https:";
+    // A caller's agent may hand over a socket that is connected already.
+    if (
+      !socket.destroyed &&
+      !socket.connecting &&
+      !(secure && (socket as { secureConnecting?: boolean }).secureConnecting)
+    ) {
+      this.#ready();
+      return;
+    }
+    this.#connectTimer = setTimeout(
+      () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
+      connectTimeoutMs,
+    );
+    socket.once(secure ? "secureConnect" : "connect", () => {
+      clearTimeout(this.#connectTimer);
+      this.#ready();
+    });
+  }
+
+  #ready(): void {
+    this.#connected = true;
+    const { body } = this.#request;
+    if (this.#message && typeof body === "object") void this.#stream(this.#message, body);
+  }
+
+  // Nothing has been written yet: the stale socket goes, and the request takes the next one.
+  #again(stale: Socket): void {
+    this.#message?.removeAllListeners("error").on("error", () => {});
+    stale.destroy();
+    this.#start();
+  }
+
+  async #stream(message: http.ClientRequest, body: Multipart): Promise<void> {
+    try {
+      message.write(body.head);
+      for await (const chunk of fileChunks(body.part)) {
+        if (message.destroyed) return;
+        await written(message, chunk);
+      }
+      message.end(body.tail);
+    } catch (cause) {
+      this.#fail(sourceFailed, { reason: "source", cause });
+    }
+  }
+
+  #receive(answer: http.IncomingMessage): void {
+    const status = answer.statusCode ?? 0;
+    this.status = status;
+    this.#answer = answer;
+    this.#ok = status >= 200 && status < 300;
+    const body = decoderFor(answer);
+    body.on("data", (chunk: Buffer) => this.#collect(chunk));
+    body.on("end", () => this.#succeed(answer));
+    body.on("error", (cause) => this.#broken(cause));
+    if (body !== answer) answer.on("error", (cause) => this.#broken(cause));
+  }
+
+  #collect(chunk: Buffer): void {
+    const limit = this.#ok ? this.#request.maxResponseBytes : maxErrorBytes;
+    this.#received += chunk.byteLength;
+    if (this.#received <= limit) this.#chunks.push(chunk);
+    else this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
+  }
+
+  #broken(cause: Error): void {
+    if (this.#answer) this.#cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
+    else this.#fail(textOf(cause), { cause });
+  }
+
+  // An error answer is understood from what came of it; a 2xx must be whole.
+  #cut(text: string, details: { reason?: FailureReason; cause?: unknown }): void {
+    if (this.#ok || this.#answer === undefined) this.#fail(text, details);
+    else this.#succeed(this.#answer);
+    this.#message?.destroy();
+  }
+
+  #succeed(answer: http.IncomingMessage): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#connectTimer);
+    if (this.#socket) this.#socket[idleSince] = performance.now();
+    // An answer that came before the upload ended leaves a connection nobody can use again.
+    if (!this.#message?.writableFinished) this.#message?.destroy();
+    const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
+    this.#resolve(new NodeResponse(answer, bytes === undefined ? "" : bytes.toString("utf8")));
+  }
+
+  #fail(text: string, details: { reason?: FailureReason; cause?: unknown }): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#connectTimer);
+    this.#reject(new TransportFailure(text, { phase: this.phase, status: this.status, ...details }));
+    this.#message?.destroy();
+  }
+}
+
+// A short text leaves in one write together with the headers; a long one is better not copied behind them.
+function encode(text: string): string | Buffer {
+  return text.length < 16_384 ? text : Buffer.from(text);
+}
+
+class NodeResponse implements TransportResponse {
+  readonly text: string;
+  readonly #answer: http.IncomingMessage;
+
+  constructor(answer: http.IncomingMessage, text: string) {
+    this.#answer = answer;
+    this.text = text;
+  }
+
+  get status(): number {
+    return this.#answer.statusCode ?? 0;
+  }
+
+  // Node makes them of the raw list when asked; few calls ask.
+  get headers(): Readonly<Record<string, string>> {
+    const { headers } = this.#answer;
+    const cookies = headers["set-cookie"];
+    return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
+  }
+}
+
+// Until it has gone, a chunk may not be overwritten by the next one read.
+function written(message: http.ClientRequest, chunk: Uint8Array): Promise<unknown> {
+  return new Promise((resolve) => message.write(chunk, resolve));
+}
+
+// Trying every address of a name leaves one error for each and no message of its own.
+function textOf(error: Error & { code?: string; errors?: Error[] }): string {
+  return error.message || error.errors?.[0]?.message || error.code || "the connection failed";
+}
