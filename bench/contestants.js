@@ -18,6 +18,9 @@ export const labels = {
 
 export const allClients = Object.keys(labels).filter((name) => name !== "curl");
 
+/** Those that a bound names. */
+export const judgedClients = ["tunerank", "nodeHttp", "fetch", "openai"];
+
 const peers = ["undici", "openapi-fetch", "ky", "stripe", "together-ai", "openai", "cohere-ai"];
 
 export function peerVersions() {

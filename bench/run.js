@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { median } from "./alternate.js";
 import { judge } from "./bounds.js";
 import { chart } from "./chart.js";
-import { nodeVersion, peerVersions } from "./contestants.js";
+import { judgedClients, nodeVersion, peerVersions } from "./contestants.js";
 import { addResults } from "./results.js";
 import { table } from "./table.js";
 
@@ -26,6 +26,7 @@ const { values: options } = parseArgs({
     only: { type: "string", multiple: true, default: all },
     node: { type: "string", default: process.execPath },
     entry: { type: "string" },
+    judged: { type: "boolean", default: false },
   },
 });
 const unknown = options.only.filter((name) => !all.includes(name));
@@ -43,7 +44,8 @@ console.log(`${peers.join(", ")}
 const scenarios = {};
 for (const name of options.only) {
   const { title, unit, measure } = await import(`./scenarios/${name}.js`);
-  const samples = await measure({ quick, node, entry });
+  const few = options.judged && ["cpuPerCall", "startUp"].includes(name) && { contestants: judgedClients };
+  const samples = await measure({ quick, node, entry, ...few });
   process.stderr.write("\r");
   const medians = Object.fromEntries(Object.entries(samples).map(([who, values]) => [who, median(values)]));
   const judged = judge(name, medians, major);

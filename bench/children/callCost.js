@@ -1,12 +1,13 @@
 // CPU time of one rerank call after warm-up, at some concurrency.
 import { large, small } from "../bodies.js";
 
-const { client, baseUrl, body: size, concurrency, warmUpCalls, measureMs } = JSON.parse(process.argv[2]);
+const { client, baseUrl, body: size, concurrency, warmUpCalls, warmUpMs, measureMs } = JSON.parse(process.argv[2]);
 const { open } = await import(`../clients/${client}.js`);
 const { rerank } = open(baseUrl);
 const body = size === "large" ? large() : small;
 
-await callWhile((done) => done < warmUpCalls);
+const warm = performance.now() + warmUpMs;
+await callWhile((done) => done < warmUpCalls || performance.now() < warm);
 const end = performance.now() + measureMs;
 const before = process.cpuUsage();
 const calls = await callWhile(() => performance.now() < end);

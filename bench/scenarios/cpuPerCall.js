@@ -6,13 +6,15 @@ import { startServer } from "../startServer.js";
 export const title = "CPU per small rerank call, concurrency 16";
 export const unit = "µs";
 
-export async function measure({ quick, ...child }) {
+export async function measure({ quick, contestants = allClients, ...child }) {
   const server = await startServer();
-  // fetch and those above it need thousands of calls before their cost settles.
-  const load = quick ? { warmUpCalls: 2000, measureMs: 700 } : { warmUpCalls: 5000, measureMs: 1500 };
+  // fetch and those above it need thousands of calls before their cost settles, node:http tens of thousands.
+  const load = quick
+    ? { warmUpCalls: 2000, warmUpMs: 500, measureMs: 700 }
+    : { warmUpCalls: 5000, warmUpMs: 2000, measureMs: 1500 };
   const input = { baseUrl: server.baseUrl, body: "small", concurrency: 16, ...load };
   try {
-    return await alternate(quick ? 3 : 7, allClients, async (client) => {
+    return await alternate(quick ? 3 : 9, contestants, async (client) => {
       const { microseconds } = await runChild("callCost", { ...input, client }, child);
       return microseconds;
     });

@@ -7,7 +7,7 @@ export const unit = "ms";
 
 export async function measure({ quick, ...child }) {
   const server = await startServer();
-  const load = quick ? { warmUpCalls: 3, measureMs: 1000 } : { warmUpCalls: 5, measureMs: 2500 };
+  const load = { warmUpCalls: quick ? 3 : 5, warmUpMs: 0, measureMs: quick ? 1000 : 2500 };
   const input = { baseUrl: server.baseUrl, body: "large", concurrency: 1, ...load };
   try {
     return await alternate(quick ? 3 : 9, ["tunerank", "nodeHttp"], async (client) => {

@@ -7,7 +7,7 @@ import { startServer } from "../startServer.js";
 export const title = "Process start to first answer, minus an empty process";
 export const unit = "ms";
 
-export async function measure({ quick, node = process.execPath, entry }) {
+export async function measure({ quick, contestants = allClients, node = process.execPath, entry }) {
   const server = await startServer();
   const env = childEnvironment(entry);
   const run = (contestant) => {
@@ -20,8 +20,8 @@ export async function measure({ quick, node = process.execPath, entry }) {
     return performance.now() - started;
   };
   try {
-    const samples = await alternate(quick ? 9 : 25, [...allClients, "empty process"], run);
-    return minusMedian(samples, "empty process", allClients);
+    const samples = await alternate(quick ? 9 : 25, [...contestants, "empty process"], run);
+    return minusMedian(samples, "empty process", contestants);
   } finally {
     await server.close();
   }
