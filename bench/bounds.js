@@ -1,11 +1,11 @@
 // What must be reached. A ratio is of medians of one run; Node 22 and later have a faster fetch.
 const onNode20 = (major) => major < 22;
 
-const ratio = (scenario, peer, atMost, laterAtMost) => ({
+const ratio = (scenario, peer, atMost, laterAtMost, contestant = "tunerank") => ({
   scenario,
   peer,
-  contestant: "tunerank",
-  figure: `tunerank ÷ ${peer}`,
+  contestant,
+  figure: `${contestant} ÷ ${peer}`,
   atMost: (major) => (onNode20(major) ? atMost : laterAtMost),
 });
 const most = (scenario, contestant, atMost) => ({
@@ -21,6 +21,7 @@ export const bounds = [
   ratio("cpuPerCall", "openai", 0.3),
   ratio("startUp", "fetch", 0.4, 1),
   ratio("startUp", "openai", 0.25),
+  ratio("commandLine", "nodeHttp", 1.5, 1.5, "tunerank scale"),
   ratio("uploadTime", "curl", 1.4, 1.4),
   ratio("uploadTime", "fetch", 0.22, 0.35),
   most("uploadMemory", "tunerank", 40),

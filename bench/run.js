@@ -12,6 +12,7 @@ import { table } from "./table.js";
 const all = [
   "cpuPerCall",
   "startUp",
+  "commandLine",
   "uploadTime",
   "uploadMemory",
   "manyDocuments",

@@ -1,7 +1,15 @@
 // CPU time of one rerank call after warm-up, at some concurrency.
 import { large, small } from "../bodies.js";
 
-const { client, baseUrl, body: size, concurrency, warmUpCalls, warmUpMs, measureMs } = JSON.parse(process.argv[2]);
+const {
+  client,
+  baseUrl,
+  body: size,
+  concurrency,
+  warmUpCalls,
+  warmUpMs,
+  measureMs,
+} = JSON.parse(process.argv[2]);
 const { open } = await import(`../clients/${client}.js`);
 const { rerank } = open(baseUrl);
 const body = size === "large" ? large() : small;
