@@ -5,7 +5,11 @@ export function table({ title, unit, medians, bounds }) {
   const lines = [`${title}${unit && `, ${unit}`}`];
   for (const [name, value] of sorted(medians)) {
     const row = `  ${(labels[name] ?? name).padEnd(26)}${number(value).padStart(10)}`;
-    lines.push(isPeer(name) ? `${row}   tunerank takes ${number(medians.tunerank / value)} of it` : row);
+    lines.push(
+      isPeer(name) && "tunerank" in medians
+        ? `${row}   tunerank takes ${number(medians.tunerank / value)} of it`
+        : row,
+    );
   }
   for (const [figure, { value, atMost, exactly, reached }] of Object.entries(bounds)) {
     const wanted = exactly === undefined ? `at most ${number(atMost)}` : `exactly ${number(exactly)}`;
