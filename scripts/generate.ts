@@ -3,7 +3,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createConfig } from "@redocly/openapi-core";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import { generateContract } from "./generate/contract.js";
+import { generateDescriptions } from "./generate/descriptions.js";
 import { readDocument } from "./generate/document.js";
+import { generateRequests } from "./generate/requests.js";
 import { generateTypes } from "./generate/types.js";
 
 const root = new URL("../", import.meta.url);
@@ -29,6 +31,8 @@ async function generate(): Promise<Record<string, string>> {
   return {
     "schema.ts": withHeader(astToString(schema)),
     "contract.ts": withHeader(generateContract(document)),
+    "descriptions.ts": withHeader(generateDescriptions(document)),
+    "requests.ts": withHeader(generateRequests(document)),
     "types.ts": withHeader(generateTypes(document)),
     "version.ts": `// Generated from package.json by \`npm run generate\`: do not edit.\n\n/** This package's version. */\nexport const version: string = ${JSON.stringify(version)};\n`,
   };

@@ -133,8 +133,9 @@ function connectionOf(options: ClientOptions, { transport, budget }: Shared): Co
   };
 }
 
-function defaultsOf({ accountId = environment("TUNERANK_ACCOUNT_ID"), ...options }: ClientOptions): Defaults {
-  const { maxRetries = 2 } = options;
+// Nothing is gathered with `...rest`: that object would inherit again.
+function defaultsOf(options: ClientOptions): Defaults {
+  const { accountId = environment("TUNERANK_ACCOUNT_ID"), maxRetries = 2 } = options;
   return {
     accountId: accountId === undefined ? undefined : checkId(accountId, "accountId"),
     timeoutMs: checkOptionalDuration(options.timeoutMs, "timeoutMs"),

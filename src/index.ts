@@ -60,6 +60,8 @@ export type {
 } from "./generated/types.js";
 export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
+export type { RankedItem, RerankItemsResponse } from "./wrappers/mergeRankings.js";
 export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
 export type { Rerank } from "./wrappers/rerank.js";
+export type { RerankItems, RerankItemsOptions, RerankItemsPromise } from "./wrappers/rerankItems.js";
 export { throwIfFailed } from "./wrappers/throwIfFailed.js";

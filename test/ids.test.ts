@@ -33,6 +33,7 @@ const refused: readonly (readonly [what: string, id: unknown])[] = [
   ["a NUL", "a\0b"],
   ["a DEL", "a\x7fb"],
   ["a C1 control", "a\x85b"],
+  ["the last C1 control", "a\x9fb"],
   ["a lone high surrogate", "a\ud83d"],
   ["a lone low surrogate", "\udd0eb"],
   ["257 characters", "x".repeat(257)],

@@ -31,6 +31,7 @@ export interface Schema {
 /** One operation of the contract. */
 export interface Operation {
   operationId: string;
+  summary: string;
   description: string;
   "x-retry-safe": boolean;
   requestBody: { content: Record<string, { schema: Schema }> };

@@ -61,7 +61,9 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
   if (/[\s\\]/.test(value) || hasControl(value)) {
     throw refusal("INVALID_ARGUMENT", `${what} may not contain spaces, backslashes or control characters.`);
   }
-  if (/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(value.slice(value.indexOf("://") + 3))) {
+  // A host may have them: it would be filled in with the account, as the operation's path is.
+  if (/[{}]/.test(value)) throw refusal("INVALID_ARGUMENT", `${what} may not contain "{" or "}".`);
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(value)) {
     throw refusal("INVALID_ARGUMENT", `${what} may not contain the path segments "." or "..".`);
   }
   if (url.protocol === "http:" && !allowInsecureHttp && !isLoopback(url.hostname)) {
@@ -71,7 +73,8 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
       { hint: "Use https, or pass allowInsecureHttp: true where the network itself is trusted." },
     );
   }
-  return url.origin + url.pathname.replace(/\/+$/, "");
+  // Each run of slashes is read once, however long the path is.
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 
 function isLoopback(hostname: string): boolean {
@@ -89,7 +92,7 @@ const reservedHeaders: ReadonlySet<string> = new Set([
 
 /** Headers of the caller's own, names in lower case. */
 export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = Object.create(null);
   for (const [name, content] of Object.entries(ownProperties(value as object | undefined, "headers"))) {
     const lower = name.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) {

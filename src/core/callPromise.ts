@@ -13,6 +13,15 @@ export interface Outcome<T> {
 
 /** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
 export function startCall<T>(operation: OperationId, run: () => Promise<Outcome<T>>): CallPromise<T> {
+  return start(operation, run, responseOf);
+}
+
+/** The same for a call of any outcome; `present` makes of it what `withResponse` resolves to. */
+export function start<T, O extends { readonly data: T }, R>(
+  operation: OperationId,
+  run: () => Promise<O>,
+  present: (outcome: O) => R,
+): Promise<O["data"]> & { withResponse(): Promise<R> } {
   const outcome = run();
   const value = outcome.then(
     ({ data }) => data,
@@ -22,7 +31,7 @@ export function startCall<T>(operation: OperationId, run: () => Promise<Outcome<
     withResponse() {
       // Whoever asks for the response hears of its failure there, not a second time as unhandled.
       value.catch(() => {});
-      return outcome.then(responseOf, (error) => fail(error, operation));
+      return outcome.then(present, (error) => fail(error, operation));
     },
   });
 }

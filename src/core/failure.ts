@@ -43,7 +43,18 @@ function transportError(operation: OperationId, failure: TransportFailure, key: 
     return new StatusError(text, { ...shared, code, codeSource: "client" });
   }
   const code = phase === "body" ? "INTERNAL" : "UNAVAILABLE";
-  return new StatusError(message, { ...shared, code, codeSource: "transport" });
+  const hint = phase === "connect" ? adviceFor(networkCode(cause)) : undefined;
+  return new StatusError(message, { ...shared, code, codeSource: "transport", hint });
+}
+
+// Trying again helps none of these.
+function adviceFor(networkCode: string): string | undefined {
+  if (/REFUSED/i.test(networkCode))
+    return "Nothing listens at this address: check baseUrl, and that the server or the mock is running.";
+  if (networkCode === "ENOTFOUND") return "No host has this name: check baseUrl.";
+  if (/CERT|UNABLE_TO_/.test(networkCode))
+    return "This machine does not trust the server's certificate: check baseUrl, or name its authority in NODE_EXTRA_CA_CERTS.";
+  return undefined;
 }
 
 /** The error of a call that its deadline or its caller ended. */

@@ -2,6 +2,7 @@
 import createFetchClient from "openapi-fetch";
 import { type OperationId, operations } from "../generated/contract.js";
 import type { paths, operations as Schema } from "../generated/schema.js";
+import { jsonOf } from "./json.js";
 import { Multipart } from "./multipart.js";
 
 // JSON leaves a field that is undefined out, so a caller may say so.
@@ -66,7 +67,7 @@ export function createPrepare(baseUrl: string): Prepare {
   const fixed: Partial<Record<OperationId, PreparedRequest>> = Object.create(null);
   return (id, input) => {
     const { method, path } = operations[id];
-    const body = input.body instanceof Multipart ? input.body : JSON.stringify(input.body);
+    const body = input.body instanceof Multipart ? input.body : jsonOf(input.body);
     const known = fixed[id];
     if (known) return { url: known.url, method, body };
     prepared = undefined;

@@ -71,20 +71,21 @@ export class StatusError extends Error {
 
   /** @param message What happened, without the code: it is put in front. */
   constructor(message: string, details: StatusErrorDetails) {
-    super(`[${details.code}] ${message}`, details.cause === undefined ? undefined : { cause: details.cause });
+    // Its own members only: a polluted prototype says nothing of what happened.
+    const own: StatusErrorDetails = Object.assign(Object.create(null), details);
+    super(`[${own.code}] ${message}`, own.cause === undefined ? undefined : { cause: own.cause });
     Object.defineProperty(this, brand, { value: true });
-    this.code = details.code;
-    this.executed = details.executed;
-    this.codeSource = details.codeSource;
-    this.inferred =
-      details.inferred ?? (details.codeSource === "client" || details.codeSource === "transport");
-    if (details.httpStatus !== undefined) this.httpStatus = details.httpStatus;
-    if (details.operation !== undefined) this.operation = details.operation;
-    if (details.requestId !== undefined) this.requestId = details.requestId;
-    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
-    if (details.body !== undefined) this.body = details.body;
-    this.hint = details.hint ?? hintFor(details.code, details.executed, details.operation);
-    this.attempts = details.attempts ?? [];
+    this.code = own.code;
+    this.executed = own.executed;
+    this.codeSource = own.codeSource;
+    this.inferred = own.inferred ?? (own.codeSource === "client" || own.codeSource === "transport");
+    if (own.httpStatus !== undefined) this.httpStatus = own.httpStatus;
+    if (own.operation !== undefined) this.operation = own.operation;
+    if (own.requestId !== undefined) this.requestId = own.requestId;
+    if (own.retryAfterMs !== undefined) this.retryAfterMs = own.retryAfterMs;
+    if (own.body !== undefined) this.body = own.body;
+    this.hint = own.hint ?? hintFor(own.code, own.executed, own.operation);
+    this.attempts = own.attempts ?? [];
   }
 
   /** A plain object for logs: every field but the stack and the causes. */

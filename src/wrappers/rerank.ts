@@ -1,41 +1,54 @@
 import { checkInteger } from "../core/arguments.js";
 import { makeCall } from "../core/call.js";
-import { startCall } from "../core/callPromise.js";
+import { type Outcome, startCall } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
 import type { CallOptions, CallPromise } from "../core/options.js";
 import { callSettings } from "../core/settings.js";
 import { refusal } from "../core/status.js";
+import type { TransportResponse } from "../core/transport/transport.js";
 import { limits } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
 const timeoutMs = 60_000;
 // The answer can carry every document back.
 const maxResponseBytes = 64 * 1024 * 1024;
 
-/**
- * Ranks documents by their relevance to a query, most relevant first. Needs no account.
- * Repeating it is safe. (Interface document: Endpoints, Rerank documents.)
- *
- * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
- * @example
- * const { data } = await client.rerank({ query: "capital of France", documents: ["Paris.", "Rome."], top_n: 1 });
- * data[0]?.index; // the position in `documents`
- */
-export type Rerank = (body: RerankRequest, options?: CallOptions) => CallPromise<RerankResponse>;
+/** Ranks documents by their relevance to a query. (Interface document: Endpoints, Rerank documents.) */
+export interface Rerank {
+  /**
+   * Ranks documents by their relevance to a query, most relevant first. Needs no account.
+   * Repeating it is safe. (Interface document: Endpoints, Rerank documents.)
+   *
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
+   * @example
+   * const { data } = await client.rerank({ query: "capital of France", documents: ["Paris.", "Rome."], top_n: 1 });
+   * data[0]?.index; // the position in `documents`
+   */
+  (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse>;
+  /** Ranks things of your own, in one request or in batches. */
+  readonly items: RerankItems;
+}
 
 /** @internal Makes {@link Rerank} over a client's connection. */
-export function createRerank({ connection, defaults, rerankModel }: Context): Rerank {
-  return (body, options) =>
-    startCall("rerankDocuments", async () => {
-      const settings = callSettings(defaults, options, timeoutMs);
-      const call = {
-        operation: "rerankDocuments",
-        input: { path: undefined, body: checkBody(body, rerankModel) },
-        maxResponseBytes,
-        read: (answer: object) => answer as RerankResponse,
-      } as const;
-      return makeCall(connection, call, settings);
-    });
+export function createRerank(context: Context): Rerank {
+  const { connection, defaults, rerankModel } = context;
+  // An async function: what its checks throw is a rejection.
+  const send = async <T>(
+    body: RerankRequest,
+    options: CallOptions | undefined,
+    read: (answer: object, response: TransportResponse) => T,
+  ): Promise<Outcome<T>> => {
+    const settings = callSettings(defaults, options, timeoutMs);
+    const input = { path: undefined, body: checkBody(body, rerankModel) };
+    const call = { operation: "rerankDocuments", input, maxResponseBytes, read } as const;
+    return makeCall<"rerankDocuments", T>(connection, call, settings);
+  };
+  const rerank = (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> =>
+    startCall("rerankDocuments", () => send(body, options, (answer) => answer as RerankResponse));
+  return Object.assign(rerank, {
+    items: createRerankItems(context, { timeoutMs, check: (body) => checkBody(body, undefined), send }),
+  });
 }
 
 function checkBody(body: RerankRequest, rerankModel: string | undefined): RerankRequest {

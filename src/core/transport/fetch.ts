@@ -54,14 +54,17 @@ class FetchExchange implements Exchange {
       const content = typeof body === "object" ? await this.#form(body) : body;
       if (this.#controller.signal.aborted) return await this.response;
       this.phase = "headers";
-      const answer = await fetch(request.url.href, {
+      const init = {
+        // Nothing is inherited: fetch would read its other options from a polluted prototype.
+        __proto__: null,
         method: request.method,
         headers: request.headers,
         body: content,
         // Never followed: the key and the file go nowhere else.
         redirect: "manual",
         signal: this.#controller.signal,
-      } as never);
+      };
+      const answer = await fetch(request.url.href, init as never);
       // The platform tells nothing on the way: once the answer begins, all of it was sent.
       if (typeof body === "object" && body.part.file.blob) this.#told(body.part);
       this.phase = "body";

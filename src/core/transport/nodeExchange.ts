@@ -1,7 +1,10 @@
 import type http from "node:http";
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { fileChunks, Multipart } from "../multipart.js";
+import { refusal } from "../status.js";
 import { decoderFor } from "./decode.js";
+import { holdWriteErrors } from "./holdWriteErrors.js";
 import {
   type Exchange,
   type FailureReason,
@@ -19,6 +22,9 @@ const freshMs = 1000;
 const idleSince: unique symbol = Symbol("idleSince");
 type PooledSocket = Socket & { [idleSince]?: number };
 
+// How node:http names an agent that is none, or that is for the other protocol.
+const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
+
 /** One request under way over node:http or node:https. */
 export class NodeExchange implements Exchange {
   status: number | undefined;
@@ -30,6 +36,8 @@ export class NodeExchange implements Exchange {
   #socket: PooledSocket | undefined;
   #connected = false;
   #connectTimer: NodeJS.Timeout | undefined;
+  #large = false;
+  #letWritesFail: (() => void) | undefined;
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
   #settled = false;
@@ -49,7 +57,15 @@ export class NodeExchange implements Exchange {
     try {
       this.#start();
     } catch (cause) {
-      // An agent that cannot connect, or that is for the other protocol, may say so at once.
+      if (refusedAgents.has(codeOf(cause))) {
+        const why = textOf(cause as Error);
+        throw refusal(
+          "INVALID_ARGUMENT",
+          `agent cannot be used for an ${request.url.protocol} address: ${why}`,
+          { cause },
+        );
+      }
+      // An agent that cannot connect may say so at once.
       this.#fail(textOf(cause as Error), { cause });
     }
   }
@@ -68,9 +84,11 @@ export class NodeExchange implements Exchange {
     const { method, url, headers, body } = this.#request;
     headers["accept-encoding"] = "gzip, deflate, br";
     const content = typeof body === "string" ? encode(body) : body;
+    this.#large = typeof content === "object";
     const length = content instanceof Multipart ? content.size : Buffer.byteLength(content ?? "");
     if (length !== undefined) headers["content-length"] = String(length);
     const message = this.#module.request({
+      ...absent,
       protocol: url.protocol,
       hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
       port: url.port,
@@ -82,6 +100,8 @@ export class NodeExchange implements Exchange {
     this.#message = message;
     message.on("error", (cause) => this.#broken(cause));
     message.on("response", (answer) => this.#receive(answer));
+    // Nobody asked for it; unheard, it would end the request in silence.
+    message.on("upgrade", (_answer, socket) => this.#upgraded(socket));
     message.on("socket", (socket) => this.#take(socket));
     // A file waits until there is a connection.
     if (!(content instanceof Multipart)) message.end(content);
@@ -89,6 +109,8 @@ export class NodeExchange implements Exchange {
 
   #take(socket: PooledSocket): void {
     this.#socket = socket;
+    this.#letWritesFail?.();
+    this.#letWritesFail = this.#large ? holdWriteErrors(socket) : undefined;
     this.#request.lifetime.connected();
     if (!this.#message?.reusedSocket) this.#connect(socket);
     else if (this.#request.freshSocket && performance.now() - (socket[idleSince] ?? 0) > freshMs)
@@ -156,6 +178,11 @@ export class NodeExchange implements Exchange {
     if (body !== answer) answer.on("error", (cause) => this.#broken(cause));
   }
 
+  #upgraded(socket: Duplex): void {
+    socket.destroy();
+    this.#broken(new Error("The server changed to another protocol (HTTP 101)."));
+  }
+
   #collect(chunk: Buffer): void {
     const limit = this.#ok ? this.#request.maxResponseBytes : maxErrorBytes;
     this.#received += chunk.byteLength;
@@ -179,6 +206,7 @@ export class NodeExchange implements Exchange {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#connectTimer);
+    this.#letWritesFail?.();
     if (this.#socket) this.#socket[idleSince] = performance.now();
     // An answer that came before the upload ended leaves a connection nobody can use again.
     if (!this.#message?.writableFinished) this.#message?.destroy();
@@ -190,10 +218,26 @@ export class NodeExchange implements Exchange {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#connectTimer);
+    this.#letWritesFail?.();
     this.#reject(new TransportFailure(text, { phase: this.phase, status: this.status, ...details }));
     this.#message?.destroy();
   }
 }
+
+// Own properties: http.request would read them from a polluted prototype.
+const absent = {
+  auth: undefined,
+  createConnection: undefined,
+  defaultPort: undefined,
+  insecureHTTPParser: undefined,
+  joinDuplicateHeaders: undefined,
+  maxHeaderSize: undefined,
+  setHost: undefined,
+  signal: undefined,
+  socketPath: undefined,
+  timeout: undefined,
+  uniqueHeaders: undefined,
+};
 
 // A short text leaves in one write together with the headers; a long one is better not copied behind them.
 function encode(text: string): string | Buffer {
@@ -224,6 +268,10 @@ class NodeResponse implements TransportResponse {
 // Until it has gone, a chunk may not be overwritten by the next one read.
 function written(message: http.ClientRequest, chunk: Uint8Array): Promise<unknown> {
   return new Promise((resolve) => message.write(chunk, resolve));
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code);
 }
 
 // Trying every address of a name leaves one error for each and no message of its own.

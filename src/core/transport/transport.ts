@@ -77,10 +77,11 @@ export class TransportFailure extends Error {
       cause?: unknown;
     },
   ) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.phase = details.phase;
-    this.reason = details.reason ?? "network";
-    this.status = details.status;
+    const own: typeof details = Object.assign(Object.create(null), details);
+    super(message, own.cause === undefined ? undefined : { cause: own.cause });
+    this.phase = own.phase;
+    this.reason = own.reason ?? "network";
+    this.status = own.status;
   }
 }
 

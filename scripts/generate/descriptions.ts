@@ -1,0 +1,36 @@
+import { type Document, operationsOf, resolve, type Schema } from "./document.js";
+
+/** Writes what the contract says of each operation and its fields, for the help of the command line. */
+export function generateDescriptions(document: Document): string {
+  const rows = operationsOf(document).map(({ operation }) => {
+    const [content] = Object.values(operation.requestBody.content);
+    const { properties = {} } = content ? resolve(document, content.schema) : {};
+    const fields = Object.entries(properties).map(([name, schema]) => [
+      name,
+      firstOf(describe(document, schema)),
+    ]);
+    const texts = {
+      summary: operation.summary,
+      description: firstOf(operation.description),
+      fields: Object.fromEntries(fields) as Record<string, string>,
+    };
+    return `  ${operation.operationId}: ${JSON.stringify(texts)},\n`;
+  });
+  return (
+    `import type { OperationId } from "./contract.js";\n\n` +
+    "/** What the contract says of each operation, and of the fields of its body. */\n" +
+    "export const descriptions: Readonly<\n" +
+    "  Record<OperationId, { readonly summary: string; readonly description: string; readonly fields: Readonly<Record<string, string>> }>\n" +
+    `> = {\n${rows.join("")}};\n`
+  );
+}
+
+function describe(document: Document, schema: Schema): string {
+  return schema.description ?? resolve(document, schema).description ?? "";
+}
+
+// The first sentence says what it is; what follows is detail.
+function firstOf(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return /^.*?\.(?= |$)/.exec(line)?.[0] ?? line;
+}

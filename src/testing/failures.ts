@@ -1,0 +1,109 @@
+import { checkDuration, checkFlag, checkInteger, ownProperties } from "../core/arguments.js";
+import { refusal } from "../core/status.js";
+import { codes } from "../generated/contract.js";
+import type { Code } from "../generated/types.js";
+import { type Answer, jsonAnswer } from "./answer.js";
+import { operationIds } from "./route.js";
+import type { ScriptedFailure, TestOperation } from "./types.js";
+
+/** What becomes of one request. */
+export interface Script {
+  readonly kind: "answer" | "reset" | "stall" | "truncate" | "late";
+  /** The answer of the kind `answer`. */
+  readonly answer: Answer | undefined;
+  readonly delayMs: number;
+  readonly executes: boolean;
+}
+
+/** The scripts of one service, used up in the order they were made. */
+export class Failures {
+  readonly #queues: Map<TestOperation, { script: Script; left: number }[]> = new Map();
+
+  /** @throws StatusError for a script that means nothing. */
+  add(operation: TestOperation, failure: ScriptedFailure): void {
+    if (typeof operation !== "string" || !Object.hasOwn(operationIds, operation)) {
+      throw refusal("INVALID_ARGUMENT", `operation must be one of ${Object.keys(operationIds).join(", ")}.`);
+    }
+    const { times = 1, ...own } = checkNames(failure);
+    const left = times === Number.POSITIVE_INFINITY ? times : checkInteger(times, "times", 1);
+    const queue = this.#queues.get(operation) ?? [];
+    this.#queues.set(operation, [...queue, { script: scriptOf(own), left }]);
+  }
+
+  /** The next script of an operation, if there is one. */
+  take(operation: TestOperation): Script | undefined {
+    const [first, ...others] = this.#queues.get(operation) ?? [];
+    if (first === undefined) return undefined;
+    first.left--;
+    if (first.left === 0) this.#queues.set(operation, others);
+    return first.script;
+  }
+
+  clear(): void {
+    this.#queues.clear();
+  }
+}
+
+const names: readonly (keyof ScriptedFailure)[] = [
+  "times",
+  "status",
+  "code",
+  "message",
+  "retryAfter",
+  "headers",
+  "body",
+  "reset",
+  "stall",
+  "truncate",
+  "delayMs",
+  "executes",
+];
+
+// A misspelt name would silently script nothing.
+function checkNames(failure: ScriptedFailure): ScriptedFailure {
+  const own = ownProperties(failure, "failure");
+  const unknown = Object.keys(own).find((name) => !(names as readonly string[]).includes(name));
+  if (unknown === undefined) return own;
+  throw refusal("INVALID_ARGUMENT", `failure has no ${unknown}: it takes ${names.join(", ")}.`);
+}
+
+function scriptOf(failure: ScriptedFailure): Script {
+  const kinds = (["reset", "stall", "truncate"] as const).filter((kind) => checkFlag(failure[kind], kind));
+  const answer = failure.status === undefined && failure.code === undefined ? undefined : answerOf(failure);
+  const { delayMs } = failure;
+  const wait = delayMs === undefined ? 0 : checkDuration(delayMs, "delayMs");
+  if (kinds.length + (answer ? 1 : 0) > 1) {
+    throw refusal("INVALID_ARGUMENT", "failure takes one of status (or code), reset, stall and truncate.");
+  }
+  const kind = answer ? "answer" : (kinds[0] ?? (wait > 0 ? "late" : undefined));
+  if (kind === undefined) {
+    throw refusal("INVALID_ARGUMENT", "failure needs status, code, reset, stall, truncate or delayMs.");
+  }
+  const always = kind === "truncate" || kind === "late";
+  return { kind, answer, delayMs: wait, executes: always || checkFlag(failure.executes, "executes") };
+}
+
+function answerOf({ status, code, message, retryAfter, headers, body }: ScriptedFailure): Answer {
+  if (code !== undefined && ((code as Code) === "OK" || !Object.hasOwn(codes, code))) {
+    throw refusal("INVALID_ARGUMENT", "code must be one of the service's 16 failure codes.");
+  }
+  const httpStatus = checkInteger(status ?? codes[code as Code].httpStatus, "status", 200);
+  if (httpStatus > 599) throw refusal("OUT_OF_RANGE", `status must be at most 599, not ${httpStatus}.`);
+  const text = message ?? (code === undefined ? "A scripted failure." : codes[code].meaning);
+  const answer = jsonAnswer(body ?? { ...(code !== undefined && { code }), message: text }, httpStatus);
+  const wait = retryAfter === undefined ? undefined : checkInteger(retryAfter, "retryAfter", 0);
+  return {
+    status: httpStatus,
+    headers: {
+      ...answer.headers,
+      ...(wait !== undefined && { "retry-after": `${wait}` }),
+      ...lowerCased(headers),
+    },
+    body: typeof body === "string" ? body : answer.body,
+  };
+}
+
+function lowerCased(headers: ScriptedFailure["headers"]): Record<string, string> {
+  const own = Object.entries(ownProperties(headers, "headers"));
+  return Object.fromEntries(own.map(([name, value]) => [name.toLowerCase(), String(value)]));
+}

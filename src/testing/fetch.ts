@@ -1,0 +1,51 @@
+import { handle, type Parts, type Reply } from "./handle.js";
+import type { TestFetch, TestResponse } from "./types.js";
+
+/** The service as a `fetch` function: no network, but failures come as the platform's would. */
+export function createTestFetch(parts: Parts): TestFetch {
+  return async (input, init) => {
+    const request = new Request(input as Request, init);
+    const { method, signal } = request;
+    const gone = rejectWhenAborted(signal);
+    try {
+      const body = new Uint8Array(await Promise.race([request.arrayBuffer(), gone.rejected]));
+      const path = new URL(request.url).pathname;
+      const incoming = { method, path, headers: Object.fromEntries(request.headers), body, signal };
+      const reply = await Promise.race([handle(parts, incoming), gone.rejected]);
+      if (reply.kind === "stall") return await gone.rejected;
+      return respond(reply) as TestResponse;
+    } finally {
+      gone.forget();
+    }
+  };
+}
+
+function respond({ kind, answer: { status, headers, body } }: Reply): Response {
+  if (kind === "reset") throw lost("fetch failed");
+  if (kind !== "truncate")
+    return new Response(status === 204 || status === 304 ? null : body, { status, headers });
+  const bytes = new TextEncoder().encode(body);
+  const half = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(bytes.subarray(0, bytes.length / 2)),
+    pull: (controller) => controller.error(lost("terminated")),
+  });
+  return new Response(half, { status, headers: { ...headers, "content-length": `${bytes.length}` } });
+}
+
+// As Node's own fetch fails when a connection is reset.
+function lost(message: string): TypeError {
+  const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+  return new TypeError(message, { cause });
+}
+
+function rejectWhenAborted(signal: AbortSignal): { rejected: Promise<never>; forget: () => void } {
+  let onAbort = (): void => {};
+  const rejected = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+  });
+  // Nobody may be waiting for it any more.
+  rejected.catch(() => {});
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  return { rejected, forget: () => signal.removeEventListener("abort", onAbort) };
+}

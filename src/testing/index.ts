@@ -1,0 +1,15 @@
+export { createTestService } from "./service.js";
+export type {
+  ScriptedFailure,
+  TestDataset,
+  TestDeployment,
+  TestFetch,
+  TestFile,
+  TestOperation,
+  TestRequest,
+  TestResponse,
+  TestServer,
+  TestService,
+  TestServiceOptions,
+  TestStoredFile,
+} from "./types.js";

@@ -1,0 +1,84 @@
+import type * as http from "node:http";
+import type { AddressInfo } from "node:net";
+import { refusal } from "../core/status.js";
+import { handle, type Parts, type Reply } from "./handle.js";
+import { maxFormBytes } from "./receive.js";
+import type { TestServer } from "./types.js";
+
+/** Serves over a port. @throws StatusError where there is no node:http. */
+export async function listen(parts: Parts, port: number, host: string): Promise<TestServer> {
+  // Asked for by name, so that no bundler looks for it.
+  const node = globalThis.process?.getBuiltinModule?.("node:http");
+  if (node === undefined) {
+    throw refusal(
+      "UNIMPLEMENTED",
+      "This runtime has no node:http to listen with: pass service.fetch instead.",
+    );
+  }
+  const server = node.createServer((request, response) => void serve(parts, request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, host, resolve);
+  });
+  const { port: chosen } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${chosen}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function serve(
+  parts: Parts,
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+): Promise<void> {
+  const controller = new AbortController();
+  response.on("close", () => controller.abort());
+  const body = await read(request).catch(() => null);
+  // Its sender left before it was whole: nothing was asked for.
+  if (body === null) return;
+  const { method = "", url = "", headers } = request;
+  const own = Object.entries(headers).map(([name, value]) => [name, `${value}`]);
+  const path = url.split("?")[0] as string;
+  const incoming = { method, path, headers: Object.fromEntries(own), body, signal: controller.signal };
+  send(response, await handle(parts, incoming));
+}
+
+// What is too large is read to its end and thrown away: its sender listens only then.
+async function read(request: http.IncomingMessage): Promise<Uint8Array | undefined> {
+  let chunks: Uint8Array[] = [];
+  let size = 0;
+  const isForm = request.headers["content-type"]?.startsWith("multipart/") === true;
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (isForm && size > maxFormBytes) chunks = [];
+    else chunks.push(chunk);
+  }
+  if (isForm && size > maxFormBytes) return undefined;
+  return joined(chunks, size);
+}
+
+function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}
+
+function send(response: http.ServerResponse, { kind, answer }: Reply): void {
+  if (kind === "stall") return;
+  if (kind === "reset") {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  const bytes = new TextEncoder().encode(answer.body);
+  response.writeHead(answer.status, { ...answer.headers, "content-length": bytes.length });
+  if (kind === "answer") response.end(bytes);
+  else response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
+}

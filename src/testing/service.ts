@@ -1,0 +1,60 @@
+import { checkApiKey, checkInteger, ownProperties } from "../core/arguments.js";
+import { Failures } from "./failures.js";
+import { createTestFetch } from "./fetch.js";
+import type { Parts } from "./handle.js";
+import { listen } from "./listen.js";
+import { State } from "./state.js";
+import type { TestService, TestServiceOptions } from "./types.js";
+
+/**
+ * Creates a stand-in for the service, for tests of your own. It is in memory, and takes requests by the contract's
+ * rules: method, path, bearer key, content type, required fields, types, limits. It is not the service. What the
+ * service's description leaves open is invented here, so build nothing on it:
+ *
+ * - A document's score is the number of distinct words it shares with the query, divided by the square root of
+ *   the product of both numbers of distinct words: 0 to 1. Words are runs of letters and digits in lower case;
+ *   `task` changes nothing. Equal scores keep the order of the documents.
+ * - Words count as tokens; those of the query count for each document again.
+ * - A rerank without a model is answered with `accounts/stand-in/models/shared-words`.
+ * - Every job, deployment and dataset exists unless `options` name those that do; each account has its own.
+ * - Only a job in JOB_STATE_PAUSED can be resumed, and is then in JOB_STATE_RUNNING; every other state answers
+ *   FAILED_PRECONDITION.
+ * - A deployment has one replica until it is scaled, and reaches any number at once.
+ * - Files are `file-1`, `file-2` and so on; an upload's `object` is `file`, its `purpose` `fine-tune`, its
+ *   `created_at` in seconds, its `bytes` those of the file.
+ * - Errors have the shape `{ code, message }`. A wrong content type is a 415, a file that is too large a 413,
+ *   a path that is no operation's a 404, a form of several parts a 400.
+ * - Answers carry `x-request-id`: `req-1`, `req-2` and so on.
+ *
+ * It never answers PERMISSION_DENIED, and limits no rate, unless a failure is scripted.
+ *
+ * @throws StatusError `INVALID_ARGUMENT` when an option cannot be used.
+ * @example
+ * const service = createTestService();
+ * const client = createClient({ baseUrl: "https://service.test", apiKey: "key", fetch: service.fetch });
+ * service.fail("rerank", { status: 503, code: "UNAVAILABLE", times: 2, retryAfter: 1 });
+ * await client.rerank({ query: "q", documents: ["d"] });
+ * service.requests.length; // 3
+ */
+export function createTestService(options?: TestServiceOptions): TestService {
+  const own = ownProperties(options, "options");
+  const state = new State(own);
+  const failures = new Failures();
+  const apiKey = own.apiKey === undefined ? undefined : checkApiKey(own.apiKey, "apiKey");
+  const parts: Parts = { apiKey, state, failures, requests: [] };
+  return {
+    fetch: createTestFetch(parts),
+    listen: async ({ port = 0, host = "127.0.0.1" } = {}) =>
+      listen(parts, checkInteger(port, "port", 0), host),
+    requests: parts.requests,
+    jobs: state.jobs,
+    deployments: state.deployments,
+    datasets: state.datasets,
+    fail: (operation, failure) => failures.add(operation, failure),
+    reset() {
+      state.reset();
+      failures.clear();
+      parts.requests.length = 0;
+    },
+  };
+}

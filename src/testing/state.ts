@@ -1,0 +1,79 @@
+import type { ReinforcementFineTuningJob } from "../generated/types.js";
+import { Refusal } from "./answer.js";
+import type { TestDataset, TestDeployment, TestServiceOptions, TestStoredFile } from "./types.js";
+
+/** What exists in the stand-in. A resource comes to be when it is first asked for. */
+export class State {
+  readonly jobs: Map<string, ReinforcementFineTuningJob> = new Map();
+  readonly deployments: Map<string, TestDeployment> = new Map();
+  readonly datasets: Map<string, TestDataset> = new Map();
+  readonly #options: TestServiceOptions;
+  #files = 0;
+
+  constructor(options: TestServiceOptions) {
+    this.#options = options;
+  }
+
+  reset(): void {
+    this.jobs.clear();
+    this.deployments.clear();
+    this.datasets.clear();
+    this.#files = 0;
+  }
+
+  /** @throws Refusal when jobs were named and this is none of them. */
+  job(account: string, id: string): ReinforcementFineTuningJob {
+    const name = `accounts/${account}/reinforcementFineTuningJobs/${id}`;
+    const seed = seedOf(this.#options.jobs, id, name);
+    return kept(this.jobs, name, () => ({
+      displayName: id,
+      createTime: new Date().toISOString(),
+      dataset: `accounts/${account}/datasets/${id}`,
+      evaluator: `accounts/${account}/evaluators/${id}`,
+      state: "JOB_STATE_PAUSED",
+      ...seed,
+      name,
+    }));
+  }
+
+  /** @throws Refusal when deployments were named and this is none of them. */
+  deployment(account: string, id: string): TestDeployment {
+    const name = `accounts/${account}/deployments/${id}`;
+    const seed = seedOf(this.#options.deployments, id, name);
+    return kept(this.deployments, name, () => ({ name, replicaCount: seed ?? 1 }));
+  }
+
+  /** @throws Refusal when datasets were named and this is none of them. */
+  dataset(account: string, id: string): TestDataset {
+    const name = `accounts/${account}/datasets/${id}`;
+    const { datasets } = this.#options;
+    if (datasets !== undefined && !datasets.includes(id)) throw missing(name);
+    return kept(this.datasets, name, () => ({ name, files: [] }));
+  }
+
+  /** The id of the next file. */
+  nextFileId(): string {
+    return `file-${++this.#files}`;
+  }
+
+  /** Adds a file to a dataset. */
+  addFile({ name, files }: TestDataset, file: TestStoredFile): void {
+    this.datasets.set(name, { name, files: [...files, file] });
+  }
+}
+
+function kept<T>(resources: Map<string, T>, name: string, make: () => T): T {
+  const found = resources.get(name) ?? make();
+  resources.set(name, found);
+  return found;
+}
+
+function seedOf<T>(seeds: Readonly<Record<string, T>> | undefined, id: string, name: string): T | undefined {
+  if (seeds === undefined) return undefined;
+  if (!Object.hasOwn(seeds, id)) throw missing(name);
+  return seeds[id];
+}
+
+function missing(name: string): Refusal {
+  return new Refusal("NOT_FOUND", `There is no ${name}.`);
+}

@@ -1,0 +1,52 @@
+import { requestIdOf } from "../core/answer.js";
+import { StatusError } from "../core/status.js";
+import type { TransportResponse } from "../core/transport/transport.js";
+import type { RerankUsage } from "../generated/types.js";
+
+/** A rerank answer whose items are those of the request. */
+export interface Ranking {
+  readonly data: readonly { readonly index: number; readonly score: number }[];
+  readonly model: string | undefined;
+  readonly usage: RerankUsage;
+}
+
+/** Reads a rerank answer. @throws StatusError `INTERNAL` when it names documents that were not sent. */
+export function readRanking(
+  answer: object,
+  { status, headers }: TransportResponse,
+  documents: readonly string[],
+): Ranking {
+  const broken = (what: string): StatusError =>
+    new StatusError(`The ranking cannot be matched with what was sent: ${what}.`, {
+      code: "INTERNAL",
+      executed: "yes",
+      codeSource: "client",
+      operation: "rerankDocuments",
+      httpStatus: status,
+      requestId: requestIdOf(headers),
+    });
+  const { data, model, usage } = answer as { data?: unknown; model?: unknown; usage?: Partial<RerankUsage> };
+  if (!Array.isArray(data)) throw broken("data is no list");
+  const seen = new Set<number>();
+  const read = data.map((entry: unknown, position) => {
+    const { index, relevance_score: score, document } = (entry ?? {}) as Record<string, unknown>;
+    const known = Number.isInteger(index) && (index as number) >= 0 && (index as number) < documents.length;
+    if (!known) throw broken(`data[${position}].index is not one of ${documents.length} documents`);
+    if (seen.size === seen.add(index as number).size) throw broken(`index ${index} is there twice`);
+    if (typeof score !== "number") throw broken(`data[${position}].relevance_score is no number`);
+    // Asked for none, a service may still send the text, or an empty one.
+    if (typeof document === "string" && document !== "" && document !== documents[index as number]) {
+      throw broken(`the document of index ${index} is another`);
+    }
+    return { index: index as number, score };
+  });
+  return {
+    data: read,
+    model: typeof model === "string" ? model : undefined,
+    usage: { prompt_tokens: count(usage?.prompt_tokens), total_tokens: count(usage?.total_tokens) },
+  };
+}
+
+function count(tokens: unknown): number {
+  return typeof tokens === "number" ? tokens : 0;
+}

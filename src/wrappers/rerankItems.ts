@@ -1,0 +1,170 @@
+import { checkInteger, ownProperties } from "../core/arguments.js";
+import { type Outcome, start } from "../core/callPromise.js";
+import type { Context } from "../core/context.js";
+import type { CallOptions } from "../core/options.js";
+import { callSettings } from "../core/settings.js";
+import { refusal } from "../core/status.js";
+import type { TransportResponse } from "../core/transport/transport.js";
+import { limits } from "../generated/contract.js";
+import type { RerankRequest } from "../generated/types.js";
+import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
+import { readRanking } from "./readRanking.js";
+import { runBatches } from "./runBatches.js";
+
+/** Options of {@link RerankItems}. */
+export interface RerankItemsOptions<T> extends CallOptions {
+  /**
+   * The text the service is to rank an item by. Called for every item before anything is sent, and for those
+   * after the first batch once more when they are, so that not all texts need be kept.
+   */
+  text: (item: T, index: number) => string;
+  /** The name of the reranker model. @default the client's rerankModel */
+  model?: string | undefined;
+  /** A task description that guides the ranking. */
+  task?: string | undefined;
+  /** Keep this many of the best: at least 1. Applied once, to all items together. @default all */
+  topN?: number | undefined;
+  /**
+   * The most items of one request: at least 1. Their scores then come from several requests: they may be compared
+   * only if your model scores each document by itself, whatever else is in its request. The service does not say so
+   * of any model. @default all items in one request
+   */
+  batchSize?: number | undefined;
+  /** How many batches are under way at once: at least 1. @default 4 */
+  concurrency?: number | undefined;
+  /**
+   * Milliseconds for all batches together. Greater than 0.
+   * @default 60,000 for one batch, and for all as often as `concurrency` batches fit into them
+   */
+  timeoutMs?: number | undefined;
+}
+
+/** A running {@link RerankItems}: await it for the ranked items. */
+export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
+  /** Resolves to the ranked items together with the model, the tokens used and the requests made. */
+  withResponse(): Promise<RerankItemsResponse<T>>;
+}
+
+/**
+ * Ranks things of any kind by a text of each: hands them back best first, equal scores in the order of `items`.
+ * The service is asked to send no documents back, and every index it names is checked. No items, no request.
+ * An item the service leaves out is left out here. When one batch fails the call fails with its error and the other
+ * batches are cancelled.
+ *
+ * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
+ * `INTERNAL` with `executed: "yes"` for an answer that cannot be matched with the items.
+ * @example
+ * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
+ * best[0]?.item; // one of `cities`
+ */
+export type RerankItems = <T>(
+  query: string,
+  items: readonly T[],
+  options: RerankItemsOptions<T>,
+) => RerankItemsPromise<T>;
+
+/** @internal The rerank call that {@link RerankItems} is made of. */
+export interface RerankCall {
+  readonly timeoutMs: number;
+  /** @throws StatusError */
+  check(body: RerankRequest): unknown;
+  send<R>(
+    body: RerankRequest,
+    options: CallOptions,
+    read: (answer: object, response: TransportResponse) => R,
+  ): Promise<Outcome<R>>;
+}
+
+/** @internal Makes {@link RerankItems} over a client's rerank. */
+export function createRerankItems({ defaults }: Context, rerank: RerankCall): RerankItems {
+  return (query, items, options) =>
+    start(
+      "rerankDocuments",
+      async () => {
+        const plan = planOf(query, items, options, rerank);
+        const settings = callSettings(defaults, plan.options, rerank.timeoutMs * plan.rounds);
+        const each = plan.options.timeoutMs ?? defaults.timeoutMs ?? rerank.timeoutMs;
+        const endsAt = performance.now() + settings.timeoutMs;
+        const done: DoneBatch[] = [];
+        await runBatches(plan.batches, plan.concurrency, settings.signal, async (batch, signal) => {
+          const left = Math.max(1, Math.ceil(endsAt - performance.now()));
+          const call = { ...plan.options, signal, timeoutMs: Math.min(each, left) };
+          const documents = plan.textsOf(batch);
+          const { data, answer, attempts } = await rerank.send(
+            { ...plan.body, documents },
+            call,
+            (value, response) => readRanking(value, response, documents),
+          );
+          done.push({ offset: batch * plan.batchSize, ranking: data, attempts, headers: answer.headers });
+        });
+        return mergeRankings(plan.items, done, plan.topN);
+      },
+      (response) => response,
+    );
+}
+
+// What is to be sent, checked whole before anything is.
+interface Plan<T> {
+  readonly items: readonly T[];
+  readonly body: Omit<RerankRequest, "documents">;
+  readonly topN: number | undefined;
+  readonly batchSize: number;
+  readonly batches: number;
+  readonly concurrency: number;
+  readonly rounds: number;
+  readonly textsOf: (batch: number) => string[];
+  readonly options: CallOptions;
+}
+
+function planOf<T>(
+  query: string,
+  given: readonly T[],
+  options: RerankItemsOptions<T>,
+  rerank: RerankCall,
+): Plan<T> {
+  const { model, task, topN, ...own } = ownProperties(options, "options");
+  if (!Array.isArray(given)) throw refusal("INVALID_ARGUMENT", "items must be a list.");
+  // Copied: the caller's list may change while calls run.
+  const items: readonly T[] = [...given];
+  const body = { query, model, task, return_documents: false };
+  rerank.check({ ...body, documents: [""] });
+  if (topN !== undefined) checkInteger(topN, "topN", limits.rerankDocuments.top_n.minimum);
+  const batchSize = checkInteger(own.batchSize ?? Math.max(1, items.length), "batchSize", 1);
+  const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
+  const batches = Math.ceil(items.length / batchSize);
+  const rounds = Math.ceil(batches / concurrency);
+  const textsOf = checkTexts(items, own.text, batchSize);
+  return { items, body, topN, batchSize, batches, concurrency, rounds, textsOf, options: own };
+}
+
+/** Checks every text, and keeps those of the first batch only; the others are asked for again when they are sent. */
+function checkTexts<T>(
+  items: readonly T[],
+  text: (item: T, index: number) => string,
+  batchSize: number,
+): (batch: number) => string[] {
+  const textOf = textFunction(items, text);
+  const textsFrom = (offset: number): string[] =>
+    items.slice(offset, offset + batchSize).map((_, index) => textOf(offset + index));
+  const first = textsFrom(0);
+  for (let index = batchSize; index < items.length; index++) textOf(index);
+  return (batch) => (batch === 0 ? first : textsFrom(batch * batchSize));
+}
+
+function textFunction<T>(
+  items: readonly T[],
+  text: (item: T, index: number) => string,
+): (index: number) => string {
+  if (typeof text !== "function") throw refusal("INVALID_ARGUMENT", "text must be a function.");
+  return (index) => {
+    let found: unknown;
+    try {
+      found = text(items[index] as T, index);
+    } catch (cause) {
+      throw refusal("INVALID_ARGUMENT", `text failed for items[${index}].`, { cause });
+    }
+    if (typeof found === "string") return found;
+    const type = found === null ? "null" : typeof found;
+    throw refusal("INVALID_ARGUMENT", `text must give a string for items[${index}], not ${type}.`);
+  };
+}

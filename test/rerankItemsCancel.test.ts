@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { connect, failureOf, transports } from "./support/clients.js";
+import { useCountingServer } from "./support/countingServer.js";
+
+const server = useCountingServer();
+const items = Array.from({ length: 50 }, (_, index) => index);
+const text = (item: number): string => `item ${item}`;
+
+describe.each(transports)("batches of rerank.items over $name", ({ options }) => {
+  test("one that fails ends those under way, and the rest are never sent", async () => {
+    let begun = 0;
+    let givenUp = 0;
+    server.listen((request, response) => {
+      request.resume();
+      // The first three wait for ever: only their sender can end them.
+      if (++begun < 4) response.on("close", () => givenUp++);
+      else response.writeHead(400).end('{"code":"INVALID_ARGUMENT","message":"Too long."}');
+    });
+    const client = connect(server.url, options);
+    const call = () => client.rerank.items("q", items, { text, batchSize: 5, concurrency: 4 });
+    const error = await failureOf(call);
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", httpStatus: 400 });
+    expect(error.message).toBe("[INVALID_ARGUMENT] Too long.");
+    await expect.poll(() => givenUp).toBe(3);
+    await sleep(50);
+    expect(begun).toBe(4);
+    await client.close();
+  });
+
+  test("the caller's signal ends them all", async () => {
+    const controller = new AbortController();
+    server.listen((request) => {
+      request.resume();
+      if (server.used.length === 3) controller.abort(new Error("enough"));
+    });
+    const client = connect(server.url, options);
+    const error = await failureOf(() =>
+      client.rerank.items("q", items, { text, batchSize: 5, concurrency: 3, signal: controller.signal }),
+    );
+    expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown" });
+    expect((error.cause as Error).message).toBe("enough");
+    await server.allClosed();
+    expect(server.used).toHaveLength(3);
+  });
+
+  test("timeoutMs is for all of them together", async () => {
+    server.listen((request, response) => {
+      request.resume();
+      const data = [{ index: 0, relevance_score: 1 }];
+      setTimeout(() => response.end(JSON.stringify({ data, model: "m" })), 100);
+    });
+    const client = connect(server.url, options);
+    const started = performance.now();
+    const error = await failureOf(() =>
+      client.rerank.items("q", items, { text, batchSize: 1, concurrency: 1, timeoutMs: 350 }),
+    );
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED" });
+    expect(performance.now() - started).toBeLessThan(1500);
+    expect(server.used.length).toBeGreaterThan(1);
+    expect(server.used.length).toBeLessThanOrEqual(4);
+    await client.close();
+  });
+
+  test("no more than concurrency are under way at once", async () => {
+    let most = 0;
+    let running = 0;
+    server.listen((request, response) => {
+      request.resume();
+      most = Math.max(most, ++running);
+      setTimeout(() => {
+        running -= 1;
+        response.end('{"data":[],"model":"m"}');
+      }, 10);
+    });
+    const client = connect(server.url, options);
+    await client.rerank.items("q", items, { text, batchSize: 5, concurrency: 2 });
+    expect(most).toBe(2);
+    expect(server.used).toHaveLength(10);
+    await client.close();
+  });
+});
+
+test("a signal aborted before sends nothing", async () => {
+  const error = await failureOf(() =>
+    connect(server.url).rerank.items("q", items, { text, signal: AbortSignal.abort() }),
+  );
+  expect(error).toMatchObject({ code: "CANCELLED", executed: "no" });
+  expect(server.used).toHaveLength(0);
+});
