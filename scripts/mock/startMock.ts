@@ -14,10 +14,29 @@ export interface Mock {
 const prism = createRequire(import.meta.url).resolve("@stoplight/prism-cli/dist/index.js");
 const contract = fileURLToPath(new URL("../../openapi.yaml", import.meta.url));
 
-/** Serves openapi.yaml with Prism; resolves once Prism itself says that it listens. */
-export async function startMock({ port }: { port?: number | undefined } = {}): Promise<Mock> {
-  const chosen = port ?? (await freePort());
-  const child = spawn(process.execPath, [prism, "mock", "-h", "127.0.0.1", "-p", String(chosen), contract], {
+/** What a mock can be told. */
+export interface MockOptions {
+  /** @default a free one */
+  readonly port?: number | undefined;
+  /** @default openapi.yaml */
+  readonly document?: string;
+}
+
+/** Serves the contract with Prism; resolves once Prism itself says that it listens. */
+export async function startMock({ port, document = contract }: MockOptions = {}): Promise<Mock> {
+  if (port !== undefined) return start(port, document);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await start(await freePort(), document);
+    } catch (error) {
+      // Somebody else took the free port before Prism could.
+      if (tries === 3 || !String(error).includes("EADDRINUSE")) throw error;
+    }
+  }
+}
+
+async function start(chosen: number, document: string): Promise<Mock> {
+  const child = spawn(process.execPath, [prism, "mock", "-h", "127.0.0.1", "-p", String(chosen), document], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit");

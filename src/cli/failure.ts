@@ -1,0 +1,42 @@
+import { isStatusError, type StatusError } from "../index.js";
+import { commands } from "./commands.js";
+import { UsageError } from "./context.js";
+import { exitCodeOfError, exitCodes } from "./exitCodes.js";
+import { oneLine, type Terminal } from "./terminal.js";
+
+/** Tells people or machines why a command failed. @returns the exit code */
+export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
+  if (isStatusError(error)) {
+    if (terminal.json) terminal.note(JSON.stringify({ error }));
+    else explain(error, terminal);
+    return exitCodeOfError(error);
+  }
+  const message = oneLine(error instanceof Error ? error.message : String(error));
+  if (error instanceof Error && error.name === "AbortError") {
+    terminal.note("Cancelled before anything was sent.");
+    return exitCodes.interrupted;
+  }
+  const usage = error instanceof UsageError;
+  if (terminal.json)
+    terminal.note(JSON.stringify({ error: { name: usage ? "UsageError" : "Error", message } }));
+  else {
+    terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}`);
+    if (usage)
+      terminal.note(
+        `Run \`tunerank ${command !== undefined && Object.hasOwn(commands, command) ? `${command} ` : ""}--help\` for how it is used.`,
+      );
+  }
+  return usage ? exitCodes.usage : exitCodes.fault;
+}
+
+const ran: Readonly<Record<StatusError["executed"], string>> = {
+  no: "The operation has not run.",
+  unknown: "The operation may have run.",
+  yes: "The operation has run.",
+};
+
+function explain({ message, hint, executed, requestId }: StatusError, terminal: Terminal): void {
+  const request = requestId === undefined ? "" : ` (request id ${requestId})`;
+  terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(message + request)}`);
+  terminal.note(oneLine(`${ran[executed]} ${hint}`));
+}

@@ -1,0 +1,89 @@
+import { readFile } from "node:fs/promises";
+import { addAbortSignal } from "node:stream";
+import { text as readAll } from "node:stream/consumers";
+import type { RankedItem } from "../index.js";
+import { withClient } from "./client.js";
+import { type Context, callOptions, number, text, UsageError } from "./context.js";
+import { bar, clip, oneLine, type Terminal } from "./terminal.js";
+
+/** One document of the input. */
+interface Line {
+  /** 1 for the first line. */
+  readonly line: number;
+  readonly text: string;
+  /** What the line holds: its text, or the object of JSON Lines. */
+  readonly document: unknown;
+}
+
+/** `tunerank rerank --query TEXT [FILE]` */
+export async function run(context: Context): Promise<void> {
+  const query = text(context, "query");
+  if (query === undefined) throw new UsageError("--query TEXT is missing.");
+  const { terminal } = context;
+  const lines = documentsOf(await input(context), text(context, "field"));
+  if (lines.length === 0) throw new UsageError("There is no document in the input.");
+  await withClient(context, async (client) => {
+    const ranking = client.rerank.items(query, lines, {
+      ...callOptions(context),
+      text: (line) => line.text,
+      model: text(context, "model"),
+      task: text(context, "task"),
+      topN: number(context, "top-n"),
+      batchSize: number(context, "batch-size"),
+      concurrency: number(context, "concurrency"),
+    });
+    const { data, usage } = await ranking.withResponse();
+    const results = data.map(({ item: { line, document }, score }) => ({ line, score, document }));
+    if (terminal.json) terminal.print(JSON.stringify({ results, usage }));
+    else print(data, terminal);
+  });
+}
+
+async function input({ positionals: [file], signal }: Context): Promise<string> {
+  if (file !== undefined && file !== "-") {
+    return readFile(file, "utf8").catch((error: Error) => {
+      throw new UsageError(`FILE cannot be read: ${error.message}`);
+    });
+  }
+  if (file === undefined && process.stdin.isTTY) {
+    throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
+  }
+  return readAll(addAbortSignal(signal, process.stdin));
+}
+
+function documentsOf(input: string, field: string | undefined): Line[] {
+  const lines = input.replace(/^\uFEFF/, "").split(/\r?\n/);
+  return lines.flatMap((text, index) => {
+    // An empty line is no document; the numbers of the others count it all the same.
+    if (text.trim() === "") return [];
+    const line = index + 1;
+    return [field === undefined ? { line, text, document: text } : fromJson(text, line, field)];
+  });
+}
+
+function fromJson(text: string, line: number, field: string): Line {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw new UsageError(`Line ${line} is not JSON; without --field each line is a document.`);
+  }
+  const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
+  if (typeof value !== "string")
+    throw new UsageError(`Line ${line} has no text in the field ${JSON.stringify(field)}.`);
+  return { line, text: value, document };
+}
+
+const barColumns = 12;
+
+function print(ranked: readonly RankedItem<Line>[], terminal: Terminal): void {
+  for (const { item, score } of ranked) {
+    const shown = oneLine(item.text);
+    const figure = score.toFixed(3);
+    if (terminal.columns === 0) terminal.print(`${figure}\t${item.line}\t${shown}`);
+    else {
+      const room = Math.max(20, terminal.columns - barColumns - figure.length - 3);
+      terminal.print(`${terminal.style("cyan", bar(score, barColumns))} ${figure}  ${clip(shown, room)}`);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import { throwIfFailed } from "../index.js";
+import { withClient } from "./client.js";
+import { type Context, callOptions } from "./context.js";
+import { oneLine } from "./terminal.js";
+
+/** `tunerank resume JOB` */
+export async function run(context: Context): Promise<void> {
+  const [id = ""] = context.positionals;
+  const { terminal } = context;
+  await withClient(context, async (client) => {
+    const job = await client.reinforcementFineTuningJobs.resume(id, callOptions(context));
+    if (terminal.json) terminal.print(JSON.stringify(job));
+    else {
+      const done = job.jobProgress?.percent;
+      const progress = done === undefined ? "" : `, ${done} % done`;
+      terminal.print(oneLine(`Job ${job.name ?? id}: ${job.state ?? "resumed"}${progress}`));
+    }
+    throwIfFailed(job);
+  });
+}

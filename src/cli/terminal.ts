@@ -1,0 +1,67 @@
+import { styleText } from "node:util";
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Where a command prints, and how. */
+export interface Terminal {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  /** Whether people look at stdout, with its width in columns; 0 when it is a file or another program. */
+  readonly columns: number;
+  /** The same of stderr. */
+  readonly errorColumns: number;
+  /** Prints a line of the result. */
+  print(line: string): void;
+  /** Prints a line about what goes on. */
+  note(line: string): void;
+  /** Writes over the line people look at on stderr. */
+  redraw(line: string): void;
+  style(style: Style, text: string): string;
+  errorStyle(style: Style, text: string): string;
+}
+
+/** The terminal of this process. */
+export function createTerminal(values: { json?: unknown; quiet?: unknown; "no-color"?: unknown }): Terminal {
+  const { stdout, stderr } = process;
+  const plain = values["no-color"] === true;
+  const styler = (stream: NodeJS.WriteStream) => {
+    // hasColors knows NO_COLOR, FORCE_COLOR and TERM.
+    const colors = !plain && stream.isTTY === true && stream.hasColors();
+    return (style: Style, text: string) => (colors ? styleText(style, text) : text);
+  };
+  return {
+    json: values.json === true,
+    quiet: values.quiet === true,
+    columns: stdout.isTTY ? stdout.columns || 80 : 0,
+    errorColumns: stderr.isTTY ? stderr.columns || 80 : 0,
+    print: (line) => void stdout.write(`${line}\n`),
+    note: (line) => void stderr.write(`${line}\n`),
+    redraw: (line) => void stderr.write(`\r\u001b[K${line}`),
+    style: styler(stdout),
+    errorStyle: styler(stderr),
+  };
+}
+
+const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** A bar of `width` columns, filled to `share` of it. */
+export function bar(share: number, width: number): string {
+  const filled = Math.round(Math.min(1, Math.max(0, share)) * width * 8);
+  const full = "█".repeat(filled >> 3) + (eighths[filled & 7] ?? "");
+  return full.padEnd(width, "░");
+}
+
+// Control characters in a document or an answer could move the cursor or recolour the terminal.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
+
+/** A text on one line, without control characters. */
+export function oneLine(text: string): string {
+  return text.replace(control, " ").trim();
+}
+
+/** The beginning of a text that fits `columns`. */
+export function clip(text: string, columns: number): string {
+  const characters = [...text];
+  return characters.length <= columns ? text : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
+}

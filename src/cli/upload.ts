@@ -1,0 +1,31 @@
+import type { UploadDatasetFileResponse } from "../index.js";
+import { withClient } from "./client.js";
+import { type Context, callOptions, text, UsageError } from "./context.js";
+import { createProgress } from "./progress.js";
+import { oneLine } from "./terminal.js";
+
+/** `tunerank upload DATASET FILE` */
+export async function run(context: Context): Promise<void> {
+  const [dataset = "", file = ""] = context.positionals;
+  const { terminal } = context;
+  const name = text(context, "name");
+  if (file === "-" && name === undefined) {
+    throw new UsageError("The standard input has no name: give one with --name NAME.");
+  }
+  await withClient(context, async (client) => {
+    const progress = createProgress(terminal);
+    let stored: UploadDatasetFileResponse;
+    try {
+      stored = await client.datasets.upload(dataset, file === "-" ? process.stdin : file, {
+        ...callOptions(context),
+        name,
+        verifyBytes: context.values.verify === true,
+        onProgress: progress.show,
+      });
+    } finally {
+      progress.end();
+    }
+    if (terminal.json) terminal.print(JSON.stringify(stored));
+    else terminal.print(oneLine(`Uploaded ${stored.filename}: ${stored.bytes} bytes, file ${stored.id}.`));
+  });
+}

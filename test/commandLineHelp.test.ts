@@ -1,0 +1,107 @@
+import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { commands, optionsOf } from "../src/cli/commands.js";
+import { exitCodeOf } from "../src/cli/exitCodes.js";
+import { descriptions } from "../src/generated/descriptions.js";
+import { outcomeOf, start, tunerank } from "./support/commandLine.js";
+import { temporaryFolder } from "./support/project.js";
+
+// Each is a process of its own.
+vi.setConfig({ testTimeout: 30_000 });
+
+let folder: string;
+let remove: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ folder, remove } = await temporaryFolder());
+});
+afterAll(() => remove());
+
+const words = (text: string) => text.replace(/\s+/g, " ");
+
+test.each([[], ["--help"], ["-h"], ["help"]])(
+  "the help lists every command and exit code: %j",
+  async (...args) => {
+    const { exitCode, stdout } = await tunerank(args.flat());
+    expect(exitCode).toBe(0);
+    for (const [name, { summary }] of Object.entries(commands)) {
+      expect(stdout).toMatch(new RegExp(`^  ${name}\\b.*  ${summary}$`, "m"));
+    }
+    for (const [code, exit] of Object.entries(exitCodeOf)) {
+      expect(stdout).toMatch(new RegExp(`^  ${exit} .*\\b${code}\\b`, "m"));
+    }
+    expect(stdout.split("\n").every((line) => line.length <= 110)).toBe(true);
+  },
+);
+
+test.each(Object.keys(commands))(
+  "the help of %s has each option, the contract's words and examples",
+  async (name) => {
+    const [{ exitCode, stdout }, again] = await Promise.all([
+      tunerank([name, "--help"]),
+      tunerank(["help", name]),
+    ]);
+    expect([exitCode, again.stdout]).toEqual([0, stdout]);
+    for (const option of Object.keys(optionsOf(name))) expect(stdout).toContain(`--${option}`);
+    const { operation, examples, positionals } = commands[name] ?? {};
+    if (operation !== undefined) expect(words(stdout)).toContain(descriptions[operation].description);
+    expect(stdout).toMatch(/^Usage: tunerank /);
+    for (const positional of positionals ?? []) expect(stdout.split("\n")[0]).toContain(positional);
+    for (const [, text] of examples ?? []) expect(stdout).toMatch(`# ${text}\n  `);
+  },
+);
+
+describe("completion", () => {
+  test.each([
+    ["tunerank sc", ["scale"]],
+    ["tunerank upload --na", ["--name"]],
+    ["tunerank rerank --top", ["--top-n"]],
+    ["tunerank scale --batch", []],
+    ["tunerank completion f", ["fish"]],
+  ])("bash completes %j", async (line, expected) => {
+    const file = path.join(folder, "completion.bash");
+    await writeFile(file, (await tunerank(["completion", "bash"])).stdout);
+    const parts = line.split(" ");
+    const script = `. '${file}'; COMP_WORDS=(${parts.join(" ")}); COMP_CWORD=${parts.length - 1}; _tunerank; echo "\${COMPREPLY[*]}"`;
+    const { stdout, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+    expect([stdout.trim().split(" ").filter(Boolean), stderr]).toEqual([expected, ""]);
+  });
+
+  test.each(["zsh", "fish"])("%s takes the script", async (shell) => {
+    const { stdout } = await tunerank(["completion", shell]);
+    for (const name of Object.keys(commands)) {
+      expect(stdout).toContain(name);
+      for (const option of Object.keys(optionsOf(name))) expect(stdout).toContain(option);
+    }
+    const { error, status } = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" });
+    // Where the shell itself is missing, nobody needs its completion.
+    if (error === undefined) expect(status).toBe(0);
+    else console.warn(`SKIPPED: ${shell} is not here to read its script.`);
+  });
+});
+
+test("mock serves the commands until it is stopped", async () => {
+  const mock = start(["mock", "--port", "0"]);
+  const outcome = outcomeOf(mock);
+  const [line] = (await new Promise<Buffer>((resolve) => mock.stdout?.once("data", resolve)))
+    .toString()
+    .split("\n");
+  const baseUrl = /http:\/\/127\.0\.0\.1:\d+/.exec(line ?? "")?.[0] ?? "";
+  const uploaded = await tunerank(["upload", "reviews", "examples/train.jsonl", "--verify"], { baseUrl });
+  expect([uploaded.exitCode, uploaded.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^Uploaded train\.jsonl: 8044 bytes, file /),
+  ]);
+  const input = "Invoices are under Billing.\nReset your password on the sign-in page.\n";
+  const ranked = await tunerank(["rerank", "--query", "reset password"], { baseUrl, input });
+  expect(ranked.stdout.split("\n")[0]).toMatch(/\t2\tReset your password/);
+  const taken = await tunerank(["mock", "--port", new URL(baseUrl).port]);
+  expect([taken.exitCode, taken.stderr.split("\n")[0]]).toEqual([
+    2,
+    `tunerank: Port ${new URL(baseUrl).port} is taken: choose another with --port, or 0 for any free one.`,
+  ]);
+  mock.kill("SIGINT");
+  expect((await outcome).exitCode).toBe(0);
+});

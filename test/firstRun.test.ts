@@ -1,0 +1,131 @@
+// The ten likeliest first mistakes: each reads like advice.
+
+import { once } from "node:events";
+import { chmod, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { createClient, type StatusError } from "../src/index.js";
+import { connect, failureOf, thrownBy } from "./support/clients.js";
+
+const local = { baseUrl: "http://127.0.0.1:4010", apiKey: "key", accountId: "acme" };
+const unsent = "http://127.0.0.1:9";
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "first-run-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+function advice({ message, hint, executed }: StatusError): string[] {
+  expect(executed).toBe("no");
+  return [message, hint];
+}
+
+test("no key", () => {
+  vi.stubEnv("TUNERANK_API_KEY", undefined);
+  expect(advice(thrownBy(() => createClient({ ...local, apiKey: undefined })))).toEqual([
+    "[INVALID_ARGUMENT] No apiKey: pass apiKey to createClient, or set TUNERANK_API_KEY.",
+    "Pass apiKey to createClient, or set the environment variable TUNERANK_API_KEY.",
+  ]);
+});
+
+test("a base URL that is none", () => {
+  expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "api.example.com" })))).toEqual([
+    "[INVALID_ARGUMENT] baseUrl is not an absolute URL such as https://api.example.com.",
+    "Correct the argument named in the message; the same call will fail again.",
+  ]);
+});
+
+test("plain http to another machine", () => {
+  expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "http://api.example.com" })))).toEqual([
+    "[INVALID_ARGUMENT] baseUrl is plain http to another machine, which would send the key unencrypted.",
+    "Use https, or pass allowInsecureHttp: true where the network itself is trusted.",
+  ]);
+});
+
+test("a full resource name where an id belongs", async () => {
+  const call = () => connect(unsent).deployments.scale("accounts/acme/deployments/prod", 1);
+  expect(advice(await failureOf(call))).toEqual([
+    '[INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
+    "Correct the argument named in the message; the same call will fail again.",
+  ]);
+});
+
+test("a file that is not there", async () => {
+  const file = path.join(folder, "nowhere.jsonl");
+  expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
+    `[INVALID_ARGUMENT] file ${JSON.stringify(file)} does not exist (looked for in ${JSON.stringify(process.cwd())}).`,
+    "Correct the argument named in the message; the same call will fail again.",
+  ]);
+});
+
+test("a folder instead of a file", async () => {
+  expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", folder)))).toEqual([
+    `[INVALID_ARGUMENT] file ${JSON.stringify(folder)} is a folder: pass the path of one file.`,
+    "Correct the argument named in the message; the same call will fail again.",
+  ]);
+});
+
+test.skipIf(process.platform === "win32")("a file this user may not read", async () => {
+  const file = path.join(folder, "private.jsonl");
+  await writeFile(file, "{}\n");
+  await chmod(file, 0);
+  await chmod(folder, 0o755);
+  const call = () => connect(unsent).datasets.upload("reviews", file);
+  expect(advice(await asNobody(() => failureOf(call)))).toEqual([
+    `[INVALID_ARGUMENT] file ${JSON.stringify(file)} may not be read by this user.`,
+    "Correct the argument named in the message; the same call will fail again.",
+  ]);
+});
+
+test("a file larger than one request takes", async () => {
+  const file = path.join(folder, "large.jsonl");
+  await writeFile(file, "");
+  await truncate(file, 150 * 1024 * 1024 + 1);
+  expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
+    "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
+    "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
+  ]);
+});
+
+test("no account", async () => {
+  vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
+  const client = createClient({ ...local, accountId: undefined });
+  expect(advice(await failureOf(() => client.deployments.scale("prod", 1)))).toEqual([
+    "[INVALID_ARGUMENT] No account: pass accountId, or set TUNERANK_ACCOUNT_ID.",
+    "This operation needs an account: pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
+  ]);
+});
+
+test("a mock that is not running", async () => {
+  const port = await portOfNobody();
+  const call = () => connect(`http://127.0.0.1:${port}`).rerank({ query: "q", documents: ["d"] });
+  expect(advice(await failureOf(call))).toEqual([
+    `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}`,
+    "Nothing listens at this address: check baseUrl, and that the server or the mock is running.",
+  ]);
+});
+
+async function portOfNobody(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+// The superuser may read everything.
+async function asNobody<T>(run: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return run();
+  process.seteuid?.(65_534);
+  try {
+    return await run();
+  } finally {
+    process.seteuid?.(0);
+  }
+}

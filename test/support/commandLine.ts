@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { buildSync } from "esbuild";
+import { canaryKey } from "./canary.js";
+import { seePrinted } from "./canaryWatch.js";
+import { type Outcome, root } from "./project.js";
+
+/** Where and with what the command runs. */
+export interface Surroundings {
+  readonly baseUrl?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly input?: string | Uint8Array;
+  /** Leaves the standard input open, for the test to write to. */
+  readonly openInput?: boolean;
+}
+
+// Bundled once: run from source, every start would compile everything again.
+const folder: string = mkdtempSync(path.join(tmpdir(), "tunerank-cli-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+buildSync({
+  absWorkingDir: root,
+  entryPoints: ["src/cli/main.ts"],
+  outdir: folder,
+  outExtension: { ".js": ".mjs" },
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  conditions: ["tunerank-source"],
+});
+const program: string = path.join(folder, "main.mjs");
+
+/** Runs `tunerank` to its end. */
+export async function tunerank(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
+  const child = start(args, surroundings);
+  return outcomeOf(child);
+}
+
+/** Starts `tunerank`. */
+export function start(args: readonly string[], surroundings: Surroundings = {}): ChildProcess {
+  return launch(process.execPath, [program, ...args], surroundings);
+}
+
+/** Runs `tunerank` on a terminal, which shows stdout and stderr as one; the text comes with its control sequences. */
+export async function onTerminal(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
+  const line = [process.execPath, program, ...args].map((each) => `'${each}'`).join(" ");
+  return outcomeOf(launch("script", ["--quiet", "--return", "--command", line, "/dev/null"], surroundings));
+}
+
+/** What a started command said, once it has ended. */
+export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  const ended = once(child, "exit");
+  if (child.stdout === null || child.stderr === null) throw new Error("Nothing of it is heard.");
+  const [[exitCode], stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  seePrinted(`${stdout}\n${stderr}\n`);
+  return { exitCode, stdout, stderr };
+}
+
+function launch(
+  command: string,
+  args: readonly string[],
+  { baseUrl, env, input, openInput }: Surroundings,
+): ChildProcess {
+  const child = spawn(command, args, {
+    cwd: root,
+    env: {
+      ...process.env,
+      NO_COLOR: undefined,
+      FORCE_COLOR: undefined,
+      TERM: "xterm-256color",
+      TUNERANK_BASE_URL: baseUrl,
+      TUNERANK_API_KEY: canaryKey,
+      TUNERANK_ACCOUNT_ID: "acme",
+      ...env,
+    },
+    stdio: [input === undefined && !openInput ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  if (!openInput) child.stdin?.end(input);
+  return child;
+}
