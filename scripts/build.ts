@@ -19,6 +19,8 @@ async function writeCode(): Promise<void> {
     entryPoints: {
       index: "src/index.ts",
       cli: "src/cli/main.ts",
+      "adapters/aiSdk": "src/adapters/aiSdk.ts",
+      "adapters/langchain": "src/adapters/langchain.ts",
       "platform/node": "src/core/platform/node.ts",
       "platform/web": "src/core/platform/web.ts",
     },

@@ -25,6 +25,7 @@ export {
   StatusError,
   type StatusErrorDetails,
 } from "./core/status.js";
+export type { CallTrace } from "./core/tracing.js";
 export type { OperationId } from "./generated/contract.js";
 export type {
   AcceleratorSeconds,

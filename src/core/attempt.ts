@@ -35,8 +35,8 @@ export interface Call<Id extends OperationId, T> {
   readonly operation: Id;
   readonly input: OperationInput<Id>;
   readonly maxResponseBytes: number;
-  /** Makes the call's value of the answer's JSON object. */
-  readonly read: (value: object, answer: TransportResponse) => T;
+  /** Makes the call's value of the answer's JSON object; its errors must not show the key. */
+  readonly read: (value: object, answer: TransportResponse, key: string) => T;
 }
 
 /** One request and its answer: asks for the key, sends, reads. @throws AttemptFailure and nothing else */
@@ -67,7 +67,7 @@ export async function makeAttempt<Id extends OperationId, T>(
     });
     lifetime.running = exchange;
     const answer = await exchange.response;
-    return { data: call.read(readAnswer(operation, answer, key), answer), answer };
+    return { data: call.read(readAnswer(operation, answer, key), answer, key), answer };
   } catch (error) {
     throw failureOf(error, call, settings, lifetime, exchange, key);
   } finally {

@@ -8,9 +8,18 @@ import { Multipart } from "./multipart.js";
 import { AttemptFailure, decideRetry, fullBudget, isRepeatable, repeatCost } from "./retry.js";
 import type { CallSettings } from "./settings.js";
 import type { Attempt, StatusError } from "./status.js";
+import { traced } from "./tracing.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
-export async function makeCall<Id extends OperationId, T>(
+export function makeCall<Id extends OperationId, T>(
+  connection: Connection,
+  call: Call<Id, T>,
+  settings: CallSettings,
+): Promise<Outcome<T>> {
+  return traced(call.operation, () => makeAttempts(connection, call, settings));
+}
+
+async function makeAttempts<Id extends OperationId, T>(
   connection: Connection,
   call: Call<Id, T>,
   settings: CallSettings,

@@ -3,6 +3,7 @@ import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "
 import { makeCall } from "../core/call.js";
 import { startCall } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
+import { readErrorBody, redact } from "../core/errorBody.js";
 import type { UploadFile } from "../core/fileSource.js";
 import { Multipart } from "../core/multipart.js";
 import { hearErrors, openFile } from "../core/openFile.js";
@@ -98,8 +99,8 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
             operation: "uploadDatasetFile",
             input: { path, body: new Multipart("file", type, { file: source, maxFileBytes, onSent }) },
             maxResponseBytes,
-            read: (value: object, answer: TransportResponse) =>
-              readUpload(value, answer, verify ? sentBytes : undefined),
+            read: (value: object, answer: TransportResponse, key: string) =>
+              verify ? verified(value, answer, sentBytes, key) : (value as UploadDatasetFileResponse),
           } as const;
           return await makeCall(connection, call, settings);
         } finally {
@@ -109,20 +110,22 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
   };
 }
 
-function readUpload(
+function verified(
   value: object,
-  answer: TransportResponse,
-  sentBytes: number | undefined,
+  { status, headers, text }: TransportResponse,
+  sentBytes: number,
+  key: string,
 ): UploadDatasetFileResponse {
   const upload = value as UploadDatasetFileResponse;
-  if (sentBytes === undefined || upload.bytes === sentBytes) return upload;
-  throw new StatusError(`The service stored ${upload.bytes} bytes of the ${sentBytes} sent (verifyBytes).`, {
+  if (upload.bytes === sentBytes) return upload;
+  const stored = typeof upload.bytes === "number" ? `${upload.bytes} bytes` : "an unknown number";
+  throw new StatusError(`The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`, {
     code: "DATA_LOSS",
     executed: "yes",
     codeSource: "client",
-    httpStatus: answer.status,
-    requestId: requestIdOf(answer.headers),
-    body: upload,
+    httpStatus: status,
+    requestId: redact(key, requestIdOf(headers) ?? "") || undefined,
+    body: readErrorBody(text, status, key).body,
   });
 }
 

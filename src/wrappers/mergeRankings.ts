@@ -27,7 +27,7 @@ export interface RerankItemsResponse<T> {
   readonly attempts: readonly Attempt[];
 }
 
-/** A batch that was ranked; its first item's position is `offset`. */
+/** @internal A batch that was ranked; its first item's position is `offset`. */
 export interface DoneBatch {
   readonly offset: number;
   readonly ranking: Ranking;
@@ -35,7 +35,7 @@ export interface DoneBatch {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One order for the items of all batches. @throws StatusError `INTERNAL` when models differ: so would their scores. */
+/** @internal One order for the items of all batches. @throws StatusError `INTERNAL` when models differ: so would their scores. */
 export function mergeRankings<T>(
   items: readonly T[],
   batches: readonly DoneBatch[],

@@ -1,7 +1,9 @@
+import { tracingChannel } from "node:diagnostics_channel";
 import type { FileHandle } from "node:fs/promises";
 import { checkFileName } from "../arguments.js";
 import type { FileSource, UrlLike } from "../fileSource.js";
 import { refusal } from "../status.js";
+import type { CallTrace, Tracing } from "../tracing.js";
 
 export { createNodeTransport as createTransport } from "../transport/node.js";
 
@@ -9,6 +11,9 @@ const readBytes = 1024 * 1024;
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;
+
+/** Tells `node:diagnostics_channel` of every call, when somebody listens. */
+export const tracing: Tracing | undefined = tracingChannel<unknown, CallTrace>("tunerank.call");
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {

@@ -1,5 +1,6 @@
 import type { FileSource, UrlLike } from "../fileSource.js";
 import { refusal } from "../status.js";
+import type { Tracing } from "../tracing.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 
@@ -20,6 +21,9 @@ export async function openPath(_path: string | UrlLike, _name: string | undefine
     "file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.",
   );
 }
+
+/** There are no tracing channels here. */
+export const tracing: Tracing | undefined = undefined;
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {

@@ -1,0 +1,42 @@
+import { tracing } from "#platform";
+import type { OperationId } from "../generated/contract.js";
+import type { Attempt } from "./status.js";
+
+/** What subscribers of the tracing channel `tunerank.call` are told: never a key, a body or an answer. */
+export interface CallTrace {
+  /** The operation's id in the contract. */
+  readonly operation: OperationId;
+  /** Every HTTP request of the call; there once it has ended. */
+  attempts?: readonly Attempt[];
+  /** Why it failed; there once it has failed. */
+  error?: unknown;
+}
+
+/** As much of a tracing channel as is used. */
+export interface Tracing {
+  readonly hasSubscribers: boolean;
+  tracePromise(run: () => Promise<void>, context: CallTrace): Promise<void>;
+}
+
+/** Runs a call, and tells the tracing channel of it when somebody listens. */
+export function traced<T extends { readonly attempts: readonly Attempt[] }>(
+  operation: OperationId,
+  run: () => Promise<T>,
+): Promise<T> {
+  return tracing?.hasSubscribers ? tell(tracing, operation, run) : run();
+}
+
+async function tell<T extends { readonly attempts: readonly Attempt[] }>(
+  tracing: Tracing,
+  operation: OperationId,
+  run: () => Promise<T>,
+): Promise<T> {
+  const context: CallTrace = { operation };
+  let outcome: T | undefined;
+  // The channel would hand over what its promise resolves to: that holds the answer.
+  await tracing.tracePromise(async () => {
+    outcome = await run();
+    context.attempts = outcome.attempts;
+  }, context);
+  return outcome as T;
+}
