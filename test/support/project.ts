@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { seePrinted } from "./canaryWatch.js";
 
 /** This project's folder. */
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -30,6 +31,7 @@ export async function run(
     child.on("error", reject).on("exit", resolve);
   });
   const [exitCode, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  seePrinted(`${stdout}\n${stderr}\n`);
   return { exitCode, stdout, stderr };
 }
 
@@ -39,12 +41,26 @@ export async function temporaryFolder(): Promise<{ folder: string; remove: () =>
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-const needless = new Set(
-  [".git", "node_modules", "dist", "test", "bench"].map((name) => path.join(root, name)),
-);
+// Folders like bench and generators have dependencies of their own.
+const needless = new Set([
+  ".git",
+  ".stryker-tmp",
+  "node_modules",
+  "dist",
+  "test",
+  "bench",
+  "generators",
+  "reports",
+  "site",
+]);
+
+function isNeeded(source: string): boolean {
+  const [top = "", ...below] = path.relative(root, source).split(path.sep);
+  return !needless.has(top) && !below.includes("node_modules");
+}
 
 /** A copy of the project over the same dependencies, so that a test may build or break it. */
 export async function copyProject(folder: string): Promise<void> {
-  await cp(root, folder, { recursive: true, filter: (source) => !needless.has(path.resolve(source)) });
+  await cp(root, folder, { recursive: true, filter: isNeeded });
   await symlink(path.join(root, "node_modules"), path.join(folder, "node_modules"), "junction");
 }

@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Report } from "./breaks.js";
+import { affected, type Comparison, compareSchemas } from "./compareSchemas.js";
+import {
+  type Content,
+  type Document,
+  type Endpoint,
+  type Parameter,
+  resolve,
+  type SecurityRequirements,
+} from "./document.js";
+
+/** Reports what the new form of an operation breaks for those who use the old one. */
+export function compareOperations(
+  before: Document,
+  after: Document,
+  old: Endpoint,
+  now: Endpoint,
+  report: Report,
+): void {
+  const compared = (direction: "request" | "answer"): Comparison => {
+    return { before, after, direction, report, seen: new Set() };
+  };
+  if (old.operation.operationId !== now.operation.operationId) {
+    report("operationId", `is now ${now.operation.operationId}`, "users of generated code");
+  }
+  if (old.operation["x-retry-safe"] === true && now.operation["x-retry-safe"] !== true) {
+    report("x-retry-safe", "was true: a repeat was safe, and is no more", "callers");
+  }
+  compareSecurity(
+    old.operation.security ?? before.security ?? [],
+    now.operation.security ?? after.security ?? [],
+    report,
+  );
+  compareParameters(compared("request"), old, now);
+  compareBodies(compared("request"), old, now);
+  compareAnswers(compared("answer"), old, now);
+}
+
+// What satisfied the old contract has to satisfy the new one.
+function compareSecurity(old: SecurityRequirements, now: SecurityRequirements, report: Report): void {
+  const open: SecurityRequirements = [{}];
+  const taken = now.length === 0 ? open : now;
+  for (const credentials of old.length === 0 ? open : old) {
+    const isEnough = taken.some((needed) =>
+      Object.entries(needed).every(
+        ([scheme, scopes]) =>
+          scopes.every((scope) => credentials[scheme]?.includes(scope) ?? false) &&
+          credentials[scheme] !== undefined,
+      ),
+    );
+    const named = Object.keys(credentials).join(" with ") || "no credentials";
+    if (!isEnough) report("security", `${named} will not do any more`, "callers");
+  }
+}
+
+function parametersOf(document: Document, endpoint: Endpoint): Map<string, Parameter> {
+  const parameters = endpoint.parameters.map((parameter) => resolve(document, parameter));
+  return new Map(parameters.map((parameter) => [`${parameter.in} parameter ${parameter.name}`, parameter]));
+}
+
+function compareParameters(comparison: Comparison, old: Endpoint, now: Endpoint): void {
+  const before = parametersOf(comparison.before, old);
+  const after = parametersOf(comparison.after, now);
+  for (const [where, parameter] of before) {
+    const found = after.get(where);
+    if (found === undefined) {
+      comparison.report(where, "is gone", "callers");
+      continue;
+    }
+    for (const keyword of ["style", "explode"] as const) {
+      if (parameter[keyword] === found[keyword]) continue;
+      comparison.report(where, `${keyword} is now ${found[keyword] ?? "the default"}`, "callers");
+    }
+    compareSchemas(comparison, parameter.schema ?? {}, found.schema ?? {}, where);
+  }
+  for (const [where, parameter] of after) {
+    if (!parameter.required || before.get(where)?.required) continue;
+    comparison.report(where, before.has(where) ? "is now required" : "is new and required", "callers");
+  }
+}
+
+function compareBodies(comparison: Comparison, old: Endpoint, now: Endpoint): void {
+  const before = old.operation.requestBody && resolve(comparison.before, old.operation.requestBody);
+  const after = now.operation.requestBody && resolve(comparison.after, now.operation.requestBody);
+  if (before !== undefined && after === undefined) {
+    comparison.report("request body", "is gone", "callers");
+    return;
+  }
+  if (after?.required && !before?.required) {
+    comparison.report("request body", "is now required", "callers");
+  }
+  compareContent(comparison, before?.content ?? {}, after?.content ?? {}, "request");
+}
+
+function compareContent(comparison: Comparison, before: Content, after: Content, at: string): void {
+  for (const [type, media] of Object.entries(before)) {
+    const where = `${at} ${type}`;
+    const found = after[type];
+    if (found === undefined) {
+      comparison.report(where, "is gone", affected(comparison));
+      continue;
+    }
+    if (!isDeepStrictEqual(media.encoding, found.encoding)) {
+      comparison.report(where, "its encoding changed", affected(comparison));
+    }
+    compareSchemas(comparison, media.schema ?? {}, found.schema ?? {}, where);
+  }
+}
+
+function compareAnswers(comparison: Comparison, old: Endpoint, now: Endpoint): void {
+  for (const [status, response] of Object.entries(old.operation.responses)) {
+    const found = now.operation.responses[status];
+    if (found === undefined) {
+      comparison.report(`status ${status}`, "is gone", "readers of answers");
+      continue;
+    }
+    const before = resolve(comparison.before, response);
+    const after = resolve(comparison.after, found);
+    compareHeaders(comparison, before.headers ?? {}, after.headers ?? {}, `status ${status}`);
+    compareContent(comparison, before.content ?? {}, after.content ?? {}, `status ${status}`);
+  }
+}
+
+function compareHeaders(
+  comparison: Comparison,
+  before: Record<string, Parameter>,
+  after: Record<string, Parameter>,
+  at: string,
+): void {
+  for (const [name, header] of Object.entries(before)) {
+    const where = `${at} header ${name}`;
+    const found = after[name];
+    if (found === undefined) {
+      comparison.report(where, "is gone", "readers of answers");
+      continue;
+    }
+    const old = resolve(comparison.before, header);
+    const now = resolve(comparison.after, found);
+    if (old.required && !now.required) {
+      comparison.report(where, "is no longer always there", "readers of answers");
+    }
+    compareSchemas(comparison, old.schema ?? {}, now.schema ?? {}, where);
+  }
+}

@@ -1,0 +1,123 @@
+/** A schema of a contract, as far as it is compared. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  format?: string;
+  default?: unknown;
+  enum?: unknown[];
+  required?: string[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  items?: Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+  readOnly?: boolean;
+  writeOnly?: boolean;
+  [keyword: string]: unknown;
+}
+
+/** A parameter, or a header of an answer. */
+export interface Parameter {
+  name?: string;
+  in?: string;
+  required?: boolean;
+  style?: string;
+  explode?: boolean;
+  schema?: Schema;
+}
+
+export type Content = Record<string, { schema?: Schema; encoding?: unknown }>;
+
+export interface RequestBody {
+  required?: boolean;
+  content: Content;
+}
+
+export interface Response {
+  headers?: Record<string, Parameter>;
+  content?: Content;
+}
+
+export type SecurityRequirements = Record<string, string[]>[];
+
+export interface Operation {
+  operationId?: string;
+  parameters?: Parameter[];
+  requestBody?: RequestBody;
+  responses: Record<string, Response>;
+  security?: SecurityRequirements;
+  "x-retry-safe"?: boolean;
+}
+
+/** A contract, as far as it is compared. */
+export interface Document {
+  servers?: { url: string }[];
+  security?: SecurityRequirements;
+  paths: Record<string, Record<string, Operation> & { parameters?: Parameter[] }>;
+  components?: {
+    schemas?: Record<string, Schema>;
+    securitySchemes?: Record<string, unknown>;
+  };
+}
+
+/** One operation with where it is found and all its parameters. */
+export interface Endpoint {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly parameters: readonly Parameter[];
+}
+
+const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/** Every operation by its method and path. */
+export function endpointsOf(document: Document): Map<string, Endpoint> {
+  const endpoints = Object.entries(document.paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined) return [];
+      const name = `${method.toUpperCase()} ${path}`;
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+      return [[name, { name: operation.operationId ?? name, operation, parameters }] as const];
+    }),
+  );
+  return new Map(endpoints);
+}
+
+/** What a reference points to, or the thing itself. */
+export function resolve<T extends object>(document: Document, node: T): T {
+  const { $ref } = node as { $ref?: unknown };
+  if (typeof $ref !== "string") return node;
+  const steps = $ref.replace(/^#\//, "").split("/");
+  let found: unknown = document;
+  for (const step of steps) {
+    const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    found = (found as Record<string, unknown> | undefined)?.[key];
+  }
+  if (found === undefined) throw new Error(`The contract has no ${$ref}.`);
+  return resolve(document, found as T);
+}
+
+/** A schema that stands for a component: its name, and what is said beside the reference. */
+export function referenceOf(schema: Schema): { name: string; target: Schema; beside: Schema } | undefined {
+  const { $ref, allOf, ...beside } = schema;
+  const reference = $ref ?? (allOf?.length === 1 ? allOf[0]?.$ref : undefined);
+  if (reference === undefined) return undefined;
+  return { name: reference.split("/").pop() ?? "", target: { $ref: reference }, beside };
+}
+
+/** A schema with its reference, and its allOf, written into it. */
+export function flatten(document: Document, schema: Schema): Schema {
+  const { $ref, allOf = [], ...own } = schema;
+  const parts = [...($ref === undefined ? [] : [resolve(document, { $ref })]), ...allOf];
+  let whole: Schema = own;
+  for (const part of parts) {
+    const flat = flatten(document, part);
+    const properties = { ...flat.properties, ...whole.properties };
+    const required = [...(flat.required ?? []), ...(whole.required ?? [])];
+    whole = { ...flat, ...whole };
+    if (Object.keys(properties).length > 0) whole.properties = properties;
+    if (required.length > 0) whole.required = required;
+  }
+  return whole;
+}

@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Break, Breaks, type Report } from "./breaks.js";
+import { compareOperations } from "./compareOperations.js";
+import { type Document, endpointsOf } from "./document.js";
+
+/** How a new contract breaks what was built on the old one. */
+export function findBreaks(before: Document, after: Document): Break[] {
+  const breaks = new Breaks();
+  const everywhere = breaks.reporter();
+  compareServers(before, after, everywhere);
+  compareSecuritySchemes(before, after, everywhere);
+  compareCodes(before, after, everywhere);
+  compareNames(before, after, everywhere);
+  const now = endpointsOf(after);
+  for (const [name, endpoint] of endpointsOf(before)) {
+    const found = now.get(name);
+    const report = breaks.reporter(endpoint.name);
+    if (found === undefined) report(name, "is gone", "callers");
+    else compareOperations(before, after, endpoint, found, report);
+  }
+  return breaks.list();
+}
+
+function compareServers(before: Document, after: Document, report: Report): void {
+  const urls = new Set(after.servers?.map(({ url }) => url));
+  for (const { url } of before.servers ?? []) {
+    if (!urls.has(url)) report(`server ${url}`, "is gone", "callers");
+  }
+}
+
+function compareSecuritySchemes(before: Document, after: Document, report: Report): void {
+  const essence = (scheme: unknown): unknown[] => {
+    const { type, scheme: name, in: place, name: header, openIdConnectUrl, flows } = Object(scheme);
+    return [type, name, place, header, openIdConnectUrl, flows];
+  };
+  for (const [name, scheme] of Object.entries(before.components?.securitySchemes ?? {})) {
+    const found = after.components?.securitySchemes?.[name];
+    if (isDeepStrictEqual(essence(scheme), essence(found))) continue;
+    report(`security scheme ${name}`, "credentials are sent in another way", "callers");
+  }
+}
+
+// The HTTP status of a code says what an answer without a name means.
+function compareCodes(before: Document, after: Document, report: Report): void {
+  for (const [name, schema] of Object.entries(before.components?.schemas ?? {})) {
+    const statuses = schema["x-http-statuses"] as Record<string, number> | undefined;
+    const now = after.components?.schemas?.[name]?.["x-http-statuses"] as typeof statuses;
+    for (const [code, status] of Object.entries(statuses ?? {})) {
+      if (now?.[code] === status) continue;
+      const what = now?.[code] === undefined ? "has no HTTP status" : `was ${status}, is ${now[code]}`;
+      report(`${name} ${code}`, what, "readers of answers");
+    }
+  }
+}
+
+// Generated code takes the names of its types and constants from here.
+function compareNames(before: Document, after: Document, report: Report): void {
+  for (const [name, schema] of Object.entries(before.components?.schemas ?? {})) {
+    const found = after.components?.schemas?.[name];
+    if (found === undefined) {
+      report(`schema ${name}`, "is gone", "users of generated code");
+      continue;
+    }
+    const constants = schema["x-enum-varnames"] as string[] | undefined;
+    for (const [position, value] of (schema.enum ?? []).entries()) {
+      const there = found.enum?.indexOf(value) ?? -1;
+      const constant = (found["x-enum-varnames"] as string[] | undefined)?.[there];
+      if (there < 0 || constants?.[position] === constant) continue;
+      report(`${name} ${value}`, `its constant is now ${constant ?? "unnamed"}`, "users of generated code");
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { describeBreak } from "../scripts/breaking/breaks.js";
+import { findBreaks } from "../scripts/breaking/findBreaks.js";
+import { breakingChanges } from "./support/breakingChanges.js";
+import { field, type Part, schema } from "./support/contractParts.js";
+import { harmlessChanges } from "./support/harmlessChanges.js";
+import { root } from "./support/project.js";
+
+// Read without aliases: a change to one place must not reach another.
+const text = JSON.stringify(parse(readFileSync(path.join(root, "openapi.yaml"), "utf8")));
+
+function toldOf(change: (d: Part) => void): string[] {
+  const changed = JSON.parse(text);
+  change(changed);
+  expect(JSON.stringify(changed), "the change is one").not.toBe(text);
+  return findBreaks(JSON.parse(text), changed).map(describeBreak);
+}
+
+test("the tables are as long as they should be", () => {
+  expect(breakingChanges.length).toBeGreaterThanOrEqual(25);
+  expect(harmlessChanges.length).toBeGreaterThanOrEqual(15);
+});
+
+describe("breaks someone:", () => {
+  test.each(breakingChanges)("$name", ({ change, breaks }) => {
+    expect(toldOf(change).sort()).toEqual([...breaks].sort());
+  });
+});
+
+describe("breaks nobody:", () => {
+  test.each(harmlessChanges)("$name", ({ change }) => {
+    expect(toldOf(change)).toEqual([]);
+  });
+});
+
+test("a schema that contains itself is compared once", () => {
+  const grow = (): Part => {
+    const document = JSON.parse(text);
+    const result = schema(document, "RerankResult");
+    result.properties.similar = { type: "array", items: { $ref: "#/components/schemas/RerankResult" } };
+    return document;
+  };
+  const changed = grow();
+  field(changed, "RerankResult", "index").type = "string";
+  expect(findBreaks(grow(), changed).map(describeBreak)).toEqual([
+    "RerankResult.index, in answers: type was integer, is string. Breaks readers of answers (rerankDocuments).",
+  ]);
+});

@@ -1,0 +1,138 @@
+import { inspect } from "node:util";
+
+/** The key of the whole suite. JSON, base64 and a URL each write it in another way. */
+export const canaryKey: string = 'canary-4tX/+=%2F"\\<&>~?z9';
+
+/** Every place where a value shows the key, as "written so: seen there"; none is right. */
+export function leaksOf(value: unknown, key: string = canaryKey): readonly string[] {
+  const writings = writingsOf(key);
+  const leaks: string[] = [];
+  for (const [view, show] of Object.entries(views)) {
+    const text = shown(show, value);
+    for (const [writing, form] of writings) if (text.includes(form)) leaks.push(`${writing}: ${view}`);
+  }
+  return leaks;
+}
+
+/** A cheap look, for when there are very many: the strings a value holds, but for stacks, which repeat messages. */
+export function leaksWithin(value: unknown, key: string = canaryKey): readonly string[] {
+  const text = members(value, new Set(["constructor", "stack"]));
+  return writingsOf(key).flatMap(([writing, form]) => (text.includes(form) ? [`${writing}: members`] : []));
+}
+
+const known = new Map<string, readonly (readonly [writing: string, form: string])[]>();
+
+function writingsOf(key: string): readonly (readonly [writing: string, form: string])[] {
+  const found = known.get(key) ?? makeWritings(key);
+  known.set(key, found);
+  return found;
+}
+
+function makeWritings(key: string): readonly (readonly [writing: string, form: string])[] {
+  const component = encodeURIComponent(key);
+  const every = Array.from(Buffer.from(key), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  const lower = (text: string) => text.replace(/%../g, (code) => code.toLowerCase());
+  const aligned = [0, 1, 2].map((offset) => base64At(offset, key));
+  const writings: [writing: string, form: string][] = [
+    ["plain", key],
+    ["as JSON", JSON.stringify(key).slice(1, -1)],
+    ["with its backslashes doubled", key.replaceAll("\\", "\\\\")],
+    ["percent-encoded", component],
+    ["percent-encoded", lower(component)],
+    ["percent-encoded", encodeURI(key)],
+    ["percent-encoded", new URLSearchParams({ k: key }).toString().slice(2)],
+    ["percent-encoded throughout", every],
+    ["percent-encoded throughout", every.toUpperCase()],
+    ...aligned.map((form): [string, string] => ["base64", form]),
+    ...aligned.map((form): [string, string] => ["base64url", form.replace(/\+/g, "-").replace(/\//g, "_")]),
+  ];
+  return [...new Map(writings.map(([writing, form]) => [form, [writing, form] as const])).values()];
+}
+
+// Only the characters that the key alone decides, whatever stands around it.
+function base64At(offset: number, key: string): string {
+  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(key)]);
+  return bytes.toString("base64").slice(Math.ceil((8 * offset) / 6), Math.floor((8 * bytes.length) / 6));
+}
+
+const everything = {
+  depth: Number.POSITIVE_INFINITY,
+  showHidden: true,
+  getters: true,
+  maxStringLength: Number.POSITIVE_INFINITY,
+  maxArrayLength: Number.POSITIVE_INFINITY,
+} as const;
+
+// Every way in which a value may come to be in a log.
+const views: Readonly<Record<string, (value: unknown) => string>> = {
+  inspect: (value) => inspect(value, everything),
+  JSON: (value) => JSON.stringify(value) ?? "",
+  String: (value) => String(value),
+  structuredClone: (value) => {
+    const clone = structuredClone(value);
+    return `${inspect(clone, everything)}\n${members(clone)}`;
+  },
+  members: (value) => members(value),
+};
+
+// Some values cannot be shown in every way; that is no leak.
+function shown(show: (value: unknown) => string, value: unknown): string {
+  try {
+    return show(value);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** Every string in own and inherited members, stacks and causes included, unescaped. */
+function members(root: unknown, but: ReadonlySet<unknown> = new Set(["constructor"])): string {
+  const texts: string[] = [];
+  const seen = new Set<unknown>();
+  const left: unknown[] = [root];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === "string") texts.push(value);
+    else if (typeof value === "symbol") texts.push(String(value));
+    else if (isObject(value) && !seen.has(value)) {
+      seen.add(value);
+      left.push(...contentOf(value, but));
+    }
+  }
+  return texts.join("\n");
+}
+
+function contentOf(value: object, but: ReadonlySet<unknown>): readonly unknown[] {
+  if (ArrayBuffer.isView(value)) {
+    return [Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("latin1")];
+  }
+  const content: unknown[] = [];
+  if (value instanceof Map) content.push(...value.keys(), ...value.values());
+  else if (value instanceof Set) content.push(...value);
+  for (let holder: unknown = value; isOwn(holder); holder = Object.getPrototypeOf(holder)) {
+    for (const name of Reflect.ownKeys(holder)) if (!but.has(name)) content.push(name, memberOf(value, name));
+  }
+  return content;
+}
+
+function memberOf(value: object, name: string | symbol): unknown {
+  try {
+    return Reflect.get(value, name);
+  } catch {
+    return undefined;
+  }
+}
+
+const builtIn: ReadonlySet<unknown> = new Set([
+  Object.prototype,
+  Array.prototype,
+  Function.prototype,
+  Error.prototype,
+]);
+
+function isOwn(holder: unknown): holder is object {
+  return isObject(holder) && !builtIn.has(holder);
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}

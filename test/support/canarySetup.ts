@@ -1,0 +1,14 @@
+// Vitest's setup of every test file: fails each test, and the file, whose errors, events, answers or output show the key.
+import { afterAll, afterEach } from "vitest";
+import { takeLeaks, watchOutput, watchStatusErrors } from "./canaryWatch.js";
+
+watchStatusErrors();
+watchOutput();
+
+afterEach(() => expectNoLeak());
+afterAll(() => expectNoLeak());
+
+function expectNoLeak(): void {
+  const leaks = [...new Set(takeLeaks())];
+  if (leaks.length > 0) throw new Error(`The key was shown:\n${leaks.join("\n")}`);
+}

@@ -1,0 +1,84 @@
+import { format } from "node:util";
+import { StatusError } from "../../src/core/status.js";
+import { leaksOf, leaksWithin } from "./canary.js";
+
+/** What came out since it was last searched. */
+let values: { readonly what: string; readonly value: unknown }[] = [];
+let printed: string[] = [];
+let leaks: string[] = [];
+let searched = 0;
+
+// Of each file; beyond these the cheap look must do, for a file of properties makes a hundred thousand errors.
+const searchedFully = 1000;
+// Searched at once when there are more, so that they do not pile up.
+const mostKept = 500;
+
+/** Keeps a value that a caller got, to be searched for the key. */
+export function see(what: string, value: unknown): void {
+  values.push({ what, value });
+  if (values.length > mostKept) search();
+}
+
+/** Keeps text that went to stdout or stderr. */
+export function seePrinted(text: string): void {
+  printed.push(text);
+}
+
+/** Searches what was kept. Returns the leaks found since this was last asked, and forgets them. */
+export function takeLeaks(): readonly string[] {
+  search();
+  const found = leaks;
+  leaks = [];
+  return found;
+}
+
+function search(): void {
+  const pending = values;
+  values = [];
+  // Vitest's own way of writing stacks reads source maps, which takes longer than all the rest.
+  const { prepareStackTrace } = Error;
+  Reflect.deleteProperty(Error, "prepareStackTrace");
+  try {
+    for (const { what, value } of pending) {
+      const found = searched++ < searchedFully ? leaksOf(value) : leaksWithin(value);
+      leaks.push(...found.map((leak) => `${what}, ${leak}`));
+    }
+  } finally {
+    if (prepareStackTrace) Error.prepareStackTrace = prepareStackTrace;
+  }
+  const text = printed.join("");
+  printed = [];
+  if (text !== "") leaks.push(...leaksWithin(text).map((leak) => `stdout or stderr, ${leak}`));
+}
+
+/** Sees every StatusError from now on: the class's constructor calls this one, where it called Error's. */
+export function watchStatusErrors(): void {
+  const watched = function (...given: [message?: string, options?: ErrorOptions]): Error {
+    const error: Error = Reflect.construct(Error, given, new.target);
+    see("a StatusError", error);
+    return error;
+  };
+  watched.prototype = Error.prototype;
+  Object.setPrototypeOf(StatusError, Object.setPrototypeOf(watched, Error));
+}
+
+/** Sees everything this process prints from now on; it is printed as before. */
+export function watchOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
+    stream.write = (...given: unknown[]): boolean => {
+      const [chunk] = given;
+      seePrinted(typeof chunk === "string" ? chunk : Buffer.from(chunk as Uint8Array).toString());
+      return write(...given);
+    };
+  }
+  const methods = console as unknown as Record<string, unknown>;
+  for (const [name, method] of Object.entries(methods)) {
+    if (typeof method !== "function") continue;
+    methods[name] = (...given: unknown[]): unknown => {
+      seePrinted(format(...given));
+      return method.apply(console, given);
+    };
+  }
+  process.on("warning", (warning) => seePrinted(format(warning)));
+}
