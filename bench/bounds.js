@@ -27,6 +27,10 @@ export const bounds = [
   most("uploadMemory", "tunerank", 40),
   most("uploadMemory", "tunerank, one retry", 40),
   ratio("manyDocuments", "nodeHttp", 1.15, 1.15),
+  { ...most("manyItems", "items ranked"), exactly: 100_000 },
+  // Ten times as many cost no more each, and their texts (100 MB) are not kept.
+  most("manyItems", "CPU per item, of 10,000 items", 1.2),
+  most("manyItems", "MB over an empty process", 160),
   { ...most("manyAtOnce", "calls fulfilled"), exactly: 5000 },
   most("manyAtOnce", "sockets at the server", 128),
   most("manyAtOnce", "bytes per waiting call", 10_000),

@@ -16,6 +16,7 @@ const all = [
   "uploadTime",
   "uploadMemory",
   "manyDocuments",
+  "manyItems",
   "manyAtOnce",
   "bundleSize",
   "heapGrowth",

@@ -1,55 +1,70 @@
 // Writes dist/, all that the package ships besides its documents.
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import ts from "typescript";
 import { writeContract } from "./build/contract.js";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
+const shared: BuildOptions = {
+  absWorkingDir: root,
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  platform: "neutral",
+  external: ["node:*"],
+  sourcemap: true,
+  chunkNames: "chunks/[name]-[hash]",
+  logLevel: "warning",
+};
+// Instead of the globals that would load Node's fetch.
+const inject = ["src/core/lightGlobals.ts"];
+
 await rm(`${root}dist`, { recursive: true, force: true });
 await writeContract(`${root}openapi.yaml`, `${root}dist`);
-await writeCode();
-await writeTesting();
+await writeLibrary();
+await writeSubpaths();
+await writeCommandLine();
 writeDeclarations();
 
 // Few files: on Node each one read at start costs about a millisecond.
-async function writeCode(): Promise<void> {
+async function writeLibrary(): Promise<void> {
   await build({
-    absWorkingDir: root,
+    ...shared,
     entryPoints: {
       index: "src/index.ts",
-      cli: "src/cli/main.ts",
-      "adapters/aiSdk": "src/adapters/aiSdk.ts",
-      "adapters/langchain": "src/adapters/langchain.ts",
       "platform/node": "src/core/platform/node.ts",
       "platform/web": "src/core/platform/web.ts",
     },
     outdir: "dist",
-    bundle: true,
     splitting: true,
-    format: "esm",
-    target: "es2022",
-    platform: "neutral",
     external: ["#platform", "node:*"],
-    inject: ["src/core/lightGlobals.ts"],
-    chunkNames: "chunks/[name]-[hash]",
-    sourcemap: true,
-    logLevel: "warning",
+    inject,
   });
 }
 
-// Apart from the rest: what both hold would be one more file to read for everybody.
-async function writeTesting(): Promise<void> {
+// The rest is built apart: what it shared with the library would be more files to read for everybody.
+async function writeSubpaths(): Promise<void> {
   await build({
-    absWorkingDir: root,
-    entryPoints: { index: "src/testing/index.ts" },
-    outdir: "dist/testing",
-    bundle: true,
-    format: "esm",
-    target: "es2022",
-    platform: "neutral",
-    sourcemap: true,
-    logLevel: "warning",
+    ...shared,
+    entryPoints: {
+      "testing/index": "src/testing/index.ts",
+      "adapters/aiSdk": "src/adapters/aiSdk.ts",
+      "adapters/langchain": "src/adapters/langchain.ts",
+    },
+    outdir: "dist",
+  });
+}
+
+// It runs on Node alone, and reads a command's own code only when that command is run.
+async function writeCommandLine(): Promise<void> {
+  await build({
+    ...shared,
+    entryPoints: { main: "src/cli/main.ts" },
+    outdir: "dist/cli",
+    splitting: true,
+    conditions: ["tunerank-source"],
+    inject,
   });
 }
 

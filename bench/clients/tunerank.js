@@ -5,6 +5,7 @@ export function open(baseUrl) {
   const client = createClient({ baseUrl, apiKey: "bench-key", accountId: "bench" });
   return {
     rerank: (body, options) => client.rerank(body, options),
+    rerankItems: (...given) => client.rerank.items(...given),
     upload: (path, options) => client.datasets.upload("bench", path, options),
   };
 }

@@ -7,7 +7,7 @@ import { startServer } from "../startServer.js";
 export const title = "A whole run of the command line: process start to its end, one small call";
 export const unit = "ms";
 
-const command = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+const command = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 export async function measure({ quick, node = process.execPath }) {
   const server = await startServer();

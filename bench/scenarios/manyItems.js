@@ -1,0 +1,32 @@
+import { runChild } from "../runChild.js";
+import { startServer } from "../startServer.js";
+
+export const title = "100,000 items of 1 KB reranked in batches of 1,000";
+export const unit = "";
+
+export async function measure({ quick, rounds = quick ? 1 : 5, ...child }) {
+  const samples = {
+    "items ranked": [],
+    "CPU per item, of 10,000 items": [],
+    "MB over an empty process": [],
+    "ms of CPU": [],
+  };
+  const server = await startServer();
+  const run = (items) => runChild("manyItems", { baseUrl: server.baseUrl, items }, child);
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const none = await run(0);
+      const few = await run(10_000);
+      const many = await run(100_000);
+      // What a process costs before its first item is no item's.
+      const perItem = ({ microseconds, ranked }) => (microseconds - none.microseconds) / ranked;
+      samples["items ranked"].push(many.ranked);
+      samples["CPU per item, of 10,000 items"].push(perItem(many) / perItem(few));
+      samples["MB over an empty process"].push((many.peakBytes - none.peakBytes) / 1e6);
+      samples["ms of CPU"].push(many.microseconds / 1000);
+    }
+  } finally {
+    await server.close();
+  }
+  return samples;
+}
