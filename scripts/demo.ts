@@ -1,12 +1,21 @@
-// Runs all four operations against the mock; --file FILE uploads a file of one's own.
+// Runs all four operations against the mock; --file FILE uploads a file of one's own,
+// --query TEXT --documents FILE ranks lines of one's own.
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createClient, isStatusError, type RerankRequest, type UploadProgress } from "../src/index.js";
+import { rankOwnDocuments } from "./demo/rankOwnDocuments.js";
 import { rerankExample } from "./demo/rerankExample.js";
+import { scoreBar } from "./demo/scoreBar.js";
 import { startMock } from "./mock/startMock.js";
 
-const { values } = parseArgs({ options: { file: { type: "string" } } });
+const { values } = parseArgs({
+  options: { file: { type: "string" }, query: { type: "string" }, documents: { type: "string" } },
+});
+if (values.query !== undefined || values.documents !== undefined) {
+  await rankOwnDocuments(values);
+  process.exit();
+}
 const file = values.file ?? fileURLToPath(new URL("../examples/train.jsonl", import.meta.url));
 
 console.log("Starting the mock. It answers every request with the contract's examples, whatever is sent.\n");
@@ -43,8 +52,7 @@ async function rerank(body: RerankRequest): Promise<void> {
   heading(`rerank({ query: "${body.query}", ... ${body.documents.length} documents })`);
   const { data } = await client.rerank(body);
   for (const { index, relevance_score } of data) {
-    const bar = "█".repeat(Math.round(relevance_score * 20)).padEnd(20, "░");
-    console.log(`  ${bar} ${relevance_score.toFixed(3)}  ${body.documents[index]}`);
+    console.log(`  ${scoreBar(relevance_score)}  ${body.documents[index]}`);
   }
   console.log();
 }

@@ -28,7 +28,7 @@ test("2,000 calls at once all settle over at most 128 sockets", async () => {
   expect(figures["warnings of Node"]).toEqual([0]);
 }, 60_000);
 
-test("the browser bundle of the whole client stays below 17 kB, minified and gzipped", async () => {
+test("the browser bundle of the whole client stays below 18 kB, minified and gzipped", async () => {
   const bytes = await bundleSize.measure({ entry });
-  expect(bytes["minified and gzipped"]?.[0]).toBeLessThan(17_000);
+  expect(bytes["minified and gzipped"]?.[0]).toBeLessThan(18_000);
 });

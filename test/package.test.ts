@@ -179,9 +179,9 @@ describe("tunerank/testing of the installed package", () => {
 });
 
 describe("the installed package in a browser", () => {
-  async function inBrowser(code: string): Promise<Outcome> {
+  async function inBrowser(code: string, scope = "document = {}"): Promise<Outcome> {
     const page = `
-      globalThis.document = {};
+      globalThis.${scope};
       delete globalThis.process;
       const { createClient, isStatusError } = await import("tunerank");
       const options = { baseUrl: "https://api.example.com", apiKey: ${JSON.stringify(canaryKey)}, accountId: "acme" };
@@ -190,12 +190,18 @@ describe("the installed package in a browser", () => {
     return await run(process.execPath, [...flags, "-e", page], { cwd: packed.user });
   }
 
-  test("is refused: every visitor could read the key", async () => {
-    const { stdout, stderr } = await inBrowser(`
-      try { createClient(options) } catch (error) {
-        console.log(error.code, error.executed, error.hint.includes("dangerouslyAllowBrowser"));
-      }`);
-    expect(stdout + stderr).toBe("INVALID_ARGUMENT no true\n");
+  test.each([
+    ["a page", "document = {}"],
+    ["a worker", "importScripts = () => {}"],
+  ])("is refused in %s: every visitor could read the key", async (_where, scope) => {
+    const code = `
+      for (const dangerouslyAllowBrowser of [undefined, false, "true", 1]) {
+        try { createClient({ ...options, dangerouslyAllowBrowser }); } catch (error) {
+          console.log(error.code, error.executed, error.hint.includes("dangerouslyAllowBrowser"));
+        }
+      }`;
+    const { stdout, stderr } = await inBrowser(code, scope);
+    expect(stdout + stderr).toBe("INVALID_ARGUMENT no true\n".repeat(4));
   });
 
   test("sends with the page's fetch once it is allowed, and cannot open paths", async () => {
@@ -242,7 +248,7 @@ describe.each([
       declarations = program.getSourceFiles().filter(({ fileName }) => fileName.includes("/tunerank/dist/"));
     }, 30_000);
 
-    test("type-checks, declarations included", () => {
+    test("type-checks, declarations included", { timeout: 30_000 }, () => {
       const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
         const text = ts.flattenDiagnosticMessageText(messageText, "\n");
         return `${file && path.relative(packed.user, file.fileName)}: ${text}`;

@@ -255,7 +255,7 @@ describe("arguments of rerank.items are checked before anything is sent", () => 
   ])("a text that %s names the item, in whichever batch it is", async (_name, broken, message) => {
     const client = connect(server.url);
     const error = await failureOf(() =>
-      client.rerank.items("q", items, { text: broken as never, batchSize: 1 }),
+      client.rerank.items("q", items, { text: broken as never, batchSize: 1, concurrency: 1 }),
     );
     expect(error.message).toBe(`[INVALID_ARGUMENT] ${message}`);
     expect(error.executed).toBe("no");

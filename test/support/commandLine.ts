@@ -32,7 +32,8 @@ buildSync({
   platform: "node",
   conditions: ["tunerank-source"],
 });
-const program: string = path.join(folder, "main.mjs");
+/** The command as one program: `node program ...`. */
+export const program: string = path.join(folder, "main.mjs");
 
 /** Runs `tunerank` to its end. */
 export async function tunerank(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
