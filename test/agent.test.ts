@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { describe, expect, test } from "vitest";
+import { canaryKey } from "./support/canary.js";
 import { certificate } from "./support/certificate.js";
 import { connect, failureOf, operationCalls, thrownBy } from "./support/clients.js";
 import { useCountingServer } from "./support/countingServer.js";
@@ -15,7 +16,7 @@ describe("an agent with a private authority", () => {
     const agent = new HttpsAgent({ ca: certificate });
     try {
       await call(connect(secure.url, { agent }));
-      expect(secure.requests).toMatchObject([{ method, url: path, authorization: "Bearer test-key" }]);
+      expect(secure.requests).toMatchObject([{ method, url: path, authorization: `Bearer ${canaryKey}` }]);
     } finally {
       agent.destroy();
     }
@@ -102,11 +103,16 @@ test.each<[what: string, agent: object, protocol: string]>([
   ["that is no agent", {}, "http:"],
   ["of https for an http address", new HttpsAgent(), "http:"],
   ["of http for an https address", new HttpAgent(), "https:"],
-])("an agent %s makes the call fail, and nothing ran", async (_what, agent, protocol) => {
+])("an agent %s is INVALID_ARGUMENT, and nothing ran", async (_what, agent, protocol) => {
   const url = plain.url.replace("http:", protocol);
-  // Which code, and whether the client or its first call says so, is left open here.
-  const error = await failureOf(async () => connect(url, { agent }).rerank(rerank));
-  expect(error.executed).toBe("no");
+  const error = await failureOf(() => connect(url, { agent }).rerank(rerank));
+  expect(error).toMatchObject({
+    code: "INVALID_ARGUMENT",
+    executed: "no",
+    codeSource: "client",
+    attempts: [],
+  });
+  expect(error.message).toContain("agent");
   expect(plain.connections).toBe(0);
 });
 

@@ -1,0 +1,71 @@
+import type { Act } from "./faultServer.js";
+
+type Bytes = string | Uint8Array;
+
+/** A head of an answer. */
+export function head(
+  status: string | number,
+  headers: Readonly<Record<string, string | number>> = {},
+): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status}${typeof status === "number" ? " As Asked" : ""}\r\n${lines.join("")}\r\n`;
+}
+
+/** A whole answer with its length. */
+export function answer(
+  status: string | number,
+  body: Bytes,
+  headers: Readonly<Record<string, string | number>> = {},
+): Buffer {
+  const type = { "content-type": "application/json", "content-length": Buffer.byteLength(body), ...headers };
+  return Buffer.concat([Buffer.from(head(status, type), "latin1"), Buffer.from(body as string)]);
+}
+
+/** A right answer of any operation. */
+export const good: Buffer = answer(200, "{}");
+
+/** Does something else with the first request of each connection, and answers that as it should be. */
+export function afterGood(act: Act): Act {
+  return (socket, moment) => (moment.request === 1 ? void socket.write(good) : act(socket, moment));
+}
+
+/** Sends these bytes, and then nothing. */
+export function send(...parts: readonly Bytes[]): Act {
+  return (socket) => void socket.write(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+}
+
+/** Sends these bytes and closes. */
+export function sendAndClose(...parts: readonly Bytes[]): Act {
+  return (socket) => void socket.end(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+}
+
+/** Sends these bytes, gives them time to arrive, and resets. */
+export function sendAndReset(...parts: readonly Bytes[]): Act {
+  return (socket, moment) => {
+    send(...parts)(socket, moment);
+    setTimeout(() => socket.resetAndDestroy(), 50);
+  };
+}
+
+/** Sends some bytes at once, then the others one by one. */
+export function drip(first: Bytes, rest: string, everyMs: number): Act {
+  return (socket) => {
+    socket.write(first);
+    let sent = 0;
+    const timer = setInterval(() => {
+      if (sent < rest.length) socket.write(rest.charAt(sent++));
+    }, everyMs);
+    socket.on("close", () => clearInterval(timer));
+  };
+}
+
+/** Sends some bytes, then the others again and again, as fast as they are taken. */
+export function endless(first: Bytes, again: Bytes): Act {
+  return (socket) => {
+    socket.write(first);
+    const more = (): void => {
+      if (!socket.destroyed) socket.write(again, () => setImmediate(more));
+    };
+    more();
+  };
+}

@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterGood, good, sendAndClose } from "./acts.js";
+import { type Fault, nowhere, type Place } from "./fault.js";
+import { serve } from "./faultServer.js";
+import { fullBacklog } from "./fullBacklog.js";
+import { like, onceLike, succeeds } from "./outcomes.js";
+
+// The near end of a connection: its port is taken, and nobody listens there.
+async function refusing(): Promise<Place> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const near = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [far] = await Promise.all([once(server, "connection"), once(near, "connect")]);
+  const close = async (): Promise<void> => {
+    near.destroy();
+    far[0].destroy();
+    await once(server.close(), "close");
+  };
+  return nowhere({ baseUrl: `http://127.0.0.1:${near.localPort}` }, close);
+}
+
+// No TCP connection leads to a group of machines.
+async function unreachable(): Promise<Place> {
+  return nowhere({ baseUrl: "http://224.0.0.1:8443", allowInsecureHttp: true });
+}
+
+const unread = like("close-before-headers", { seen: false });
+// A moment later, so that the client has its connection by then.
+const laterMs = 50;
+
+// By then Node's fetch, too, holds its connection for the next call.
+const reused = (): Promise<unknown> => pause(20);
+const closed = async (place: Place): Promise<void> => {
+  while (place.open > 0) await pause(10);
+};
+
+/** Connections that do not come about, or do not last. */
+export const connectionFaults: readonly Fault[] = [
+  { name: "refused", start: refusing, outcomes: like("refused") },
+  { name: "unreachable", start: unreachable, outcomes: like("refused") },
+  {
+    name: "connecting stalls: the backlog is full",
+    start: fullBacklog,
+    outcomes: like("connect-stalls"),
+    client: { connectTimeoutMs: 250, timeoutMs: 5_000 },
+    // It has no connection timeout of the caller's and does not tell whether it is connected.
+    overFetch: {
+      outcomes: like("deadline", { seen: false }),
+      client: { timeoutMs: 2_000, attemptTimeoutMs: 2_000 },
+    },
+  },
+  {
+    name: "closed without reading",
+    start: () => serve({ connection: (socket) => void setTimeout(() => socket.destroy(), laterMs) }),
+    outcomes: unread,
+  },
+  {
+    name: "reset without reading",
+    start: () => serve({ connection: (socket) => void setTimeout(() => socket.resetAndDestroy(), laterMs) }),
+    outcomes: unread,
+  },
+  {
+    name: "closed before headers",
+    start: () => serve({ request: (socket) => void socket.end() }),
+    outcomes: like("close-before-headers"),
+  },
+  {
+    name: "reset before headers",
+    start: () => serve({ request: (socket) => void socket.resetAndDestroy() }),
+    outcomes: like("reset-before-headers"),
+  },
+  {
+    name: "a reused connection is closed",
+    start: () => serve({ request: afterGood((socket) => void socket.end()) }),
+    outcomes: onceLike("close-before-headers"),
+    afterGoodCall: reused,
+  },
+  {
+    name: "a reused connection is reset",
+    start: () => serve({ request: afterGood((socket) => void socket.resetAndDestroy()) }),
+    outcomes: onceLike("reset-before-headers"),
+    afterGoodCall: reused,
+  },
+  {
+    name: "an idle connection was closed, though keep-alive was promised",
+    start: () => serve({ request: sendAndClose(good) }),
+    outcomes: succeeds,
+    afterGoodCall: closed,
+  },
+  {
+    name: "silence",
+    start: () => serve({}),
+    outcomes: like("deadline"),
+    client: { timeoutMs: 2_000, attemptTimeoutMs: 2_000 },
+  },
+  {
+    name: "silence in every attempt",
+    start: () => serve({}),
+    outcomes: like("attempt-timeout"),
+    client: { timeoutMs: 10_000, attemptTimeoutMs: 1_000 },
+  },
+];

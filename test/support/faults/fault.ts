@@ -1,0 +1,46 @@
+import type { ClientOptions } from "../../../src/index.js";
+import type { Outcomes } from "./outcomes.js";
+
+/** Where a faulty service is, and what it has seen. */
+export interface Place {
+  readonly options: ClientOptions & { readonly baseUrl: string };
+  /** Requests whose headers came. */
+  requests: number;
+  /** Connections open now. */
+  readonly open: number;
+  /** Connections to the other origin that redirects name. */
+  readonly strayed: number;
+  /** Reads on where it had stopped: only so it learns that the other side has gone. */
+  readOn(): void;
+  close(): Promise<void>;
+}
+
+/** A place where no request ever arrives. */
+export function nowhere(options: Place["options"], close: () => Promise<void> = async () => {}): Place {
+  return { options, requests: 0, open: 0, strayed: 0, readOn: () => {}, close };
+}
+
+/** One way for a service to misbehave, and what must come of a call of each operation. */
+export interface Fault {
+  readonly name: string;
+  readonly start: () => Promise<Place>;
+  readonly outcomes: Outcomes;
+  /** What becomes of it over Node's fetch, where that cannot be the same. */
+  readonly overFetch?: {
+    readonly outcomes?: Outcomes;
+    /** Outcomes that are as right. */
+    readonly or?: Outcomes;
+    readonly client?: ClientOptions;
+  };
+  /** Options of the client. @default timeoutMs 30,000 */
+  readonly client?: ClientOptions;
+  /** The size of what rerank and upload send. @default a few bytes */
+  readonly bodyBytes?: number;
+  /** Has a good call come first, whose connection the faulty one can use; what to wait for between the two. */
+  readonly afterGoodCall?: (place: Place) => Promise<unknown>;
+  /** Takes so much memory or time that few may run at once. */
+  readonly heavy?: boolean;
+}
+
+/** Thrown where a fault cannot be had on this machine. */
+export class CannotHappenHere extends Error {}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ClientOptions } from "../../../src/index.js";
+import { takeLeaks } from "../canaryWatch.js";
+import { type OperationCall, operationCalls, transports } from "../clients.js";
+import type { Fault } from "./fault.js";
+import type { Outcome } from "./outcomes.js";
+import { runFault, type Seen, statusErrorOf } from "./runFault.js";
+
+interface Run {
+  readonly transport: string;
+  readonly options: ClientOptions;
+  readonly operation: OperationCall;
+  readonly fault: Fault;
+}
+
+const isHeavy = ({ fault }: Run): boolean => fault.heavy === true;
+const isTimed = ({ fault }: Run): boolean => fault.client?.timeoutMs !== undefined;
+
+/** How far past its deadline a call may settle. */
+const graceMs = 250;
+
+/** Calls every operation with each of the faults over every transport, and tests what came of it. */
+export function testFaults(faults: readonly Fault[]): void {
+  const runs: readonly Run[] = transports.flatMap(({ name: transport, options }) =>
+    operationCalls.flatMap((operation) => faults.map((fault) => ({ transport, options, operation, fault }))),
+  );
+  const seen = new Map<Run, Seen>();
+  const unhandled: unknown[] = [];
+  const leaks: string[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+
+  beforeAll(async () => {
+    process.on("unhandledRejection", note).on("uncaughtException", note);
+    for (const [atOnce, phase] of phasesOf(runs)) {
+      const left = [...phase];
+      const lane = async (): Promise<void> => {
+        for (let run = left.shift(); run; run = left.shift()) seen.set(run, await runUndisturbed(run));
+      };
+      await Promise.all(Array.from({ length: atOnce }, lane));
+      leaks.push(...takeLeaks());
+    }
+    await Promise.all([...seen.values()].map(({ left }) => left));
+  }, 300_000);
+  afterAll(() => void process.off("unhandledRejection", note).off("uncaughtException", note));
+
+  describe.each(transports)("over $name", ({ name }) => {
+    describe.each(operationCalls)("$operation", ({ operation }) => {
+      test.each(runs.filter((run) => run.transport === name && run.operation.operation === operation))(
+        "$fault.name",
+        async (run) => {
+          await expectRight(run, seen.get(run));
+        },
+      );
+    });
+  });
+
+  test("no rejection and no exception was left unhandled", () => expect(unhandled).toEqual([]));
+
+  test("no error shows the key", () => expect(leaks).toEqual([]));
+}
+
+// Waits are real: calls wait side by side, each with a server and a client of its own; where time is measured, fewer.
+function phasesOf(runs: readonly Run[]): readonly (readonly [atOnce: number, phase: readonly Run[]])[] {
+  return [
+    [50, runs.filter((run) => !isTimed(run) && !isHeavy(run))],
+    [24, runs.filter((run) => isTimed(run) && !isHeavy(run))],
+    [2, runs.filter(isHeavy)],
+  ];
+}
+
+// On a busy machine nothing may happen for longer than a call may be late: what was measured then says nothing: once more.
+async function runUndisturbed(run: Run): Promise<Seen> {
+  for (let tries = 1; ; tries += 1) {
+    const seen = await runFault(run.fault, run.operation, run.options);
+    if (!isTimed(run) || seen.stoodStillMs < graceMs || tries === 5) return seen;
+    await seen.left;
+  }
+}
+
+async function expectRight({ transport, operation, fault }: Run, seen: Seen | undefined): Promise<void> {
+  if (seen === undefined) throw new Error("The call was not made.");
+  const over = transport === "fetch" ? fault.overFetch : undefined;
+  const expected = (over?.outcomes ?? fault.outcomes)[operation.operation];
+  const allowed = [expected, ...(over?.or ? [over.or[operation.operation]] : [])];
+  const found = foundIn(seen);
+  expect(allowed.flatMap((outcome) => cautious(outcome, transport))).toContainEqual(found);
+  const error = statusErrorOf(seen);
+  if (error) expect(error.operation).toBe(operation.operation);
+  expect(JSON.stringify(seen.value) ?? "").not.toContain("poison");
+  expect(seen.lateMs).toBeLessThan(graceMs);
+  expect(seen.strayed).toBe(0);
+  expect(await seen.left).toBe(0);
+}
+
+// Attempts are told of by errors alone.
+function foundIn(seen: Seen): object {
+  const { requests } = seen;
+  const error = statusErrorOf(seen);
+  if (!error) return "error" in seen ? { thrown: seen.error } : { code: "OK", requests };
+  const { code, executed, inferred, codeSource, attempts } = error;
+  return { code, executed, inferred, codeSource, requests, attempts: attempts.length };
+}
+
+// A fetch function tells less of the network: it may not know that nothing ran, never the reverse.
+function cautious(outcome: Outcome, transport: string): readonly object[] {
+  const { attempts: _, ...succeeded } = outcome;
+  if (outcome.code === "OK") return [succeeded];
+  const careful = transport === "fetch" && outcome.executed === "no";
+  return careful ? [outcome, { ...outcome, executed: "unknown" }] : [outcome];
+}
