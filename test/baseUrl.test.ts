@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { createClient } from "../src/index.js";
+import { canaryKey } from "./support/canary.js";
 import { connect, thrownBy, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
@@ -25,6 +26,10 @@ const refused: readonly (readonly [what: string, baseUrl: unknown])[] = [
   ["with a space before it", " https://api.example.com"],
   ["with a line break", "https://api.example.com/\nv1"],
   ["with a tab", "https://api.\texample.com"],
+  // The account's id would take its place.
+  ["with a template for a host", "https://{account_id}/secret-part"],
+  ["with a template in its path", "https://api.example.com/{region}"],
+  ["with braces", "https://api.example.com/{secret-part}"],
   ["of another scheme", "ftp://api.example.com"],
   ["of a file", "file:///etc/passwd"],
 ];
@@ -39,12 +44,18 @@ const remote = [
   "http://[::2]",
 ];
 
-const loopback = ["http://127.0.0.1:4010", "http://127.8.9.10", "http://[::1]:4010", "http://localhost:4010"];
+const loopback = [
+  "http://127.0.0.1:4010",
+  "http://127.8.9.10",
+  "http://127.100.101.102",
+  "http://[::1]:4010",
+  "http://localhost:4010",
+];
 
 describe("a base URL", () => {
   test.each(refused)("%s is refused, and the error does not repeat it", (_what, baseUrl) => {
     const error = thrownBy(() =>
-      createClient({ baseUrl: baseUrl as string, apiKey: "key", allowInsecureHttp: true }),
+      createClient({ baseUrl: baseUrl as string, apiKey: canaryKey, allowInsecureHttp: true }),
     );
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
     expect(error.message).toContain("baseUrl");
@@ -52,21 +63,27 @@ describe("a base URL", () => {
   });
 
   test.each(remote)("%s is refused: the key would travel unencrypted", (baseUrl) => {
-    const error = thrownBy(() => createClient({ baseUrl, apiKey: "key" }));
+    const error = thrownBy(() => createClient({ baseUrl, apiKey: canaryKey }));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
     expect(error.hint).toContain("allowInsecureHttp");
   });
 
   test.each(remote)("%s is taken with allowInsecureHttp", (baseUrl) => {
-    expect(() => createClient({ baseUrl, apiKey: "key", allowInsecureHttp: true })).not.toThrow();
+    expect(() => createClient({ baseUrl, apiKey: canaryKey, allowInsecureHttp: true })).not.toThrow();
   });
 
   test.each(loopback)("%s is taken: it is this machine", (baseUrl) => {
-    expect(() => createClient({ baseUrl, apiKey: "key" })).not.toThrow();
+    expect(() => createClient({ baseUrl, apiKey: canaryKey })).not.toThrow();
+  });
+
+  test("with very many slashes is read at once", () => {
+    const started = performance.now();
+    createClient({ baseUrl: `https://api.example.com${"/".repeat(100_000)}x`, apiKey: canaryKey });
+    expect(performance.now() - started).toBeLessThan(1000);
   });
 
   test("of https is taken", () => {
-    expect(() => createClient({ baseUrl: "https://api.example.com/base/", apiKey: "key" })).not.toThrow();
+    expect(() => createClient({ baseUrl: "https://api.example.com/base/", apiKey: canaryKey })).not.toThrow();
   });
 });
 
@@ -75,5 +92,15 @@ describe.each(transports)("over $name", ({ options }) => {
     const client = connect(server.url.replace("127.0.0.1", "localhost"), options);
     await client.deployments.scale("prod", 1);
     expect(server.only.headers.host).toMatch(/^localhost:\d+$/);
+  });
+
+  test.each([
+    ["/", ""],
+    ["/a", "/a"],
+    ["/a/b/", "/a/b"],
+    ["/a/b///", "/a/b"],
+  ])("a base path of %s begins every path, its last slashes left out", async (given, sent) => {
+    await connect(server.url + given, options).rerank({ query: "q", documents: ["d"] });
+    expect(server.only.url).toBe(`${sent}/inference/v1/rerank`);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createClient } from "../src/index.js";
+import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
@@ -37,7 +38,7 @@ describe.each(transports)("over $name", ({ options }) => {
       "x-team": "search",
       "x-stage": "call",
       "x-trace": "t 1",
-      authorization: "Bearer test-key",
+      authorization: `Bearer ${canaryKey}`,
     });
   });
 
@@ -68,6 +69,12 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 });
 
+test("over node:http a header named __proto__ is sent like any other", async () => {
+  const headers = Object.fromEntries([["__proto__", "1"]]);
+  await connect(server.url, { headers }).deployments.scale("prod", 1);
+  expect(server.only.rawHeaders).toContain("__proto__");
+});
+
 test.each(forbidden)("a client may not set %s", (name) => {
   const error = thrownBy(() => connect("https://api.example.com", { headers: { [name]: "secret-part" } }));
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
@@ -83,7 +90,7 @@ test.each(illFormed)("a client's headers with %s are refused", (_what, headers) 
 
 test.each(["two\r\nlines", "é", 7, null])("the userAgent %j is refused", (userAgent) => {
   const error = thrownBy(() =>
-    createClient({ baseUrl: "https://api.example.com", apiKey: "key", userAgent: userAgent as string }),
+    createClient({ baseUrl: "https://api.example.com", apiKey: canaryKey, userAgent: userAgent as string }),
   );
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
 });

@@ -1,0 +1,64 @@
+// Calls the service with openapi-fetch and the types that openapi-typescript made.
+import { openAsBlob } from "node:fs";
+import { basename } from "node:path";
+import createClient from "openapi-fetch";
+import type { paths } from "./schema.js";
+
+const { TUNERANK_BASE_URL = "", TUNERANK_API_KEY = "", TUNERANK_FILE = "" } = process.env;
+const client = createClient<paths>({
+  baseUrl: TUNERANK_BASE_URL,
+  headers: { authorization: `Bearer ${TUNERANK_API_KEY}` },
+});
+
+const { data: job } = await client.POST(
+  "/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume",
+  { params: { path: { account_id: "acme", reinforcement_fine_tuning_job_id: "answer-quality" } }, body: {} },
+);
+const scheduler = job?.trainingConfig?.lrScheduler;
+const { data: ranked } = await client.POST("/inference/v1/rerank", {
+  body: {
+    query: "capital of France",
+    documents: ["Rome.", "Lyon.", "Paris."],
+    model: "accounts/acme/models/reranker-small",
+    top_n: 3,
+    return_documents: true,
+    task: "Find the capital.",
+  },
+});
+const best = ranked?.data[0];
+const { data: scaled } = await client.PATCH("/v1/accounts/{account_id}/deployments/{deployment_id}:scale", {
+  params: { path: { account_id: "acme", deployment_id: "support-search" } },
+  body: { replicaCount: 2 },
+});
+// The types say string for the file: what is sent is made by the serializer.
+const file = new File([await openAsBlob(TUNERANK_FILE)], basename(TUNERANK_FILE));
+const { data: stored } = await client.POST("/v1/accounts/{account_id}/datasets/{dataset_id}:upload", {
+  params: { path: { account_id: "acme", dataset_id: "support-answers" } },
+  body: { file: "" },
+  bodySerializer() {
+    const form = new FormData();
+    form.set("file", file);
+    return form;
+  },
+});
+const { error, response } = await client.PATCH(
+  "/v1/accounts/{account_id}/deployments/{deployment_id}:scale",
+  {
+    params: { path: { account_id: "acme", deployment_id: "missing" } },
+    body: { replicaCount: 0 },
+  },
+);
+
+console.log(
+  JSON.stringify({
+    resume: {
+      state: job?.state,
+      acceleratorSeconds: job?.acceleratorSeconds?.["accelerator-type-a"],
+      minLrRatio: scheduler && "cosine" in scheduler ? scheduler.cosine.minLrRatio : undefined,
+    },
+    rerank: { index: best?.index, relevanceScore: best?.relevance_score, document: best?.document },
+    scale: scaled,
+    upload: { filename: stored?.filename, bytes: stored?.bytes },
+    error: { status: response.status, code: error?.code },
+  }),
+);

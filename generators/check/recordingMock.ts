@@ -1,0 +1,55 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { type Route, readRoutes } from "./routes.js";
+
+/** One request as it came over the wire. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** Path and query, not decoded. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer<ArrayBuffer>;
+}
+
+export interface RecordingMock {
+  readonly url: string;
+  /** The requests since this was last called. */
+  take(): RecordedRequest[];
+  stop(): Promise<void>;
+}
+
+/** Answers each operation with the document's example, or 404 where an id is "missing"; checks nothing, keeps all. */
+export async function startRecordingMock(document: string): Promise<RecordingMock> {
+  const routes = await readRoutes(document);
+  let requests: RecordedRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const { method = "", url = "", headers } = request;
+    requests.push({ method, url, headers, body: Buffer.from(await buffer(request)) });
+    answer(response, routes, method, url);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    take() {
+      const taken = requests;
+      requests = [];
+      return taken;
+    },
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+function answer(response: ServerResponse, routes: readonly Route[], method: string, url: string): void {
+  const route = routes.find((each) => each.method === method && each.path.test(url));
+  const isMissing = url.includes("/missing:");
+  const status = route === undefined ? 501 : isMissing ? 404 : 200;
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify((isMissing ? route?.notFound : route?.answer) ?? { code: "UNIMPLEMENTED" }));
+}

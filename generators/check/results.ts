@@ -1,0 +1,89 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { root } from "./folders.js";
+
+/** A client that a tool made from a document; a row of docs/data/generators.json. */
+export interface ClientRow {
+  readonly tool: string;
+  readonly version: string;
+  readonly language: string;
+  readonly document: string;
+  readonly compiled: boolean;
+  /** The operations whose request and answer were right. */
+  readonly called: number;
+  /** The operations that the tool can make a client for. */
+  readonly callable: number;
+  readonly errorRead: boolean;
+  readonly date: string;
+  readonly note: string;
+}
+
+/** What schemathesis found of a document while Prism served it; a row of docs/data/generators.json. */
+export interface SchemathesisRow {
+  readonly tool: "schemathesis";
+  readonly version: string;
+  readonly document: string;
+  readonly operations: number;
+  readonly requests: number;
+  readonly failures: number;
+  readonly date: string;
+}
+
+/** What came of one tool and one document. */
+export interface Result<Row = ClientRow | SchemathesisRow> {
+  readonly row: Row;
+  /** The toolchains that were not there; then nothing was tried. */
+  readonly skippedFor: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}
+
+/** Says at once what came of a tool. */
+export function printResult({ row, skippedFor, problems }: Result, seconds: number): void {
+  const what = skippedFor.length > 0 ? "SKIPPED" : problems.length > 0 ? "FAILED" : "ok";
+  console.log(`${what}  ${row.tool} ${row.version}, ${row.document}  (${seconds.toFixed(1)} s)`);
+  for (const problem of problems) console.error(`  ${problem.replaceAll("\n", "\n  ")}`);
+}
+
+export function printTable(results: readonly Result[]): void {
+  const lines = results.map(cellsOf);
+  const width = (column: number): number => Math.max(...lines.map((line) => line[column]?.length ?? 0));
+  console.log();
+  for (const line of lines) {
+    console.log(line.map((cell, column) => cell.padEnd(line.length > 4 ? width(column) : 0)).join("  "));
+  }
+}
+
+function cellsOf({ row, skippedFor }: Result): string[] {
+  const { tool, version, document } = row;
+  if (skippedFor.length > 0) return [tool, version, document, `SKIPPED: no ${skippedFor.join(", no ")}`];
+  if ("failures" in row) {
+    const { operations, requests, failures } = row;
+    return [tool, version, document, `${operations} tested`, `${requests} requests`, `${failures} failures`];
+  }
+  const { compiled, called, callable, errorRead } = row;
+  const calls = `${called} of ${callable} called`;
+  return [
+    tool,
+    version,
+    document,
+    compiled ? "compiled" : "NOT COMPILED",
+    calls,
+    errorRead ? "error read" : "NO ERROR READ",
+  ];
+}
+
+/** Keeps the results for the docs. */
+export async function writeResults(results: readonly Result[]): Promise<void> {
+  const rows = results.map(({ row }) => row);
+  const [clients, schemathesis] = [
+    rows.filter((row) => "called" in row),
+    rows.filter((row) => "failures" in row),
+  ];
+  const folder = join(root, "docs/data");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "generators.json"), `${JSON.stringify({ clients, schemathesis }, null, 2)}\n`);
+}

@@ -1,0 +1,82 @@
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { differences, essenceOf } from "../generators/check/compare.js";
+import { operations } from "../generators/check/tool.js";
+import { tools } from "../generators/tools/index.js";
+import { useRecordingServer } from "./support/recordingServer.js";
+
+const server = useRecordingServer();
+
+async function essenceSent(path: string, init: RequestInit): Promise<object> {
+  server.reset();
+  await fetch(server.url + path, { method: "POST", ...init });
+  return essenceOf({ ...server.only, body: Buffer.from(server.only.body) });
+}
+
+const json = { authorization: "Bearer key", "content-type": "application/json" };
+
+function form(name: string, bytes: number[], filename: string): FormData {
+  const body = new FormData();
+  body.append(name, new Blob([Uint8Array.from(bytes)]), filename);
+  return body;
+}
+
+describe("the comparison of generated clients with our own", () => {
+  test("takes no notice of spacing, key order, boundary, file name and other headers", async () => {
+    const ours = await essenceSent("/v1/a:scale", { headers: json, body: '{"a":1,"b":2}' });
+    const headers = { ...json, "content-type": "Application/JSON; charset=utf-8", "user-agent": "other" };
+    const theirs = await essenceSent("/v1/a:scale", { headers, body: '{ "b": 2, "a": 1 }' });
+    expect(differences(ours, theirs)).toEqual([]);
+    const upload = await essenceSent("/upload", { body: form("file", [0, 13, 10, 255], "a.bin") });
+    expect(
+      differences(upload, await essenceSent("/upload", { body: form("file", [0, 13, 10, 255], "b") })),
+    ).toEqual([]);
+  });
+
+  test.each([
+    ["method", "/v1/a:scale", { method: "PUT", headers: json, body: "{}" }],
+    ["url", "/v1/a%3Ascale", { headers: json, body: "{}" }],
+    ["url", "/v1/a:scale?b", { headers: json, body: "{}" }],
+    ["authorization", "/v1/a:scale", { headers: { ...json, authorization: "key" }, body: "{}" }],
+    ["mediaType", "/v1/a:scale", { headers: { ...json, "content-type": "text/plain" }, body: "{}" }],
+    ["body", "/v1/a:scale", { headers: json, body: '{"replicaCount":0}' }],
+    ["body", "/v1/a:scale", { headers: json }],
+  ])("sees another %s: %s %o", async (member, path, init) => {
+    const ours = await essenceSent("/v1/a:scale", { headers: json, body: "{}" });
+    const found = differences(ours, await essenceSent(path, init));
+    expect(found).toEqual([expect.stringMatching(new RegExp(`^${member}: expected `))]);
+  });
+
+  test.each([
+    ["another name", form("data", [1, 2], "a.bin")],
+    ["other bytes", form("file", [1, 3], "a.bin")],
+    ["two parts", form("file", [1, 2], "a.bin")],
+  ])("sees a form with %s", async (what, body) => {
+    if (what === "two parts") body.append("purpose", "fine-tune");
+    const ours = await essenceSent("/upload", { body: form("file", [1, 2], "a.bin") });
+    expect(differences(ours, await essenceSent("/upload", { body }))).toEqual([
+      expect.stringMatching(/^body: /),
+    ]);
+  });
+
+  test("sees a part that is not a file", async () => {
+    const text = new FormData();
+    text.append("file", "\u0001");
+    const ours = await essenceSent("/upload", { body: form("file", [1], "a.bin") });
+    expect(differences(ours, await essenceSent("/upload", { body: text }))).toHaveLength(1);
+  });
+});
+
+describe("docs/data/generators.json", async () => {
+  const path = new URL("../docs/data/generators.json", import.meta.url);
+  const { clients } = JSON.parse(await readFile(path, "utf8")) as { clients: Record<string, unknown>[] };
+
+  test("has a row for every pinned tool and document, each good; else run `npm run check:generators`", () => {
+    const wanted = tools.flatMap(({ name, version, language, documents, unsupported = [], note = "" }) => {
+      const count = operations.length - unsupported.length;
+      const good = { compiled: true, called: count, callable: count, errorRead: true };
+      return documents.map((document) => ({ tool: name, version, language, document, note, ...good }));
+    });
+    expect(clients.map(({ date, ...row }) => row)).toEqual(wanted);
+  });
+});

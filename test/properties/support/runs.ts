@@ -1,0 +1,46 @@
+import fc, { type Arbitrary, type Parameters } from "fast-check";
+
+/** The seed of every property of this file: TUNERANK_SEED, or a new one; printed, so that a failure can be repeated. */
+export const seed: number = Number(process.env.TUNERANK_SEED ?? Math.trunc(Math.random() * 2 ** 31));
+
+const multiplier = Number(process.env.TUNERANK_RUNS ?? 1);
+
+// Stacks of errors by the thousand, mapped to their sources, would take most of the time.
+Error.stackTraceLimit = 2;
+
+console.log(`TUNERANK_SEED=${seed} TUNERANK_RUNS=${multiplier}`);
+
+/** How often a property runs: `count` by default, more or less with TUNERANK_RUNS. */
+export function runs(count: number): number {
+  return Math.max(1, Math.round(count * multiplier));
+}
+
+/** Milliseconds a test may take. */
+export function within(ms: number): number {
+  return ms * Math.max(1, multiplier);
+}
+
+/** What `fc.assert` takes. */
+export function times(count: number): Parameters<unknown> {
+  return { seed, numRuns: runs(count) };
+}
+
+/**
+ * Holds for `count` random values, many at once. Each lane is a run of fast-check of its own, with the next seed:
+ * a failure is shrunk there, one value at a time.
+ */
+export async function holdsFor<T>(
+  values: Arbitrary<T>,
+  count: number,
+  holds: (value: T, lane: number) => Promise<void>,
+  lanes = 32,
+): Promise<void> {
+  const numRuns = Math.ceil(runs(count) / lanes);
+  const running = Array.from({ length: lanes }, (_, lane) =>
+    fc.assert(
+      fc.asyncProperty(values, (value) => holds(value, lane)),
+      { seed: seed + lane, numRuns },
+    ),
+  );
+  await Promise.all(running);
+}
