@@ -47,6 +47,7 @@ test("a call that fails is told of with its error, each of its attempts included
   expect(heard.map(([event]) => event)).toEqual(["start", "end", "error", "asyncStart", "asyncEnd"]);
   expect(heard.at(-1)?.[1].error).toBe(error);
   expect(error.attempts).toHaveLength(2);
+  expect(heard.at(-1)?.[1].attempts).toBe(error.attempts);
   expect(server.requests).toHaveLength(2);
 });
 

@@ -1,6 +1,6 @@
 import { tracing } from "#platform";
 import type { OperationId } from "../generated/contract.js";
-import type { Attempt } from "./status.js";
+import type { Attempt, StatusError } from "./status.js";
 
 /** What subscribers of the tracing channel `tunerank.call` are told: never a key, a body or an answer. */
 export interface CallTrace {
@@ -35,8 +35,13 @@ async function tell<T extends { readonly attempts: readonly Attempt[] }>(
   let outcome: T | undefined;
   // The channel would hand over what its promise resolves to: that holds the answer.
   await tracing.tracePromise(async () => {
-    outcome = await run();
-    context.attempts = outcome.attempts;
+    try {
+      outcome = await run();
+      context.attempts = outcome.attempts;
+    } catch (error) {
+      context.attempts = (error as StatusError).attempts;
+      throw error;
+    }
   }, context);
   return outcome as T;
 }

@@ -1,9 +1,11 @@
-import http from "node:http";
+import type http from "node:http";
 import { NodeExchange } from "./nodeExchange.js";
 import type { Transport, TransportOptions } from "./transport.js";
 
 /** Sends over node:http and node:https with keep-alive sockets, through the caller's agent when there is one. */
 export function createNodeTransport({ maxConnections, agent }: TransportOptions): Transport {
+  // Asked for, not imported: OpenTelemetry sees what is asked for, and plain http never loads TLS.
+  const modules: Partial<Record<string, typeof http>> = {};
   const own: Partial<Record<string, http.Agent>> = {};
   const agentFor = (module: typeof http, protocol: string): http.Agent => {
     if (agent !== undefined) return agent as http.Agent;
@@ -19,9 +21,8 @@ export function createNodeTransport({ maxConnections, agent }: TransportOptions)
   return {
     send(request) {
       const { protocol } = request.url;
-      // node:https loads TLS, which a client of a plain http address never needs.
-      const module =
-        protocol === "https:" ? (process.getBuiltinModule("node:https") as unknown as typeof http) : http;
+      modules[protocol] ??= process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
+      const module = modules[protocol];
       return new NodeExchange(request, module, agentFor(module, protocol));
     },
     close() {

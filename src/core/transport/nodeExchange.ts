@@ -5,6 +5,7 @@ import { fileChunks, Multipart } from "../multipart.js";
 import { refusal } from "../status.js";
 import { decoderFor } from "./decode.js";
 import { holdWriteErrors } from "./holdWriteErrors.js";
+import { NodeResponse } from "./nodeResponse.js";
 import {
   type Exchange,
   type FailureReason,
@@ -204,6 +205,11 @@ export class NodeExchange implements Exchange {
 
   #succeed(answer: http.IncomingMessage): void {
     if (this.#settled) return;
+    // A file that is not there whole was not taken, whatever the answer says.
+    if (this.#ok && typeof this.#request.body === "object" && !this.#message?.writableFinished) {
+      this.#fail("The answer came before the whole file was sent.", {});
+      return;
+    }
     this.#settled = true;
     clearTimeout(this.#connectTimer);
     this.#letWritesFail?.();
@@ -242,27 +248,6 @@ const absent = {
 // A short text leaves in one write together with the headers; a long one is better not copied behind them.
 function encode(text: string): string | Buffer {
   return text.length < 16_384 ? text : Buffer.from(text);
-}
-
-class NodeResponse implements TransportResponse {
-  readonly text: string;
-  readonly #answer: http.IncomingMessage;
-
-  constructor(answer: http.IncomingMessage, text: string) {
-    this.#answer = answer;
-    this.text = text;
-  }
-
-  get status(): number {
-    return this.#answer.statusCode ?? 0;
-  }
-
-  // Node makes them of the raw list when asked; few calls ask.
-  get headers(): Readonly<Record<string, string>> {
-    const { headers } = this.#answer;
-    const cookies = headers["set-cookie"];
-    return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
-  }
 }
 
 // Until it has gone, a chunk may not be overwritten by the next one read.

@@ -47,9 +47,12 @@ export function testFaults(faults: readonly Fault[]): void {
     describe.each(operationCalls)("$operation", ({ operation }) => {
       test.each(runs.filter((run) => run.transport === name && run.operation.operation === operation))(
         "$fault.name",
-        async (run, { skip }) => {
+        async (run) => {
           const { skipped } = seen.get(run) ?? {};
-          if (skipped !== undefined) skip(`SKIPPED: ${skipped}`);
+          if (skipped !== undefined) {
+            console.warn(`SKIPPED: ${run.fault.name}: ${skipped}`);
+            return;
+          }
           await expectRight(run, seen.get(run));
         },
       );
