@@ -155,6 +155,7 @@ describe("the wait", () => {
   test("for a fresh key is none, unless the server asks for one", () => {
     const renewing: Partial<RetryInput> = { events: ["unauthenticated"], freshKey: true, random: 0.999 };
     expect(decide({ ...renewing, code: "UNAUTHENTICATED" })).toBe(0);
+    expect(decide({ ...renewing, code: "UNAUTHENTICATED", retries: 1 })).toBe(0);
     expect(decide({ ...renewing, code: "UNAUTHENTICATED", retryAfterMs: 700 })).toBe(700);
   });
 });
@@ -166,6 +167,10 @@ describe("nothing is repeated", () => {
     ["with an empty budget", { budget: 0 }],
     ["with less than a whole token", { budget: 9 }],
     ["when the body cannot be sent again", { replayable: false }],
+    [
+      "as often as the table says, though a fresh key could be had",
+      { retries: 2, maxRetries: 9, freshKey: true },
+    ],
     ["after a 401 with the same key", { events: ["unauthenticated"], freshKey: false }],
     ["after a 401 with a key tried before", { events: ["unauthenticated"], retries: 1, freshKey: false }],
   ] as [string, Partial<RetryInput>][])("%s", (_what, changes) => {
@@ -184,6 +189,8 @@ describe("a request without a whole answer", () => {
     ["connect", "network", "ENOTFOUND", "nameNotFound"],
     ["connect", "network", "DEPTH_ZERO_SELF_SIGNED_CERT", "final"],
     ["connect", "network", "EPROTO", "final"],
+    ["connect", "network", "ERR_ECONNREFUSED", "final"],
+    ["connect", "network", "ECONNREFUSED_ALL", "final"],
     ["connect", "connect-timeout", "", "unconnected"],
     ["send", "network", "ECONNRESET", "lost"],
     ["headers", "network", "ECONNRESET", "lost"],

@@ -1,0 +1,51 @@
+// outage.svg: requests per call, as bars. It brings its own ground, so that it reads on any page.
+import type { Figures, Scenario } from "./simulate.js";
+
+const width = 760;
+const barsFrom = 230;
+const longestBar = 330;
+const rowHeight = 24;
+const top = 52;
+
+const style = `
+  text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
+  .heading { font-size: 15px; font-weight: 600; }
+  .note { fill: #59636e; }
+  .ground { fill: #ffffff; stroke: #d1d9e0; }
+  .bar { fill: #9aa4af; }
+  .own { fill: #1f6feb; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3; }
+    .note { fill: #9198a1; }
+    .ground { fill: #0d1117; stroke: #3d444d; }
+    .bar { fill: #5b6570; }
+    .own { fill: #4493f8; }
+  }`;
+
+export function chart(figures: readonly Figures[], { downFromMs, downUntilMs }: Scenario): string {
+  const seconds = (downUntilMs - downFromMs) / 1000;
+  const calls = (figures[0]?.callsInOutage ?? 0).toLocaleString("en");
+  const most = Math.max(...figures.map(({ amplification }) => amplification));
+  const height = top + figures.length * rowHeight + 40;
+  const said = figures.map(({ policy, amplification }) => `${policy} ${amplification.toFixed(2)}`).join("; ");
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc">
+<title id="title">Requests per call while the service is down: less is better</title>
+<desc id="desc">Bars for ${calls} calls made in an outage of ${seconds} seconds. Requests per call: ${said}.</desc>
+<style>${style}
+</style>
+<rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
+<text class="heading" x="24" y="34">Requests per call while the service is down</text>
+${figures.map((each, index) => row(each, index, most)).join("\n")}
+<text class="note" x="24" y="${height - 16}">Simulated: ${calls} calls in ${seconds} s, all answered 503 UNAVAILABLE; less is better.</text>
+</svg>
+`;
+}
+
+function row({ policy, amplification, requestsInOutage }: Figures, index: number, most: number): string {
+  const y = top + index * rowHeight;
+  const length = ((amplification / most) * longestBar).toFixed(1);
+  const own = /^tunerank(,|$)/.test(policy);
+  return `<text x="${barsFrom - 10}" y="${y + 13}" text-anchor="end"${own ? ' font-weight="600"' : ""}>${policy}</text>
+<rect class="${own ? "own" : "bar"}" x="${barsFrom}" y="${y}" width="${length}" height="17" rx="2"/>
+<text x="${barsFrom + Number(length) + 8}" y="${y + 13}">${amplification.toFixed(2)} (${requestsInOutage.toLocaleString("en")} requests)</text>`;
+}
