@@ -1,16 +1,27 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 // The first makes "#platform" mean src, so that nothing has to be built before a test; the others are the defaults.
 const conditions: string[] = ["tunerank-source", "module", "node", "development|production"];
 
+// Documented code names the package as its users do, and runs from src.
+const sourceOf = (file: string): string => fileURLToPath(new URL(`src/${file}`, import.meta.url));
+const alias: { find: RegExp; replacement: string }[] = [
+  { find: /^tunerank$/, replacement: sourceOf("index.ts") },
+  { find: /^tunerank\/testing$/, replacement: sourceOf("testing/index.ts") },
+];
+
 const config: ViteUserConfig = defineConfig({
-  resolve: { conditions },
+  resolve: { conditions, alias },
   ssr: { resolve: { conditions } },
   test: {
     include: ["test/**/*.test.ts"],
     // On two cores the default is one worker at a time.
     maxWorkers: "100%",
     globalSetup: ["test/support/mock.ts"],
+    setupFiles: ["test/support/canarySetup.ts"],
+    // A rejection nobody handles ends the run as an exception does.
+    execArgv: ["--unhandled-rejections=strict"],
     typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
   },
 });

@@ -1,3 +1,8 @@
+/**
+ * The client, its errors and its types.
+ *
+ * @module tunerank
+ */
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
 export type { BlobLike, ReadableStreamLike, UploadFile, UrlLike } from "./core/fileSource.js";
 export {

@@ -127,7 +127,7 @@ describe.each(transports)("over $name", ({ options }) => {
     const script = `
       import { createClient } from "./src/index.ts";
       const client = createClient({
-        baseUrl: process.env.URL, apiKey: "key", accountId: "a", maxRetries: 0${options.fetch ? ", fetch" : ""}
+        baseUrl: process.env.URL, accountId: "a", maxRetries: 0${options.fetch ? ", fetch" : ""}
       });
       const before = process.resourceUsage().maxRSS;
       const told = [];

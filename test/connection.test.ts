@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
-import { root, run } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { runScript } from "./support/script.js";
 
 const server = useRecordingServer();
 
@@ -90,16 +90,12 @@ test.each(transports)(
   async ({ options }) => {
     const script = `
     import { createClient } from "./src/index.ts";
-    const client = createClient({ baseUrl: process.env.URL, apiKey: "key"${options.fetch ? ", fetch" : ""} });
+    const client = createClient({ baseUrl: process.env.URL${options.fetch ? ", fetch" : ""} });
     await client.rerank({ query: "q", documents: ["d"] });
     console.log("answered");
   `;
     server.keepSocketsOpen();
-    const flags = ["--conditions=tunerank-source", "--import", "tsx", "--input-type=module"];
-    const { exitCode, stdout, stderr } = await run(process.execPath, [...flags, "-e", script], {
-      cwd: root,
-      env: { URL: server.url },
-    });
+    const { exitCode, stdout, stderr } = await runScript(script, { URL: server.url });
     expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "answered\n" });
     expect(server.requests).toHaveLength(1);
   },

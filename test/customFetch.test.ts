@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FetchLike } from "../src/index.js";
+import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
@@ -34,7 +35,7 @@ describe("a fetch function of the caller's", () => {
       expect(seen).toHaveLength(1);
       expect(seen[0]?.url).toBe(`https://api.example.com${path}`);
       expect(seen[0]?.init).toMatchObject({ method, redirect: "manual", signal: expect.any(AbortSignal) });
-      expect(seen[0]?.init.headers).toMatchObject({ authorization: "Bearer test-key" });
+      expect(seen[0]?.init.headers).toMatchObject({ authorization: `Bearer ${canaryKey}` });
     },
   );
 

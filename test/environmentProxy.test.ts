@@ -20,7 +20,7 @@ const secure = useSecureServer();
 
 const script = `
   import { createClient } from "./src/index.ts";
-  const client = createClient({ baseUrl: process.env.URL, apiKey: "key", accountId: "a", maxRetries: 0 });
+  const client = createClient({ baseUrl: process.env.URL, accountId: "a", maxRetries: 0 });
   await client.rerank({ query: "q", documents: ["d"] });
   await client.datasets.upload("reviews", "package.json");
   await client.close();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type ClientOptions, createClient } from "../src/index.js";
+import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
@@ -14,7 +15,7 @@ describe.each(transports)("over $name", ({ name, options }) => {
     const seen = server.requests.map(({ url, headers }) => [url, headers.authorization, headers["x-team"]]);
     expect(seen).toEqual([
       ["/v1/accounts/other/deployments/prod:scale", "Bearer other-key", "search"],
-      ["/v1/accounts/acme/deployments/prod:scale", "Bearer test-key", "search"],
+      ["/v1/accounts/acme/deployments/prod:scale", `Bearer ${canaryKey}`, "search"],
     ]);
     expect(server.requests[0]?.headers["user-agent"]).toMatch(/ app\/1$/);
   });
@@ -22,7 +23,7 @@ describe.each(transports)("over $name", ({ name, options }) => {
   test("withOptions keeps an option that is given as undefined", async () => {
     const client = connect(server.url, options).withOptions({ accountId: undefined, apiKey: undefined });
     await client.deployments.scale("prod", 1);
-    expect(server.only.headers.authorization).toBe("Bearer test-key");
+    expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
   });
 
   test("withOptions can be repeated", async () => {
@@ -112,7 +113,7 @@ test.each([
 ])("createClient refuses %s", (_what, options, code) => {
   const complete =
     typeof options === "object" && options !== null
-      ? { baseUrl: "https://api.example.com", apiKey: "key", ...options }
+      ? { baseUrl: "https://api.example.com", apiKey: canaryKey, ...options }
       : options;
   const error = thrownBy(() => createClient(complete as ClientOptions));
   expect(error).toMatchObject({ code, executed: "no", codeSource: "client" });

@@ -75,7 +75,7 @@ test("a process with idle TLS sockets ends by itself", { timeout }, async () => 
 function program(script: string): string {
   return `
     import { createClient } from "./src/index.ts";
-    const client = createClient({ baseUrl: process.env.URL, apiKey: "key", accountId: "a" });
+    const client = createClient({ baseUrl: process.env.URL, accountId: "a" });
     ${script};
     console.log("done");
   `;

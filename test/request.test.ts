@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { canaryKey } from "./support/canary.js";
 import { connect, operationCalls, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
@@ -19,7 +20,7 @@ describe.each(transports)("over $name", ({ options }) => {
   test.each(operationCalls)("$operation sends the client's headers", async ({ call, operation }) => {
     await call(connect(server.url, options));
     const { headers, body } = server.only;
-    expect(headers.authorization).toBe("Bearer test-key");
+    expect(headers.authorization).toBe(`Bearer ${canaryKey}`);
     expect(headers.accept).toBe("application/json");
     expect(headers["user-agent"]).toBe(`tunerank/${version} node/${process.versions.node}`);
     expect(headers["content-type"]).toMatch(

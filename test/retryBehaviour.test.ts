@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { AttemptEvent, Client } from "../src/index.js";
 import { done, inTurn, reset, unavailable } from "./support/answers.js";
+import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { type Reply, type Script, useRecordingServer } from "./support/recordingServer.js";
 
@@ -40,7 +41,7 @@ describe.each(transports)("over $name", ({ options }) => {
       const secret = { status: 503, json: { code: "UNAVAILABLE", message: "the body's own words" } };
       server.reply(inTurn(secret, secret, done));
       const events: AttemptEvent[] = [];
-      await call(retrying({ apiKey: "canary-key" }), { onAttempt: (event) => events.push(event) });
+      await call(retrying(), { onAttempt: (event) => events.push(event) });
       expect(events).toEqual([
         {
           operation,
@@ -61,7 +62,7 @@ describe.each(transports)("over $name", ({ options }) => {
         { operation, number: 3, httpStatus: 200, durationMs: expect.any(Number) },
       ]);
       const text = inspect(events, { depth: Number.POSITIVE_INFINITY, showHidden: true });
-      for (const hidden of ["canary-key", "the body's own words", "capital of France", "good"]) {
+      for (const hidden of [canaryKey, "the body's own words", "capital of France", "good"]) {
         expect(text).not.toContain(hidden);
       }
     });

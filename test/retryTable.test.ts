@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Client, ClientOptions, OperationId, StatusError } from "../src/index.js";
+import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, type OperationCall, operationCalls, transports } from "./support/clients.js";
 import { conformanceFile, type DecisionRow, decisionRows } from "./support/decisionRows.js";
 import { ServerOfRow } from "./support/rowServer.js";
@@ -61,7 +62,7 @@ async function act({ call }: OperationCall, row: DecisionRow, options: ClientOpt
       ...options,
       ...server.options,
       ...rest,
-      ...(apiKey && { apiKey: () => "test-key" }),
+      ...(apiKey && { apiKey: () => canaryKey }),
     });
     const controller = new AbortController();
     if (abort === "before") controller.abort();

@@ -4,21 +4,25 @@ import { createServer as createHttpsServer, type Server } from "node:https";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canaryKey } from "./support/canary.js";
 import { certificate, certificateKey } from "./support/certificate.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
-import { root, run, temporaryFolder } from "./support/project.js";
+import { temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { runScript } from "./support/script.js";
 
 const plain = useRecordingServer();
 let secure: Server;
 let secureUrl: string;
 let requests: number;
+let key: string | undefined;
 
 beforeAll(async () => {
   requests = 0;
   secure = createHttpsServer({ cert: certificate, key: certificateKey }, (request, response) => {
     requests += 1;
-    response.end(JSON.stringify({ url: request.url, key: request.headers.authorization }));
+    key = request.headers.authorization;
+    response.end(JSON.stringify({ url: request.url }));
   }).listen(0, "127.0.0.1");
   await once(secure, "listening");
   secureUrl = `https://localhost:${(secure.address() as AddressInfo).port}`;
@@ -53,15 +57,13 @@ describe.each(transports)("over $name", ({ options }) => {
       await writeFile(authority, certificate);
       const script = `
         import { createClient } from "./src/index.ts";
-        const client = createClient({ baseUrl: process.env.URL, apiKey: "key"${options.fetch ? ", fetch" : ""} });
+        const client = createClient({ baseUrl: process.env.URL${options.fetch ? ", fetch" : ""} });
         console.log(JSON.stringify(await client.rerank({ query: "q", documents: ["d"] })));
       `;
-      const flags = ["--conditions=tunerank-source", "--import", "tsx", "--input-type=module"];
-      const { stdout, stderr } = await run(process.execPath, [...flags, "-e", script], {
-        cwd: root,
-        env: { URL: secureUrl, NODE_EXTRA_CA_CERTS: authority },
-      });
-      expect(stdout + stderr).toBe('{"url":"/inference/v1/rerank","key":"Bearer key"}\n');
+      const env = { URL: secureUrl, NODE_EXTRA_CA_CERTS: authority };
+      const { stdout, stderr } = await runScript(script, env);
+      expect(stdout + stderr).toBe('{"url":"/inference/v1/rerank"}\n');
+      expect(key).toBe(`Bearer ${canaryKey}`);
     } finally {
       await remove();
       requests = 0;

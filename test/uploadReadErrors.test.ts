@@ -28,7 +28,7 @@ test.runIf(process.platform === "linux")(
       const script = `
         import { closeSync, readdirSync, readlinkSync } from "node:fs";
         import { createClient } from "./src/index.ts";
-        const client = createClient({ baseUrl: process.env.URL, apiKey: "key", accountId: "a", maxRetries: 0 });
+        const client = createClient({ baseUrl: process.env.URL, accountId: "a", maxRetries: 0 });
         let reports = 0;
         function onProgress() {
           if (++reports !== 3) return;

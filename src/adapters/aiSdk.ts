@@ -1,3 +1,8 @@
+/**
+ * Reranking models for the AI SDK.
+ *
+ * @module tunerank/ai-sdk
+ */
 import type { Client } from "../client.js";
 import type { AbortSignalLike } from "../core/options.js";
 
@@ -41,6 +46,7 @@ export interface RerankingModelOptions<Version extends "v3" | "v4"> {
  * ranked by their JSON, with a warning. `providerOptions.tunerank.task` is the request's `task`.
  *
  * @param modelId The name of the reranker model, in the form `accounts/<account>/models/<model_id>`.
+ * @param options For AI SDK 6.
  * @throws StatusError from `rerank`, as the client's own call does.
  * @example
  * const model = createRerankingModel(client, "accounts/acme/models/reranker-small");
@@ -50,7 +56,7 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v4">(
   client: Pick<Client, "rerank">,
   modelId: string,
   { specificationVersion }: RerankingModelOptions<Version> = {},
-): RerankingModel<Version> {
+): RerankingModel<NoInfer<Version>> {
   return {
     specificationVersion: specificationVersion ?? ("v4" as Version),
     provider: "tunerank",

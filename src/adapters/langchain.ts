@@ -1,3 +1,8 @@
+/**
+ * A document compressor for LangChain.js.
+ *
+ * @module tunerank/langchain
+ */
 import type { Client } from "../client.js";
 
 /** A document of LangChain, as far as it is looked at. */

@@ -1,3 +1,8 @@
+/**
+ * A stand-in for the service, for tests of your own.
+ *
+ * @module tunerank/testing
+ */
 export { createTestService } from "./service.js";
 export type {
   ScriptedFailure,

@@ -14,10 +14,20 @@ export function leaksOf(value: unknown, key: string = canaryKey): readonly strin
   return leaks;
 }
 
-/** A cheap look, for when there are very many: the strings a value holds, but for stacks, which repeat messages. */
+/** A cheap look, for when there are very many: a text, or a value's JSON and String, and those of its causes. */
 export function leaksWithin(value: unknown, key: string = canaryKey): readonly string[] {
-  const text = members(value, new Set(["constructor", "stack"]));
-  return writingsOf(key).flatMap(([writing, form]) => (text.includes(form) ? [`${writing}: members`] : []));
+  const text = typeof value === "string" ? value : shown(brief, value);
+  return writingsOf(key).flatMap(([writing, form]) => (text.includes(form) ? [`${writing}: text`] : []));
+}
+
+function brief(value: unknown): string {
+  const texts = [JSON.stringify(value)];
+  for (let error = value; error !== undefined; error = causeOf(error)) texts.push(String(error));
+  return texts.join("\n");
+}
+
+function causeOf(value: unknown): unknown {
+  return value instanceof Error ? value.cause : undefined;
 }
 
 const known = new Map<string, readonly (readonly [writing: string, form: string])[]>();
@@ -72,7 +82,7 @@ const views: Readonly<Record<string, (value: unknown) => string>> = {
     const clone = structuredClone(value);
     return `${inspect(clone, everything)}\n${members(clone)}`;
   },
-  members: (value) => members(value),
+  members,
 };
 
 // Some values cannot be shown in every way; that is no leak.
@@ -85,7 +95,7 @@ function shown(show: (value: unknown) => string, value: unknown): string {
 }
 
 /** Every string in own and inherited members, stacks and causes included, unescaped. */
-function members(root: unknown, but: ReadonlySet<unknown> = new Set(["constructor"])): string {
+function members(root: unknown): string {
   const texts: string[] = [];
   const seen = new Set<unknown>();
   const left: unknown[] = [root];
@@ -95,13 +105,13 @@ function members(root: unknown, but: ReadonlySet<unknown> = new Set(["constructo
     else if (typeof value === "symbol") texts.push(String(value));
     else if (isObject(value) && !seen.has(value)) {
       seen.add(value);
-      left.push(...contentOf(value, but));
+      left.push(...contentOf(value));
     }
   }
   return texts.join("\n");
 }
 
-function contentOf(value: object, but: ReadonlySet<unknown>): readonly unknown[] {
+function contentOf(value: object): readonly unknown[] {
   if (ArrayBuffer.isView(value)) {
     return [Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("latin1")];
   }
@@ -109,7 +119,8 @@ function contentOf(value: object, but: ReadonlySet<unknown>): readonly unknown[]
   if (value instanceof Map) content.push(...value.keys(), ...value.values());
   else if (value instanceof Set) content.push(...value);
   for (let holder: unknown = value; isOwn(holder); holder = Object.getPrototypeOf(holder)) {
-    for (const name of Reflect.ownKeys(holder)) if (!but.has(name)) content.push(name, memberOf(value, name));
+    for (const name of Reflect.ownKeys(holder))
+      if (name !== "constructor") content.push(name, memberOf(value, name));
   }
   return content;
 }

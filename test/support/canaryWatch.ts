@@ -6,17 +6,17 @@ import { leaksOf, leaksWithin } from "./canary.js";
 let values: { readonly what: string; readonly value: unknown }[] = [];
 let printed: string[] = [];
 let leaks: string[] = [];
-let searched = 0;
 
-// Of each file; beyond these the cheap look must do, for a file of properties makes a hundred thousand errors.
-const searchedFully = 1000;
-// Searched at once when there are more, so that they do not pile up.
-const mostKept = 500;
+// A file of properties makes a hundred thousand errors. The cheap look must do for those beyond the first of a file,
+// and for those that pile up within one test: these are searched in steps that hold up nothing that is being timed.
+let leftToSearchFully = 1000;
+const mostKept = 2000;
+const step = 250;
 
 /** Keeps a value that a caller got, to be searched for the key. */
 export function see(what: string, value: unknown): void {
   values.push({ what, value });
-  if (values.length > mostKept) search();
+  if (values.length > mostKept) search(values.splice(0, step), leaksWithin);
 }
 
 /** Keeps text that went to stdout or stderr. */
@@ -26,29 +26,27 @@ export function seePrinted(text: string): void {
 
 /** Searches what was kept. Returns the leaks found since this was last asked, and forgets them. */
 export function takeLeaks(): readonly string[] {
-  search();
+  const fully = values.splice(0, leftToSearchFully);
+  leftToSearchFully -= fully.length;
+  search(fully, leaksOf);
+  search(values, leaksWithin);
+  search([{ what: "stdout or stderr", value: printed.join("") }], leaksWithin);
   const found = leaks;
+  values = [];
+  printed = [];
   leaks = [];
   return found;
 }
 
-function search(): void {
-  const pending = values;
-  values = [];
+function search(among: typeof values, look: typeof leaksOf): void {
   // Vitest's own way of writing stacks reads source maps, which takes longer than all the rest.
   const { prepareStackTrace } = Error;
   Reflect.deleteProperty(Error, "prepareStackTrace");
   try {
-    for (const { what, value } of pending) {
-      const found = searched++ < searchedFully ? leaksOf(value) : leaksWithin(value);
-      leaks.push(...found.map((leak) => `${what}, ${leak}`));
-    }
+    for (const { what, value } of among) leaks.push(...look(value).map((leak) => `${what}, ${leak}`));
   } finally {
     if (prepareStackTrace) Error.prepareStackTrace = prepareStackTrace;
   }
-  const text = printed.join("");
-  printed = [];
-  if (text !== "") leaks.push(...leaksWithin(text).map((leak) => `stdout or stderr, ${leak}`));
 }
 
 /** Sees every StatusError from now on: the class's constructor calls this one, where it called Error's. */

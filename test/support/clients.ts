@@ -8,6 +8,8 @@ import {
   type OperationId,
   type StatusError,
 } from "../../src/index.js";
+import { canaryKey } from "./canary.js";
+import { watched, watchedOptions } from "./canaryClient.js";
 
 /** Every way to send: behaviour is the same over each. */
 export const transports: readonly { readonly name: string; readonly options: ClientOptions }[] = [
@@ -17,7 +19,14 @@ export const transports: readonly { readonly name: string; readonly options: Cli
 
 /** A client of a test server. Repeating has tests of its own: here one call is one request. */
 export function connect(baseUrl: string, options: ClientOptions = {}): Client {
-  return createClient({ baseUrl, apiKey: "test-key", accountId: "acme", maxRetries: 0, ...options });
+  const own: ClientOptions = {
+    baseUrl,
+    apiKey: canaryKey,
+    accountId: "acme",
+    maxRetries: 0,
+    onAttempt: () => {},
+  };
+  return watched(createClient(watchedOptions({ ...own, ...options })));
 }
 
 /** One of the four operations with arguments that are right. */

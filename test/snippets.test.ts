@@ -1,0 +1,273 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, describe, expect, inject, test, vi } from "vitest";
+import { done, inTurn, silence, unavailable } from "./support/answers.js";
+import { certificate } from "./support/certificate.js";
+import { program } from "./support/commandLine.js";
+import { useForwardProxy } from "./support/forwardProxy.js";
+import { root, run, temporaryFolder } from "./support/project.js";
+import {
+  type ReceivedRequest,
+  type Reply,
+  type Script,
+  useRecordingServer,
+} from "./support/recordingServer.js";
+import { useSecureServer } from "./support/secureServer.js";
+
+const folder = path.join(root, "docs/snippets");
+const trainFile = await readFile(path.join(root, "examples/train.jsonl"));
+const line = '{"prompt": "What is the capital of France?", "answer": "Paris"}\n';
+
+const server = useRecordingServer();
+const secure = useSecureServer();
+const proxy = useForwardProxy();
+
+function environment(baseUrl: string): Record<string, string> {
+  return { TUNERANK_BASE_URL: baseUrl, TUNERANK_API_KEY: "snippet-key", TUNERANK_ACCOUNT_ID: "acme" };
+}
+
+// As vitest is run, a snippet's relative paths begin at the project's folder.
+async function runSnippet(name: string, baseUrl: string, env: Record<string, string> = {}): Promise<string> {
+  for (const [variable, value] of Object.entries({ ...environment(baseUrl), ...env }))
+    vi.stubEnv(variable, value);
+  const lines: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((...values) => void lines.push(values.join(" ")));
+  try {
+    await import(path.join(folder, `${name}.ts`));
+  } finally {
+    log.mockRestore();
+  }
+  return lines.map((text) => `${text}\n`).join("");
+}
+
+// What a snippet prints stands beside it; one that prints nothing has no such file.
+async function expectPrinted(name: string, printed: string): Promise<void> {
+  const file = path.join(folder, `${name}.out.txt`);
+  if (printed === "") expect(existsSync(file), `${file} is not what it prints`).toBe(false);
+  else await expect(printed).toMatchFileSnapshot(file);
+}
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const resume = "POST /v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume";
+const rerank = "POST /inference/v1/rerank";
+const scale = (id: string) => `PATCH /v1/accounts/acme/deployments/${id}:scale`;
+const upload = (id: string) => `POST /v1/accounts/acme/datasets/${id}:upload`;
+const sent = ({ method, url }: ReceivedRequest) => `${method} ${url}`;
+const bodiesOf = (requests: readonly ReceivedRequest[]) => requests.map(({ body }) => JSON.parse(`${body}`));
+
+const gateway: Reply = {
+  status: 502,
+  headers: { "content-type": "text/plain" },
+  text: "upstream connect error or disconnect/reset before headers",
+};
+const notFound: Reply = {
+  status: 404,
+  headers: { "x-request-id": "req-5f3a9c1e" },
+  json: { code: "NOT_FOUND", message: "There is no such deployment in this account." },
+};
+const ranking: Reply = {
+  headers: { "x-request-id": "req-5f3a9c1e" },
+  json: { object: "list", model: "m", data: [{ index: 0, relevance_score: 0.9 }], usage: {} },
+};
+
+/** What a snippet meets, and what it must send there. */
+interface Case {
+  readonly answer: Reply | Script;
+  readonly sends: readonly string[];
+  readonly check?: (requests: readonly ReceivedRequest[]) => void;
+}
+
+const onServer: Readonly<Record<string, Case>> = {
+  cancel: { answer: silence, sends: [resume] },
+  close: { answer: done, sends: [scale("support-search")] },
+  deadline: { answer: silence, sends: [rerank] },
+  errorFields: {
+    answer: {
+      ...unavailable,
+      status: 504,
+      json: { code: "DEADLINE_EXCEEDED", message: "It took too long, but it may have completed." },
+    },
+    sends: [resume],
+  },
+  errors: { answer: notFound, sends: [scale("missing")] },
+  jobFailed: {
+    answer: {
+      json: { state: "JOB_STATE_FAILED", status: { code: "INTERNAL", message: "The evaluator stopped." } },
+    },
+    sends: [resume],
+  },
+  onAttempt: { answer: inTurn(unavailable, unavailable, ranking), sends: [rerank, rerank, rerank] },
+  ownFetch: { answer: done, sends: [scale("support-search")] },
+  rerankBatches: {
+    answer: ({ body }) => {
+      const { documents } = JSON.parse(`${body}`) as { documents: string[] };
+      return { json: { data: documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) })) } };
+    },
+    sends: [rerank, rerank, rerank],
+    check: (requests) => {
+      const sizes = bodiesOf(requests).map(({ documents }) => documents.length);
+      expect([...sizes].sort()).toEqual([1000, 1000, 500]);
+    },
+  },
+  rerankItems: {
+    answer: {
+      json: {
+        data: [
+          { index: 1, relevance_score: 0.97 },
+          { index: 0, relevance_score: 0.12 },
+        ],
+      },
+    },
+    sends: [rerank],
+    check: (requests) => expect(bodiesOf(requests)).toMatchObject([{ return_documents: false }]),
+  },
+  // These three bring their own service.
+  testFailures: { answer: done, sends: [] },
+  testServer: { answer: done, sends: [] },
+  testService: { answer: done, sends: [] },
+  tracing: { answer: ranking, sends: [rerank] },
+  uploadNotRetried: { answer: gateway, sends: [upload("support-answers")] },
+  uploadRepeatable: {
+    answer: inTurn(gateway, { json: { bytes: trainFile.length } }),
+    sends: [upload("support-answers"), upload("support-answers")],
+    check: (requests) => {
+      for (const { files } of requests) expect(files[0]?.bytes).toEqual(trainFile);
+    },
+  },
+  uploadSources: {
+    answer: done,
+    sends: [upload("quiz"), upload("quiz"), upload("quiz"), upload("quiz")],
+    check: (requests) => {
+      const parts = requests.flatMap(({ files }) => files);
+      expect(parts.map(({ filename }) => filename)).toEqual([
+        "train.jsonl",
+        "bytes.jsonl",
+        "blob.jsonl",
+        "stream.jsonl",
+      ]);
+      expect(parts.map(({ bytes }) => `${bytes}`)).toEqual([`${trainFile}`, line, line, line]);
+      expect(parts[2]?.mimeType).toBe("application/jsonl");
+      for (const { headers } of requests) expect(headers["content-length"]).toMatch(/^\d+$/);
+    },
+  },
+  verifyBytes: { answer: { json: { bytes: 7 } }, sends: [upload("support-answers")] },
+  withResponse: { answer: ranking, sends: [rerank] },
+  wrongArgument: { answer: done, sends: [] },
+};
+
+const onMock = ["fourCalls", "quickstart", "rerank", "resume", "scale", "upload"];
+
+describe("a snippet of the docs", () => {
+  test.each(onMock)("%s prints against the contract's mock what the docs say", async (name) => {
+    const printed = await runSnippet(name, inject("mockUrl"));
+    await expectPrinted(name, printed);
+  });
+
+  test.each(Object.keys(onServer))("%s sends and prints what the docs say", async (name) => {
+    const { answer, sends, check } = onServer[name] as Case;
+    server.reply(answer);
+    const printed = await runSnippet(name, server.url);
+    expect(server.requests.map(sent)).toEqual(sends);
+    check?.(server.requests);
+    await expectPrinted(name, printed);
+  });
+
+  test("rerank sends its model, task and top_n", async () => {
+    vi.resetModules();
+    server.reply({ json: { model: "m", data: [], usage: { total_tokens: 1 } } });
+    await runSnippet("rerank", server.url);
+    expect(bodiesOf(server.requests)).toMatchObject([
+      { model: "accounts/acme/models/reranker-small", top_n: 3, task: expect.any(String) },
+    ]);
+  });
+
+  test("freshKey reads the key again after a 401", async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const keyFile = path.join(temporary, "key");
+    await writeFile(keyFile, "first-key\n");
+    server.reply((request) => {
+      if (request.headers.authorization === "Bearer second-key") return done;
+      // The server changes the key before it refuses the old one.
+      void writeFile(keyFile, "second-key\n");
+      return { status: 401, json: { code: "UNAUTHENTICATED", message: "Expired." } };
+    });
+    await runSnippet("freshKey", server.url, { KEY_FILE: keyFile });
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer first-key",
+      "Bearer second-key",
+    ]);
+    await remove();
+  });
+
+  test("proxy goes through the proxy", async () => {
+    // Trust is Node's own business here: a tunnel that opens is what the snippet promises.
+    await expect(runSnippet("proxy", secure.url, { PROXY_URL: proxy.url })).rejects.toThrow("[UNAVAILABLE]");
+    expect(proxy.seen[0]).toMatchObject({ method: "CONNECT", target: new URL(secure.url).host });
+  });
+
+  test("privateAuthority trusts the authority of its file", async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const file = path.join(temporary, "company.pem");
+    await writeFile(file, certificate);
+    await runSnippet("privateAuthority", secure.url, { CA_FILE: file });
+    expect(secure.requests).toMatchObject([{ method: "PATCH", authorization: "Bearer snippet-key" }]);
+    await remove();
+  });
+
+  test("cli.sh and cliJson.sh run against the contract's mock", { timeout: 60_000 }, async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const command = path.join(temporary, "tunerank");
+    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+    const env = { ...environment(inject("mockUrl")), PATH: `${temporary}:${process.env.PATH}` };
+    const shell = (file: string) => run("bash", ["-e", path.join(folder, file)], { env });
+    const { exitCode, stdout } = await shell("cli.sh");
+    expect(exitCode).toBe(0);
+    await expectPrinted("cli", stdout);
+    expect(await shell("cliJson.sh")).toMatchObject({ exitCode: 0, stdout: "JOB_STATE_RUNNING\n" });
+    await remove();
+  });
+
+  test("curl.sh calls all four operations", { timeout: 30_000 }, async () => {
+    server.reply(done);
+    const env = environment(server.url);
+    const { exitCode, stdout } = await run("bash", ["-e", path.join(folder, "curl.sh")], { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "{}{}{}{}" });
+    expect(server.requests.map(sent)).toEqual([
+      rerank,
+      scale("support-search"),
+      resume,
+      upload("support-answers"),
+    ]);
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+      Array(4).fill("Bearer snippet-key"),
+    );
+    expect(server.requests[3]?.files).toMatchObject([{ part: "file", bytes: trainFile }]);
+  });
+});
+
+describe("the docs", () => {
+  const withOwnTest = ["freshKey", "privateAuthority", "proxy"];
+
+  test("have no snippet that is not run", async () => {
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".ts"));
+    const names = files.map((name) => name.slice(0, -3)).sort();
+    expect(names).toEqual([...onMock, ...Object.keys(onServer), ...withOwnTest].sort());
+  });
+
+  test("hold code from files only, and each of these files is there", async () => {
+    const pages = (await readdir(path.join(root, "docs"), { recursive: true })).filter(
+      (name) => name.endsWith(".md") && !/(^|\/)(node_modules|generated)\//.test(name),
+    );
+    expect(pages).toContain("index.md");
+    for (const page of pages) {
+      const text = await readFile(path.join(root, "docs", page), "utf8");
+      expect(text, `${page} holds a code block of its own`).not.toMatch(/^\s*(```|~~~)/m);
+      for (const [, file = "", region] of text.matchAll(/^\s*<<< @\/([\w./-]+)(?:#(\w+))?/gm)) {
+        const source = await readFile(path.join(root, "docs", file), "utf8");
+        if (region) expect(source, `${page} names ${file}#${region}`).toContain(`#region ${region}`);
+      }
+    }
+  });
+});
