@@ -1,0 +1,48 @@
+import { defineConfig } from "vitepress";
+import { sidebar } from "./sidebar.js";
+
+const base = process.env.DOCS_BASE ?? "/";
+
+export default defineConfig({
+  title: "tunerank",
+  description:
+    "TypeScript client and OpenAPI contract of one machine-learning service: resume, rerank, scale, upload.",
+  lang: "en",
+  base,
+  outDir: "../site",
+  srcExclude: ["generated/parts/**", "snippets/**", "browser/**"],
+  rewrites: {
+    "generated/:section/:page.md": ":section/:page.md",
+    "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
+  },
+  lastUpdated: false,
+  // Written beside the pages, after them: scripts/docs/checkLinks.ts looks at these addresses.
+  ignoreDeadLinks: [/^\/reference(\/|\.html)/, /^\/llms(-full)?\.txt$/],
+  head: [
+    ["link", { rel: "icon", type: "image/svg+xml", href: `${base}icon.svg` }],
+    ["meta", { name: "theme-color", content: "#0d6b5c" }],
+  ],
+  markdown: {
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+  },
+  themeConfig: {
+    siteTitle: "tunerank",
+    nav: [
+      { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },
+      { text: "Codes", link: "/codes/", activeMatch: "^/(codes|enums|states)/" },
+      { text: "Reference", link: "/reference/", target: "_self" },
+      { text: "API", link: "/api/", activeMatch: "^/api/" },
+    ],
+    sidebar,
+    outline: { level: [2, 3] },
+    search: {
+      provider: "local",
+      options: {
+        translations: { button: { buttonAriaLabel: "Search" } },
+        miniSearch: { searchOptions: { boost: { title: 6, titles: 2, text: 1 }, fuzzy: 0.1, prefix: true } },
+      },
+    },
+    docFooter: { prev: "Before", next: "Next" },
+    externalLinkIcon: false,
+  },
+});

@@ -1,0 +1,81 @@
+// The order of the site: a new page is one line here.
+import { readdirSync } from "node:fs";
+import type { DefaultTheme } from "vitepress";
+
+type Item = DefaultTheme.SidebarItem;
+
+// A generated folder's pages, `npm run docs` having written them.
+function pagesOf(folder: string): Item[] {
+  const files = readdirSync(new URL(`../generated/${folder}/`, import.meta.url));
+  const names = files.map((file) => file.replace(/\.md$/, "")).filter((name) => name !== "index");
+  return names.sort().map((name) => ({ text: name, link: `/${folder}/${name}` }));
+}
+
+export const sidebar: Item[] = [
+  {
+    text: "Start",
+    items: [
+      { text: "Quickstart", link: "/guide/quickstart" },
+      { text: "Questions and answers", link: "/guide/questions" },
+    ],
+  },
+  {
+    text: "The four operations",
+    items: [
+      { text: "Rerank documents", link: "/guide/rerank" },
+      { text: "Upload a dataset file", link: "/guide/upload" },
+      { text: "Scale a deployment", link: "/guide/scale" },
+      { text: "Resume a job", link: "/guide/resume" },
+    ],
+  },
+  {
+    text: "When things fail",
+    items: [
+      { text: "Errors and status codes", link: "/guide/errors" },
+      { text: "Retries and deadlines", link: "/guide/retries" },
+      { text: "The whole decision table", link: "/guide/decision-table" },
+      { text: "How an error answer is read", link: "/guide/error-bodies" },
+    ],
+  },
+  {
+    text: "In your program",
+    items: [
+      { text: "Testing your code", link: "/guide/testing" },
+      { text: "Logs and traces", link: "/guide/observing" },
+      { text: "On the command line", link: "/guide/cli" },
+      { text: "AI SDK and LangChain", link: "/guide/adapters" },
+      { text: "Proxies, runtimes, bundlers", link: "/guide/runtimes" },
+      { text: "Security", link: "/guide/security" },
+      { text: "Other languages", link: "/guide/languages" },
+      { text: "Benchmarks", link: "/guide/benchmarks" },
+    ],
+  },
+  {
+    text: "The contract",
+    items: [
+      { text: "Documents for download", link: "/guide/documents" },
+      { text: "What is left open", link: "/guide/unstated" },
+      { text: "Extensions", link: "/guide/extensions" },
+      { text: "Versioning", link: "/guide/versioning" },
+      { text: "Changes of the package", link: "/guide/changelog" },
+      { text: "Changes of the contract", link: "/guide/contract-changelog" },
+    ],
+  },
+  {
+    text: "The TypeScript API",
+    items: [
+      { text: "tunerank", link: "/api/tunerank" },
+      { text: "tunerank/testing", link: "/api/tunerank/testing" },
+      { text: "tunerank/ai-sdk", link: "/api/tunerank/ai-sdk" },
+      { text: "tunerank/langchain", link: "/api/tunerank/langchain" },
+    ],
+  },
+  {
+    text: "Codes, states, enumerations",
+    items: [
+      { text: "Status codes", link: "/codes/", collapsed: true, items: pagesOf("codes") },
+      { text: "Enumerations", link: "/enums/", collapsed: true, items: pagesOf("enums") },
+      { text: "Job states", link: "/enums/JobState", collapsed: true, items: pagesOf("states") },
+    ],
+  },
+];

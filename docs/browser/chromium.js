@@ -1,0 +1,38 @@
+// Chromium, and what a page asks for and complains of while it is open.
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+/** Debian's Chromium, or the one that CHROMIUM names. */
+export const chromiumProgram =
+  process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/google-chrome"].find(existsSync);
+
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A started Chromium; each has an empty profile. */
+export function launch() {
+  return chromium.launch({ executablePath: chromiumProgram, args });
+}
+
+/** Collects the page's console errors, exceptions and failed requests, and its requests to other origins. */
+export function watch(page, origins) {
+  const seen = { errors: [], outside: [], requests: [] };
+  page.on("console", (message) => {
+    if (message.type() === "error") seen.errors.push(message.text());
+  });
+  page.on("pageerror", (error) => seen.errors.push(String(error)));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    seen.requests.push(request);
+    const local = url.protocol === "data:" || url.protocol === "blob:";
+    if (!local && !origins.includes(url.origin)) seen.outside.push(request.url());
+  });
+  return seen;
+}

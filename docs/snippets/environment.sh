@@ -1,0 +1,3 @@
+export TUNERANK_BASE_URL=https://api.example.com
+export TUNERANK_API_KEY=...
+export TUNERANK_ACCOUNT_ID=acme

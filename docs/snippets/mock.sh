@@ -1,0 +1,1 @@
+npm run mock -- --port 4010

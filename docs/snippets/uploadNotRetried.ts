@@ -1,0 +1,13 @@
+import { createClient, isStatusError } from "tunerank";
+
+const client = createClient();
+
+try {
+  await client.datasets.upload("support-answers", "examples/train.jsonl");
+} catch (error) {
+  if (!isStatusError(error)) throw error;
+  console.log(error.message);
+  console.log("executed:", error.executed);
+  console.log("attempts:", error.attempts.length);
+  console.log("hint:", error.hint);
+}

@@ -1,0 +1,42 @@
+/** A page or a part of one: where it is written under docs/generated, and its Markdown. */
+export interface Page {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Text of the contract as it may stand in Markdown: VitePress would take `<` outside code for a tag. */
+export function prose(text: string): string {
+  const pieces = text.split(/(`[^`]*`)/);
+  return pieces.map((piece) => (piece.startsWith("`") ? piece : piece.replaceAll("<", "&lt;"))).join("");
+}
+
+/** Text as inline code. */
+export function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** A table; cells are Markdown. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
+  return [line(head), `|${" --- |".repeat(head.length)}`, ...rows.map(line)].join("\n");
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, " ");
+}
+
+/** A page's head: its title, and the sentence that search engines and llms.txt show. A wide one has no outline. */
+export function head(title: string, description: string, { wide = false }: { wide?: boolean } = {}): string {
+  return `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\n${wide ? "aside: false\n" : ""}---\n`;
+}
+
+/** A block of code. */
+export function block(language: string, text: string): string {
+  return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
+}
+
+/** A text's first letter in upper case, and a full stop at its end. */
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? "" : ".");
+}

@@ -1,0 +1,15 @@
+import { readFile } from "node:fs/promises";
+import type { Contract } from "./contract.js";
+import { code, type Page, table } from "./markdown.js";
+
+/** The versions of the package and of the contract. */
+export async function versionsPart(contract: Contract): Promise<Page> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  const { version, engines } = JSON.parse(text) as { version: string; engines: { node: string } };
+  const rows = [
+    ["the package `tunerank`", code(version), "[changes](/guide/changelog.md)"],
+    ["the contract, `openapi.yaml`", code(contract.version), "[changes](/guide/contract-changelog.md)"],
+    ["Node, as the package asks for it", code(engines.node), "[below](#node)"],
+  ];
+  return { path: "parts/versions.md", text: table(["What", "Version", "More"], rows) };
+}
