@@ -18,6 +18,8 @@ const config: ViteUserConfig = defineConfig({
     include: ["test/**/*.test.ts"],
     // On two cores the default is one worker at a time.
     maxWorkers: "100%",
+    // Each test has bounds of its own; this one only ends what hangs, also on a busy machine.
+    testTimeout: 20_000,
     globalSetup: ["test/support/mock.ts"],
     setupFiles: ["test/support/canarySetup.ts"],
     // A rejection nobody handles ends the run as an exception does.

@@ -1,34 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
-import path from "node:path";
 import { HttpProxyAgent } from "http-proxy-agent";
 import { HttpsProxyAgent } from "https-proxy-agent";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { canaryKey, leaksOf } from "./support/canary.js";
 import { certificate } from "./support/certificate.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
 import { useForwardProxy } from "./support/forwardProxy.js";
-import { temporaryFolder } from "./support/project.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
 import { useSecureServer } from "./support/secureServer.js";
+import { useTemporaryFile } from "./support/temporaryFile.js";
 
 const proxy = useForwardProxy();
 const plain = useRecordingServer();
 const secure = useSecureServer();
 const rerank = { query: "q", documents: ["d"] };
 const content = randomBytes(5 * 1024 * 1024 + 3);
-let file: string;
-let remove: () => Promise<void>;
-
-beforeAll(async () => {
-  const { folder, remove: removeFolder } = await temporaryFolder();
-  remove = removeFolder;
-  file = path.join(folder, "train.jsonl");
-  await writeFile(file, content);
-});
-afterAll(() => remove());
+const file = useTemporaryFile(content);
 
 /** An agent whose tunnels trust the service's certificate: what is given to it is for the proxy's own. */
 function trusting(keepAlive = false): HttpsProxyAgent<string> {

@@ -1,29 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import http from "node:http";
 import { connect as connectSocket } from "node:net";
-import path from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Client, UploadFile } from "../src/index.js";
 import { done, inTurn, unavailable } from "./support/answers.js";
 import { connect, failureOf, transports } from "./support/clients.js";
-import { temporaryFolder } from "./support/project.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
+import { useTemporaryFile } from "./support/temporaryFile.js";
 
 const server = useRecordingServer();
 const content = randomBytes(1_500_007);
-let file: string;
-let remove: () => Promise<void>;
-
-beforeAll(async () => {
-  const { folder, remove: removeFolder } = await temporaryFolder();
-  remove = removeFolder;
-  file = path.join(folder, "train.jsonl");
-  await writeFile(file, content);
-});
-afterAll(() => remove());
+const file = useTemporaryFile(content);
 
 const replayable: readonly (readonly [what: string, file: () => UploadFile])[] = [
   ["a path", () => file],

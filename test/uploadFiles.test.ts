@@ -1,25 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { UploadProgress } from "../src/index.js";
 import { connect, transports } from "./support/clients.js";
-import { temporaryFolder } from "./support/project.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
+import { useTemporaryFile } from "./support/temporaryFile.js";
 
 const server = useRecordingServer();
 const content = randomBytes(20 * 1024 * 1024 + 11);
-let file: string;
-let remove: () => Promise<void>;
-
-beforeAll(async () => {
-  const { folder, remove: removeFolder } = await temporaryFolder();
-  remove = removeFolder;
-  file = path.join(folder, "train.jsonl");
-  await writeFile(file, content);
-});
-afterAll(() => remove());
+const file = useTemporaryFile(content);
 
 describe.each(transports)("over $name", ({ options, name }) => {
   test("a file of 20 MB arrives whole, from a path and from a file URL", async () => {

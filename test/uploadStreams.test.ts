@@ -1,27 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { UploadFile, UploadProgress } from "../src/index.js";
 import { connect, failureOf, transports } from "./support/clients.js";
-import { temporaryFolder } from "./support/project.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
+import { useTemporaryFile } from "./support/temporaryFile.js";
 
 const server = useRecordingServer();
 const content = randomBytes(700_001);
 const text = "Straße №1 — 東京 🚄\n".repeat(2_000);
-let file: string;
-let remove: () => Promise<void>;
-
-beforeAll(async () => {
-  const { folder, remove: removeFolder } = await temporaryFolder();
-  remove = removeFolder;
-  file = path.join(folder, "train.jsonl");
-  await writeFile(file, content);
-});
-afterAll(() => remove());
+const file = useTemporaryFile(content);
 
 function parts(bytes: Uint8Array = content): Uint8Array[] {
   return [bytes.subarray(0, 1), bytes.subarray(1, 1), bytes.subarray(1, 200_000), bytes.subarray(200_000)];

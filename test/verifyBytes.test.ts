@@ -1,24 +1,13 @@
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { UploadFile, UploadOptions } from "../src/index.js";
 import { connect, failureOf, transports } from "./support/clients.js";
-import { temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { useTemporaryFile } from "./support/temporaryFile.js";
 
 const server = useRecordingServer();
 const content = Buffer.alloc(2_500_000, "x");
-let file: string;
-let remove: () => Promise<void>;
-
-beforeAll(async () => {
-  const { folder, remove: removeFolder } = await temporaryFolder();
-  remove = removeFolder;
-  file = path.join(folder, "train.jsonl");
-  await writeFile(file, content);
-});
-afterAll(() => remove());
+const file = useTemporaryFile(content);
 
 const sources: readonly (readonly [what: string, source: () => UploadFile, bytes: number])[] = [
   ["a path", () => file, content.byteLength],
