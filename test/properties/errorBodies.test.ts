@@ -49,8 +49,9 @@ const cases = fc.record({
   echoed: fc.boolean(),
 });
 
-// Node's fetch gives an answer with this status to nobody.
-const proxyAuthentication = 407;
+// What Node's fetch does with two answers: a 407 it gives to nobody; after a 421 it asks again, and loses its own request
+// when the answer was long.
+const lostByFetch: ReadonlySet<number> = new Set([407, 421]);
 const mayHaveRun: ReadonlySet<number> = new Set([408, 499]);
 
 function provesRefusal(status: number): boolean {
@@ -73,7 +74,9 @@ describe.each(transports)("over $name", ({ name: transport, options }) => {
         hides(error, key);
         assert.ok(error.message.startsWith(`[${error.code}] `));
         assert.ok(JSON.stringify(error).length < 64 * 1024);
-        if (transport === "fetch" && status === proxyAuthentication) return;
+        if (transport === "fetch" && lostByFetch.has(status) && error.httpStatus === undefined) {
+          return assert.equal(error.executed, "unknown");
+        }
         assert.equal(error.httpStatus, status);
         assert.ok(error.executed === "unknown" || (error.executed === "no" && provesRefusal(status)));
       });
