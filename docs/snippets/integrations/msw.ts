@@ -31,7 +31,7 @@ server.listen({ onUnhandledFrame: "error" }); // MSW 2: onUnhandledRequest
 
 const client = createClient({
   baseUrl: url,
-  apiKey: "k",
+  apiKey: "test-key",
   accountId: "acme",
 });
 const { data } = await client.rerank({ query: "q", documents: ["a", "b"] });

@@ -4,7 +4,7 @@ import { createClient } from "tunerank";
 
 nock.disableNetConnect();
 const service = nock("https://service.test", {
-  reqheaders: { authorization: "Bearer k" },
+  reqheaders: { authorization: "Bearer test-key" },
 });
 service
   .post("/inference/v1/rerank", { query: "q", documents: ["a", "b"] })
@@ -18,7 +18,7 @@ service
 
 const client = createClient({
   baseUrl: "https://service.test",
-  apiKey: "k",
+  apiKey: "test-key",
   accountId: "acme",
 });
 const { data } = await client.rerank({ query: "q", documents: ["a", "b"] });
