@@ -19,6 +19,7 @@ import { type SitePage, writeLlmsTexts } from "./docs/llms.js";
 import type { Page } from "./docs/markdown.js";
 import { outagePart } from "./docs/outage.js";
 import { writeReference } from "./docs/reference.js";
+import { runtimesParts } from "./docs/runtimes.js";
 import { unstatedPart } from "./docs/unstated.js";
 import { versionsPart } from "./docs/versions.js";
 
@@ -49,6 +50,7 @@ async function pages(): Promise<Page[]> {
     ...(await errorBodyPages()),
     ...(await documentPages()),
     ...commandLineParts(),
+    ...(await runtimesParts()),
     unstatedPart(contract),
     await versionsPart(contract),
     await languagesPart(),
@@ -70,8 +72,10 @@ async function writeGenerated(written: readonly Page[]): Promise<void> {
 async function vitepress(command: "build" | "dev"): Promise<void> {
   const program = path.join(docs, "node_modules/vitepress/bin/vitepress.js");
   const child = spawn(process.execPath, [program, command, docs], { stdio: "inherit" });
-  const [exitCode] = await once(child, "exit");
-  if (exitCode !== 0) process.exit(Number(exitCode ?? 1));
+  // Whoever stops this program stops the server too.
+  process.once("SIGTERM", () => child.kill());
+  const [exitCode, signal] = await once(child, "exit");
+  if (exitCode !== 0 && !(command === "dev" && signal !== null)) process.exit(Number(exitCode ?? 1));
 }
 
 // The documents as the package ships them, and the data of the tables.

@@ -39,7 +39,18 @@ export default defineConfig({
       provider: "local",
       options: {
         translations: { button: { buttonAriaLabel: "Search" } },
-        miniSearch: { searchOptions: { boost: { title: 6, titles: 2, text: 1 }, fuzzy: 0.1, prefix: true } },
+        miniSearch: {
+          searchOptions: {
+            boost: { title: 6, titles: 2, text: 1 },
+            fuzzy: 0.1,
+            prefix: true,
+            // An operation's name is found at its guide, a code at its page, before all the places that mention them.
+            boostDocument: (id: string) => {
+              if (/codes\/|guide\/(rerank|upload|scale|resume)\./.test(id)) return 5;
+              return /changelog|\/api\//.test(id) ? 0.5 : 1;
+            },
+          },
+        },
       },
     },
     docFooter: { prev: "Before", next: "Next" },

@@ -33,15 +33,21 @@ async function writeRedoc(root: string, document: string, file: string): Promise
   const args = [redocly, "build-docs", document, "--inlineBundle", "--output", file];
   const env = { ...process.env, REDOCLY_TELEMETRY: "off" };
   await promisify(execFile)(process.execPath, args, { cwd: root, env });
-  await writeFile(file, withoutOutside(await readFile(file, "utf8")));
+  const icon = await readFile(path.join(root, "docs/public/icon.svg"), "utf8");
+  await writeFile(file, mended(await readFile(file, "utf8"), icon));
 }
 
 const policy = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:";
 const logo = /https:\/\/cdn\.redoc\.ly\/redoc\/logo[\w-]*\.svg/g;
+const maker = `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><text y="15" font-family="sans-serif" font-size="14">Redocly</text></svg>`;
+const inline = (svg: string) => `data:image/svg+xml,${encodeURIComponent(svg)}`.replaceAll("'", "%27");
 
-// Redoc fetches its maker's logo from elsewhere. An empty picture takes its place; the policy stops anything else.
-function withoutOutside(html: string): string {
+// Redoc fetches its maker's logo from elsewhere, which the policy would stop: the name takes its place. It moves by
+// the address's hash once it runs, so the links written before must have one.
+function mended(html: string, icon: string): string {
+  const head = `<meta http-equiv="Content-Security-Policy" content="${policy}"><link rel="icon" href="${inline(icon)}">`;
   return html
-    .replace("<head>", `<head>\n  <meta http-equiv="Content-Security-Policy" content="${policy}">`)
-    .replaceAll(logo, "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E");
+    .replace("<head>", `<head>\n  ${head}`)
+    .replaceAll(logo, inline(maker))
+    .replaceAll(' href="/', ' href="#/');
 }

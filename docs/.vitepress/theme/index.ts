@@ -1,6 +1,20 @@
-import type { Theme } from "vitepress";
+import { type Theme, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
+import { h } from "vue";
 import "./style.css";
 
-// The default theme without its web fonts; the rest is style.css.
-export default { extends: DefaultTheme } satisfies Theme;
+const notFound = () =>
+  h("main", { class: "vp-doc home" }, [
+    h("h1", "There is no such page"),
+    h("p", [
+      "Look for it in the search, or begin at the ",
+      h("a", { href: withBase("/") }, "home page"),
+      ".",
+    ]),
+  ]);
+
+// The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
+export default {
+  extends: DefaultTheme,
+  Layout: () => h(DefaultTheme.Layout, null, { "not-found": notFound }),
+} satisfies Theme;

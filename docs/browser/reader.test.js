@@ -1,0 +1,94 @@
+// What a reader does: looks for an answer, uses a telephone, chooses the dark, takes a document away.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { pagesOf } from "./site.js";
+import { expectQuiet, phone, useSite } from "./visit.js";
+
+const site = useSite();
+const root = new URL("../../", import.meta.url);
+
+test("who asks why an upload was not retried has the answer after two clicks", async () => {
+  const { page, seen, close } = await site.open("");
+  await page.getByRole("link", { name: "All questions" }).click();
+  await page
+    .getByRole("link", { name: "Why was my upload not retried?" })
+    .and(page.locator(".VPDocAside a, main a"))
+    .first()
+    .click();
+  const heading = page.getByRole("heading", { name: "Why was my upload not retried?" });
+  await heading.waitFor();
+  assert.match(page.url(), /\/guide\/questions(\.html)?#why-was-my-upload-not-retried$/);
+  assert.ok(await page.getByText("Because it may have happened.").isVisible());
+  expectQuiet(seen);
+  await close();
+});
+
+test("the home page has that answer after one click", async () => {
+  const { page, close } = await site.open("");
+  await page.getByRole("link", { name: "Why was my upload not retried?" }).click();
+  await page.getByText("Because it may have happened.").waitFor();
+  await close();
+});
+
+test("on a phone the menu opens, and leads to a page", async () => {
+  const { page, seen, close } = await site.open("guide/quickstart.html", { viewport: phone });
+  await page.getByRole("button", { name: "Menu", exact: true }).click();
+  const link = page.locator(".VPSidebar").getByRole("link", { name: "Upload a dataset file" });
+  await link.click();
+  await page.getByRole("heading", { level: 1, name: "Upload a dataset file" }).waitFor();
+  await page.waitForFunction(() => document.querySelector(".VPSidebar").getBoundingClientRect().right <= 0);
+  expectQuiet(seen);
+  await close();
+});
+
+test("who chose the dark keeps it, in the reference too", async () => {
+  const { page, close } = await site.open("guide/quickstart.html", { apart: true });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await ground();
+  await page.getByRole("switch").first().click();
+  await page.waitForFunction(() => document.documentElement.classList.contains("dark"));
+  const dark = await ground();
+  assert.notEqual(dark, light);
+  await page.reload();
+  assert.equal(await ground(), dark);
+  await page.goto(`${site.origin}/reference/`);
+  await page.locator("body.dark-mode").waitFor();
+  await close();
+});
+
+test("the documents for download are those that the package ships", async () => {
+  const names = [
+    "openapi.yaml",
+    "openapi.json",
+    "openapi-3.0.json",
+    "overlays/fern.yaml",
+    "overlays/speakeasy.yaml",
+  ];
+  for (const name of names) {
+    const answer = await fetch(`${site.origin}/${name}`);
+    assert.equal(answer.status, 200, name);
+    assert.deepEqual(
+      Buffer.from(await answer.arrayBuffer()),
+      await readFile(new URL(`dist/${name}`, root)),
+      name,
+    );
+  }
+});
+
+test("llms.txt lists pages that are there, and llms-full.txt holds their text", async () => {
+  const list = await (await fetch(`${site.origin}/llms.txt`)).text();
+  const whole = await (await fetch(`${site.origin}/llms-full.txt`)).text();
+  const links = [...list.matchAll(/\]\((\/[^)]+)\)/g)].map(([, link]) => link);
+  assert.ok(links.length > 60, `${links.length} links`);
+  for (const link of links) {
+    const answer = await fetch(site.origin + link);
+    assert.equal(answer.status, 200, link);
+    if (link.endsWith(".md")) assert.ok(whole.includes((await answer.text()).trim()), link);
+  }
+  for (const name of await pagesOf()) {
+    if (name === "404.html" || name.startsWith("reference")) continue;
+    assert.ok(links.includes(`/${name.replace(/\.html$/, ".md")}`), `${name} is not in llms.txt`);
+  }
+  assert.doesNotMatch(whole, /<!--@include|^<<< /m);
+});

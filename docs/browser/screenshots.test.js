@@ -1,0 +1,38 @@
+// Pictures of the main pages for people to look at: reports/screenshots, light and dark, on a desk and on a phone.
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { desktop, phone, useSite } from "./visit.js";
+
+const site = useSite();
+const folder = fileURLToPath(new URL("../../reports/screenshots/", import.meta.url));
+const pages = {
+  home: "index.html",
+  quickstart: "guide/quickstart.html",
+  retries: "guide/retries.html",
+  runtimes: "guide/runtimes.html",
+  benchmarks: "guide/benchmarks.html",
+  codes: "codes/index.html",
+  api: "api/tunerank.html",
+  reference: "reference/index.html",
+};
+
+describe("a picture is taken", { concurrency: 2 }, () => {
+  for (const [name, address] of Object.entries(pages)) {
+    test(`of ${name}`, async () => {
+      await mkdir(folder, { recursive: true });
+      for (const colorScheme of ["light", "dark"]) {
+        const { page, close } = await site.open(address, { colorScheme });
+        for (const [place, viewport] of Object.entries({ desktop, phone })) {
+          await page.setViewportSize(viewport);
+          const file = path.join(folder, `${name}-${colorScheme}-${place}.png`);
+          const picture = await page.screenshot({ path: file });
+          assert.ok(picture.length > 5000, `${file} shows nothing`);
+        }
+        await close();
+      }
+    });
+  }
+});

@@ -1,0 +1,49 @@
+// What every test of the site begins with: the site on a port, a Chromium, pages that are watched.
+import assert from "node:assert/strict";
+import { after, before } from "node:test";
+import { launch, watch } from "./chromium.js";
+import { serveSite } from "./site.js";
+
+/** A window of a desk, and one of a telephone. */
+export const desktop = { width: 1280, height: 900 };
+export const phone = { width: 390, height: 844 };
+
+/** Serves the site for a file's tests; `open` resolves to a new page of it, once that page is quiet. */
+export function useSite() {
+  const started = {};
+  before(async () => {
+    started.site = await serveSite();
+    started.browser = await launch();
+  });
+  const contexts = new Map();
+  const shared = (options) => {
+    const key = JSON.stringify(options);
+    if (!contexts.has(key)) contexts.set(key, started.browser.newContext(options));
+    return contexts.get(key);
+  };
+  after(async () => {
+    await started.browser?.close();
+    await started.site?.close();
+  });
+  return {
+    get origin() {
+      return started.site.origin;
+    },
+    /** Pages opened alike share a profile, and so what it cached; `apart` has one of its own. */
+    async open(address, { viewport = desktop, colorScheme = "light", origins = [], apart = false } = {}) {
+      const options = { viewport, colorScheme, reducedMotion: "reduce" };
+      const context = apart ? await started.browser.newContext(options) : await shared(options);
+      const page = await context.newPage();
+      const seen = watch(page, [started.site.origin, ...origins]);
+      await page.goto(`${started.site.origin}/${address}`, { waitUntil: "networkidle" });
+      // The reference draws itself some time after its last request.
+      if (address.startsWith("reference/")) await page.getByRole("textbox", { name: "base_url" }).waitFor();
+      return { page, seen, context, close: () => (apart ? context : page).close() };
+    },
+  };
+}
+
+/** Fails when a page complained, or asked another host for something. */
+export function expectQuiet(seen) {
+  assert.deepEqual({ errors: seen.errors, outside: seen.outside }, { errors: [], outside: [] });
+}
