@@ -18,7 +18,7 @@ import { createPrepare } from "./core/openapi.js";
 import type { ApiKey, ClientOptions } from "./core/options.js";
 import { fullBudget } from "./core/retry.js";
 import type { Defaults } from "./core/settings.js";
-import { refusal } from "./core/status.js";
+import { invalid } from "./core/status.js";
 import { createFetchTransport } from "./core/transport/fetch.js";
 import type { Transport } from "./core/transport/transport.js";
 import { version } from "./generated/version.js";
@@ -80,7 +80,7 @@ type Shared = Pick<Connection, "transport" | "budget">;
 
 function build(options: ClientOptions, shared: Shared): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
-    throw refusal("INVALID_ARGUMENT", "In a browser every visitor can read the API key.", {
+    throw invalid("In a browser every visitor can read the API key.", {
       hint: "Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page only you can open.",
     });
   }
@@ -102,17 +102,15 @@ function build(options: ClientOptions, shared: Shared): Client {
   };
 }
 
-function transportOf({ fetch, maxConnections, agent }: ClientOptions): Transport {
-  if (fetch !== undefined && typeof fetch !== "function") {
-    throw refusal("INVALID_ARGUMENT", "fetch must be a function.");
-  }
-  const most = maxConnections === undefined ? 128 : checkInteger(maxConnections, "maxConnections", 1);
+function transportOf({ fetch, maxConnections = 128, agent }: ClientOptions): Transport {
+  checkCallback(fetch, "fetch");
+  checkInteger(maxConnections, "maxConnections", 1);
   if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
-    throw refusal("INVALID_ARGUMENT", "agent must be an agent of node:http or node:https.");
+    throw invalid("agent must be an agent of node:http or node:https.");
   }
-  if (fetch === undefined) return createTransport({ maxConnections: most, agent });
+  if (fetch === undefined) return createTransport({ maxConnections, agent });
   if (agent === undefined) return createFetchTransport(fetch);
-  throw refusal("INVALID_ARGUMENT", "agent has no effect on fetch: pass one of the two.");
+  throw invalid("agent has no effect on fetch: pass one of the two.");
 }
 
 function connectionOf(options: ClientOptions, { transport, budget }: Shared): Connection {
@@ -121,15 +119,14 @@ function connectionOf(options: ClientOptions, { transport, budget }: Shared): Co
     "baseUrl",
     options.allowInsecureHttp === true,
   );
-  const { connectTimeoutMs } = options;
+  const { connectTimeoutMs = 10_000 } = options;
   return {
     prepare: createPrepare(baseUrl),
     transport,
     budget,
     apiKey: checkKeySource(required(options.apiKey, "apiKey", "TUNERANK_API_KEY")),
     userAgent: userAgentOf(options.userAgent),
-    connectTimeoutMs:
-      connectTimeoutMs === undefined ? 10_000 : checkDuration(connectTimeoutMs, "connectTimeoutMs"),
+    connectTimeoutMs: checkDuration(connectTimeoutMs, "connectTimeoutMs"),
   };
 }
 
@@ -150,7 +147,7 @@ function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   const merged = ownProperties(options, "options");
   for (const [name, value] of Object.entries(ownProperties(changes, "options"))) {
     if ((connectionOptions as readonly string[]).includes(name)) {
-      throw refusal("INVALID_ARGUMENT", `withOptions cannot change ${name}: the connections are shared.`);
+      throw invalid(`withOptions cannot change ${name}: the connections are shared.`);
     }
     if (value !== undefined) Object.assign(merged, { [name]: value });
   }
@@ -160,7 +157,7 @@ function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
 function required<T>(value: T | undefined, option: string, variable: string): T | string {
   const found = value ?? environment(variable);
   if (found !== undefined) return found;
-  throw refusal("INVALID_ARGUMENT", `No ${option}: pass ${option} to createClient, or set ${variable}.`, {
+  throw invalid(`No ${option}: pass ${option} to createClient, or set ${variable}.`, {
     hint: `Pass ${option} to createClient, or set the environment variable ${variable}.`,
   });
 }
@@ -182,5 +179,5 @@ function userAgentOf(addition: unknown): string {
 
 function checkText(value: unknown, what: string): string | undefined {
   if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
-  throw refusal("INVALID_ARGUMENT", `${what} must be printable ASCII text.`);
+  throw invalid(`${what} must be printable ASCII text.`);
 }

@@ -84,6 +84,26 @@ test.each(sources)(
   },
 );
 
+test.each(sources)(
+  "a large upload of %s that is accepted at once, then read to its end, succeeds",
+  async (_what, source) => {
+    const received = new Promise<number>((resolve) => {
+      server.listen((request, response) => {
+        let bytes = 0;
+        request.on("data", ({ length }: Buffer) => {
+          bytes += length;
+        });
+        request.on("end", () => resolve(bytes));
+        response.writeHead(200, { "content-type": "application/json" }).end('{"id":"file-1"}');
+      });
+    });
+    const upload = { name: "train.jsonl", timeoutMs: 15_000 };
+    const stored = await connect(server.url).datasets.upload("reviews", source(), upload);
+    expect(stored).toEqual({ id: "file-1" });
+    expect(await received).toBeGreaterThan(size);
+  },
+);
+
 describe.each(transports)("over $name", ({ options, name }) => {
   describe.each([
     [413, "INVALID_ARGUMENT"],

@@ -132,7 +132,10 @@ export const commands: Readonly<Record<string, Command>> = {
     positionals: [],
     options: { port: { type: "string", value: "N", text: "The port; 0 takes a free one. Default: 4010." } },
     examples: [
-      ["mock --port 4010", "then: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ..."],
+      [
+        "mock --port 4010",
+        "then: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...",
+      ],
     ],
     load: () => import("./mock.js"),
   },

@@ -1,6 +1,7 @@
 import { codes, type OperationId } from "../generated/contract.js";
 import { readErrorBody, redact } from "./errorBody.js";
 import { codeOfHttpStatus, executedOfAnswer } from "./httpStatus.js";
+import { parseJson } from "./json.js";
 import { AttemptFailure, eventsOfAnswer } from "./retry.js";
 import { StatusError } from "./status.js";
 import type { TransportResponse } from "./transport/transport.js";
@@ -8,12 +9,7 @@ import type { TransportResponse } from "./transport/transport.js";
 /** The JSON object of a 2xx answer. @throws AttemptFailure for every other answer. */
 export function readAnswer(operation: OperationId, answer: TransportResponse, key: string): object {
   if (answer.status < 200 || answer.status >= 300) throw errorAnswer(operation, answer, key);
-  let value: unknown;
-  try {
-    value = JSON.parse(answer.text.replace(/^\uFEFF/, ""));
-  } catch {
-    // Its parser's message would quote the body: nothing of it is kept.
-  }
+  const value = parseJson(answer.text);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   // A web page is somebody else's answer: the service may never have seen the request.
   const html = /^\s*</.test(answer.text);
@@ -27,7 +23,7 @@ export function readAnswer(operation: OperationId, answer: TransportResponse, ke
       codeSource: "client",
       httpStatus: answer.status,
       operation,
-      requestId: redacted(key, requestIdOf(answer.headers)),
+      requestId: requestIdOf(answer.headers, key),
       ...(html && {
         hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
       }),
@@ -54,7 +50,7 @@ function errorAnswer(operation: OperationId, answer: TransportResponse, key: str
     inferred: !named && read.inferred,
     httpStatus: status,
     operation,
-    requestId: redacted(key, requestIdOf(headers)),
+    requestId: requestIdOf(headers, key),
     retryAfterMs: waitMs,
     body: said.body,
     ...(redirected && { hint: "Set baseUrl to the final address: the key and the file go nowhere else." }),
@@ -62,13 +58,10 @@ function errorAnswer(operation: OperationId, answer: TransportResponse, key: str
   return new AttemptFailure(error, eventsOfAnswer(code, named, status, waitMs !== undefined));
 }
 
-function redacted(key: string, text: string | undefined): string | undefined {
-  return text === undefined ? undefined : redact(key, text);
-}
-
-/** The answer's `x-request-id`, else `request-id`. */
-export function requestIdOf(headers: Readonly<Record<string, string>>): string | undefined {
-  return header(headers, "x-request-id") ?? header(headers, "request-id");
+/** The answer's `x-request-id`, else `request-id`, without the key should the server have sent it back. */
+export function requestIdOf(headers: Readonly<Record<string, string>>, key = ""): string | undefined {
+  const id = header(headers, "x-request-id") ?? header(headers, "request-id");
+  return id && redact(key, id);
 }
 
 /** How long the service asks to wait: `retry-after-ms`, or `retry-after` in seconds or as an IMF-fixdate. */

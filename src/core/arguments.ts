@@ -1,44 +1,45 @@
-import { refusal } from "./status.js";
+import { invalid, refusal } from "./status.js";
 
 const nothing: object = Object.freeze(Object.create(null));
 
 /** An own-properties-only copy, so that a polluted Object.prototype adds nothing to it. */
 export function ownProperties<T extends object>(value: T | undefined, what: string): T {
   if (value === undefined) return nothing as T;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw refusal("INVALID_ARGUMENT", `${what} must be an object.`);
-  }
+  checkObject(value, what);
   return Object.assign(Object.create(null), value) as T;
+}
+
+/** An object that is no list. */
+export function checkObject(value: unknown, what: string): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid(`${what} must be an object.`);
+  }
 }
 
 /** A resource id as it may stand in a path: never one that could turn the call into another operation. */
 export function checkId(value: unknown, what: string): string {
-  if (typeof value !== "string") throw refusal("INVALID_ARGUMENT", `${what} must be a string.`);
-  if (value === "") throw refusal("INVALID_ARGUMENT", `${what} is empty.`);
-  if (value.length > 256) throw refusal("INVALID_ARGUMENT", `${what} is longer than 256 characters.`);
-  if (value === "." || value === "..") throw refusal("INVALID_ARGUMENT", `${what} may not be "${value}".`);
+  if (typeof value !== "string") throw invalid(`${what} must be a string.`);
+  if (value === "") throw invalid(`${what} is empty.`);
+  if (value.length > 256) throw invalid(`${what} is longer than 256 characters.`);
+  if (value === "." || value === "..") throw invalid(`${what} may not be "${value}".`);
   if (value.includes("/")) {
     const last = value.slice(value.lastIndexOf("/") + 1);
-    throw refusal(
-      "INVALID_ARGUMENT",
+    throw invalid(
       `${what} contains "/": pass the id alone${last ? ` ("${last}")` : ""}, not a full resource name.`,
     );
   }
   const bad = /[\\?#%]/.exec(value);
-  if (bad) throw refusal("INVALID_ARGUMENT", `${what} may not contain "${bad[0]}".`);
-  if (hasControl(value)) throw refusal("INVALID_ARGUMENT", `${what} contains a control character.`);
-  if (!isWellFormed(value)) throw refusal("INVALID_ARGUMENT", `${what} contains a lone surrogate.`);
-  return value;
+  if (bad) throw invalid(`${what} may not contain "${bad[0]}".`);
+  return checkCharacters(value, what);
 }
 
 /** A key that can stand in a header. The value is never repeated in the error. */
 export function checkApiKey(value: unknown, what: string): string {
   if (typeof value !== "string" || value === "") {
-    throw refusal("INVALID_ARGUMENT", `${what} must be a string that is not empty.`);
+    throw invalid(`${what} must be a string that is not empty.`);
   }
   if (!/^[\x21-\x7e]{1,8192}$/.test(value)) {
-    throw refusal(
-      "INVALID_ARGUMENT",
+    throw invalid(
       `${what} has a character that a key cannot have (a space, a line break or one outside ASCII), or over 8192 characters.`,
     );
   }
@@ -48,30 +49,28 @@ export function checkApiKey(value: unknown, what: string): string {
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
   if (typeof value !== "string" || !URL.canParse(value)) {
-    throw refusal("INVALID_ARGUMENT", `${what} is not an absolute URL such as https://api.example.com.`);
+    throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
   }
   const url = new URL(value);
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw refusal("INVALID_ARGUMENT", `${what} must begin with https://.`);
+    throw invalid(`${what} must begin with https://.`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw refusal("INVALID_ARGUMENT", `${what} may not contain a user name or password.`);
+    throw invalid(`${what} may not contain a user name or password.`);
   }
-  if (/[?#]/.test(value)) throw refusal("INVALID_ARGUMENT", `${what} may not contain a query or fragment.`);
-  if (/[\s\\]/.test(value) || hasControl(value)) {
-    throw refusal("INVALID_ARGUMENT", `${what} may not contain spaces, backslashes or control characters.`);
+  if (/[?#]/.test(value)) throw invalid(`${what} may not contain a query or fragment.`);
+  if (/[\s\\\p{Cc}]/u.test(value)) {
+    throw invalid(`${what} may not contain spaces, backslashes or control characters.`);
   }
   // A host may have them: it would be filled in with the account, as the operation's path is.
-  if (/[{}]/.test(value)) throw refusal("INVALID_ARGUMENT", `${what} may not contain "{" or "}".`);
+  if (/[{}]/.test(value)) throw invalid(`${what} may not contain "{" or "}".`);
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(value)) {
-    throw refusal("INVALID_ARGUMENT", `${what} may not contain the path segments "." or "..".`);
+    throw invalid(`${what} may not contain the path segments "." or "..".`);
   }
   if (url.protocol === "http:" && !allowInsecureHttp && !isLoopback(url.hostname)) {
-    throw refusal(
-      "INVALID_ARGUMENT",
-      `${what} is plain http to another machine, which would send the key unencrypted.`,
-      { hint: "Use https, or pass allowInsecureHttp: true where the network itself is trusted." },
-    );
+    throw invalid(`${what} is plain http to another machine, which would send the key unencrypted.`, {
+      hint: "Use https, or pass allowInsecureHttp: true where the network itself is trusted.",
+    });
   }
   // Each run of slashes is read once, however long the path is.
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
@@ -96,14 +95,14 @@ export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
   for (const [name, content] of Object.entries(ownProperties(value as object | undefined, "headers"))) {
     const lower = name.toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) {
-      throw refusal("INVALID_ARGUMENT", `headers has a name that HTTP does not allow.`);
+      throw invalid(`headers has a name that HTTP does not allow.`);
     }
     if (reservedHeaders.has(lower)) {
-      throw refusal("INVALID_ARGUMENT", `headers may not set ${lower}: the client sets it.`);
+      throw invalid(`headers may not set ${lower}: the client sets it.`);
     }
     if (content === undefined) continue;
     if (typeof content !== "string" || !isHeaderText(content)) {
-      throw refusal("INVALID_ARGUMENT", `headers["${lower}"] is not text that an HTTP header can carry.`);
+      throw invalid(`headers["${lower}"] is not text that an HTTP header can carry.`);
     }
     headers[lower] = content;
   }
@@ -115,9 +114,11 @@ export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
 }
 
-/** A duration in milliseconds: a finite number above 0, or 0 where the caller says so. */
+/** A duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {
-  return checkNumber(value, what, { integer: false, minimum: 0, above: true });
+  const ms = checkFinite(value, what);
+  if (ms <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${ms}.`);
+  return ms;
 }
 
 /** The same, or undefined. */
@@ -128,61 +129,40 @@ export function checkOptionalDuration(value: unknown, what: string): number | un
 /** True or false; undefined counts as false. */
 export function checkFlag(value: unknown, what: string): boolean {
   if (value === undefined || typeof value === "boolean") return value === true;
-  throw refusal("INVALID_ARGUMENT", `${what} must be true or false.`);
+  throw invalid(`${what} must be true or false.`);
 }
 
 /** A function, or undefined. */
 export function checkCallback<T>(value: T, what: string): T {
   if (value === undefined || typeof value === "function") return value;
-  throw refusal("INVALID_ARGUMENT", `${what} must be a function.`);
+  throw invalid(`${what} must be a function.`);
 }
 
 /** A whole number of at least `minimum`. */
 export function checkInteger(value: unknown, what: string, minimum: number): number {
-  return checkNumber(value, what, { integer: true, minimum, above: false });
+  const number = checkFinite(value, what);
+  if (!Number.isSafeInteger(number)) throw invalid(`${what} must be a whole number, not ${number}.`);
+  if (number < minimum) throw refusal("OUT_OF_RANGE", `${what} must be at least ${minimum}, not ${number}.`);
+  return number;
 }
 
-function checkNumber(
-  value: unknown,
-  what: string,
-  rule: { integer: boolean; minimum: number; above: boolean },
-): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) {
-    throw refusal("INVALID_ARGUMENT", `${what} must be a finite number.`);
-  }
-  if (rule.integer && !Number.isSafeInteger(value)) {
-    throw refusal("INVALID_ARGUMENT", `${what} must be a whole number, not ${value}.`);
-  }
-  if (value < rule.minimum || (rule.above && value === rule.minimum)) {
-    const bound = rule.above ? `greater than ${rule.minimum}` : `at least ${rule.minimum}`;
-    throw refusal("OUT_OF_RANGE", `${what} must be ${bound}, not ${value}.`);
-  }
-  return value;
+function checkFinite(value: unknown, what: string): number {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw invalid(`${what} must be a finite number.`);
 }
 
 /** The base name of a file's path, for either separator, as it may stand in a multipart header. */
 export function checkFileName(value: unknown, what: string): string {
-  if (typeof value !== "string") throw refusal("INVALID_ARGUMENT", `${what} must be a string.`);
+  if (typeof value !== "string") throw invalid(`${what} must be a string.`);
   const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
   if (name === "" || name === "." || name === "..") {
-    throw refusal(
-      "INVALID_ARGUMENT",
-      `${what} has no base name: pass {name} with one such as "train.jsonl".`,
-    );
+    throw invalid(`${what} has no base name: pass {name} with one such as "train.jsonl".`);
   }
-  if (hasControl(name)) throw refusal("INVALID_ARGUMENT", `${what} contains a control character.`);
-  if (!isWellFormed(name)) throw refusal("INVALID_ARGUMENT", `${what} contains a lone surrogate.`);
-  return name;
+  return checkCharacters(name, what);
 }
 
-function hasControl(value: string): boolean {
-  for (let i = 0; i < value.length; i++) {
-    const unit = value.charCodeAt(i);
-    if (unit < 0x20 || (unit >= 0x7f && unit <= 0x9f)) return true;
-  }
-  return false;
-}
-
-function isWellFormed(value: string): boolean {
-  return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(value);
+function checkCharacters(value: string, what: string): string {
+  if (/\p{Cc}/u.test(value)) throw invalid(`${what} contains a control character.`);
+  if (/\p{Cs}/u.test(value)) throw invalid(`${what} contains a lone surrogate.`);
+  return value;
 }

@@ -7,7 +7,7 @@ import type { OperationInput, Prepare, PreparedRequest } from "./openapi.js";
 import type { ApiKey } from "./options.js";
 import { AttemptFailure, isRepeatable } from "./retry.js";
 import type { CallSettings } from "./settings.js";
-import { isStatusError, refusal, StatusError } from "./status.js";
+import { invalid, isStatusError, refusal, StatusError } from "./status.js";
 import {
   type Exchange,
   type Transport,
@@ -34,7 +34,8 @@ export interface RetryBudget {
 export interface Call<Id extends OperationId, T> {
   readonly operation: Id;
   readonly input: OperationInput<Id>;
-  readonly maxResponseBytes: number;
+  /** The most bytes of its answer. @default 1 MiB */
+  readonly maxResponseBytes?: number;
   /** Makes the call's value of the answer's JSON object; its errors must not show the key. */
   readonly read: (value: object, answer: TransportResponse, key: string) => T;
 }
@@ -60,7 +61,7 @@ export async function makeAttempt<Id extends OperationId, T>(
       url,
       headers: headersOf(prepared, key, connection.userAgent, settings.headers),
       body: prepared.body,
-      maxResponseBytes: call.maxResponseBytes,
+      maxResponseBytes: call.maxResponseBytes ?? 1024 * 1024,
       freshSocket: !isRepeatable(operation, settings.repeatable),
       connectTimeoutMs: connection.connectTimeoutMs,
       lifetime,
@@ -102,7 +103,7 @@ function prepare<Id extends OperationId, T>(connection: Connection, call: Call<I
     return connection.prepare(call.operation, call.input);
   } catch (cause) {
     const why = (cause as Error).message;
-    throw refusal("INVALID_ARGUMENT", `The body cannot be written as JSON: ${why}`, { cause });
+    throw invalid(`The body cannot be written as JSON: ${why}`, { cause });
   }
 }
 
@@ -123,7 +124,7 @@ function finalUrl(text: string): URL {
   if (lastUrl?.href === text) return lastUrl;
   const url = new URL(text);
   if (url.href !== text || url.search !== "" || url.hash !== "") {
-    throw refusal("INVALID_ARGUMENT", "An id cannot stand in the operation's URL unchanged.");
+    throw invalid("An id cannot stand in the operation's URL unchanged.");
   }
   lastUrl = url;
   return url;

@@ -1,3 +1,4 @@
+import { traced } from "#platform";
 import type { OperationId } from "../generated/contract.js";
 import { type Call, type Connection, makeAttempt, unexpected } from "./attempt.js";
 import type { Outcome } from "./callPromise.js";
@@ -8,7 +9,6 @@ import { Multipart } from "./multipart.js";
 import { AttemptFailure, decideRetry, fullBudget, isRepeatable, repeatCost } from "./retry.js";
 import type { CallSettings } from "./settings.js";
 import type { Attempt, StatusError } from "./status.js";
-import { traced } from "./tracing.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<Id extends OperationId, T>(

@@ -1,7 +1,7 @@
 import type { OperationId } from "../generated/contract.js";
 import { requestIdOf } from "./answer.js";
 import type { CallPromise, CallResponse } from "./options.js";
-import { type Attempt, isStatusError, refusal } from "./status.js";
+import { type Attempt, invalid, isStatusError } from "./status.js";
 import type { TransportResponse } from "./transport/transport.js";
 
 /** A call's value, with the answer it was read from. */
@@ -39,7 +39,7 @@ export function start<T, O extends { readonly data: T }, R>(
 function fail(error: unknown, operation: OperationId): never {
   // What is no StatusError came out of an argument, such as a getter that throws.
   if (!isStatusError(error)) {
-    throw refusal("INVALID_ARGUMENT", "An argument could not be read.", { operation, cause: error });
+    throw invalid("An argument could not be read.", { operation, cause: error });
   }
   // Checks of arguments do not know which operation they serve.
   if (error.operation === undefined) Object.assign(error, { operation });

@@ -1,5 +1,6 @@
 import { codes } from "../generated/contract.js";
 import type { StatusCode } from "./httpStatus.js";
+import { parseJson } from "./json.js";
 
 /** What an error answer says of itself, whatever its shape. */
 export interface ErrorBody {
@@ -39,9 +40,9 @@ const grpcCodes: readonly StatusCode[] = [
  * @param key Removed from what is kept, should the server have sent it back.
  */
 export function readErrorBody(text: string, httpStatus: number, key: string): ErrorBody {
-  const trimmed = text.replace(/^\uFEFF/, "").trim();
+  const trimmed = text.trim();
   if (trimmed === "") return { code: undefined, message: undefined, body: undefined };
-  const parsed = parse(trimmed);
+  const parsed = parseJson(trimmed);
   if (parsed === undefined) {
     const kept = redact(key, trimmed);
     return { code: undefined, message: plainText(kept), body: kept.slice(0, keptCharacters) };
@@ -136,14 +137,6 @@ function plainText(text: string): string {
     ? /<title[^>]{0,99}>([^<]{1,500})</i.exec(text.slice(0, keptCharacters))
     : null;
   return (title?.[1] ?? text.slice(0, 500)).replace(/\s+/g, " ").trim();
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function own(value: unknown, key: string): unknown {

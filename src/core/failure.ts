@@ -5,7 +5,7 @@ import type { EndReason } from "./lifetime.js";
 import { SourceError } from "./multipart.js";
 import { AttemptFailure, eventOfFailure } from "./retry.js";
 import { StatusError, type StatusErrorDetails } from "./status.js";
-import type { Phase, TransportFailure } from "./transport/transport.js";
+import { networkCode, type Phase, type TransportFailure } from "./transport/transport.js";
 
 /** The failure of a request that brought no whole answer. */
 export function transportFailure(
@@ -81,12 +81,6 @@ function executedSoFar(phase: Phase, status: number | undefined): Executed {
   return status >= 200 && status < 300
     ? "yes"
     : executedOfAnswer(codeOfHttpStatus(status).code, status, false);
-}
-
-// Node's fetch says only "fetch failed"; what happened is in its cause.
-function networkCode(error: unknown): string {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  return String(code ?? cause?.code ?? "");
 }
 
 const told = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;

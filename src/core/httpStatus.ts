@@ -60,27 +60,19 @@ export function httpStatusOfCode(code: Code): number {
   return codes[code].httpStatus;
 }
 
-const refusing: ReadonlySet<StatusCode> = new Set<StatusCode>([
-  "ABORTED",
-  "ALREADY_EXISTS",
-  "FAILED_PRECONDITION",
-  "INVALID_ARGUMENT",
-  "NOT_FOUND",
-  "OUT_OF_RANGE",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "UNAUTHENTICATED",
-  "UNIMPLEMENTED",
-]);
-
 /** Whether an error answer proves that nothing ran: its HTTP status and the code it names must both say refused. */
 export function executedOfAnswer(code: StatusCode, httpStatus: number, named: boolean): Executed {
-  const refusedByStatus =
-    httpStatus === codes.UNIMPLEMENTED.httpStatus ||
-    (httpStatus >= 400 && httpStatus < 500 && !mayHaveRun.has(httpStatus));
-  const refusedByCode = refusing.has(code) || (!named && (httpStatus === 421 || httpStatus === 425));
-  return refusedByStatus && refusedByCode ? "no" : "unknown";
+  const refusedByCode = refuses(codes[code].httpStatus) || (!named && isUnprocessed(httpStatus));
+  return refuses(httpStatus) && refusedByCode ? "no" : "unknown";
 }
 
-// 408 and 499: somebody stopped waiting, whatever the service did.
-const mayHaveRun: ReadonlySet<number> = new Set([408, codes.CANCELLED.httpStatus]);
+/** Whether a status says, of itself, that the request was not processed: misdirected, or too early. */
+export function isUnprocessed(httpStatus: number): boolean {
+  return httpStatus === 421 || httpStatus === 425;
+}
+
+function refuses(httpStatus: number): boolean {
+  // Somebody stopped waiting, whatever the service did.
+  if (httpStatus === 408 || httpStatus === codes.CANCELLED.httpStatus) return false;
+  return (httpStatus >= 400 && httpStatus < 500) || httpStatus === codes.UNIMPLEMENTED.httpStatus;
+}

@@ -1,7 +1,7 @@
 import { openPath } from "#platform";
 import { checkFileName, checkInteger } from "./arguments.js";
 import type { FileSource, ReadableStreamLike, UrlLike } from "./fileSource.js";
-import { refusal } from "./status.js";
+import { invalid } from "./status.js";
 
 const chunkBytes = 1024 * 1024;
 
@@ -17,10 +17,7 @@ export async function openFile(
   if (file instanceof Uint8Array) return sized(fromBytes(file, needName(given, "a Uint8Array")), size);
   if (isBlob(file)) return sized(fromBlob(file, given ?? nameOfBlob(file)), size);
   if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
-  throw refusal(
-    "INVALID_ARGUMENT",
-    "file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.",
-  );
+  throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
 }
 
 /** A Readable that fails before it is read would otherwise end the process; reading it tells of the failure. */
@@ -59,10 +56,7 @@ function fromBlob(blob: Blob, name: string): FileSource {
 function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
   let read = false;
   if (sent.has(stream)) {
-    throw refusal(
-      "INVALID_ARGUMENT",
-      "file is a stream that was sent already: make another of the same content.",
-    );
+    throw invalid("file is a stream that was sent already: make another of the same content.");
   }
   return {
     name,
@@ -129,10 +123,7 @@ async function* iterable(stream: Stream): AsyncGenerator<unknown> {
 function sized(source: FileSource, size: number | undefined): FileSource {
   if (size === undefined || size === source.size) return source;
   void source.close();
-  throw refusal(
-    "INVALID_ARGUMENT",
-    `size is ${size}, but the file has ${source.size} bytes: size is for streams.`,
-  );
+  throw invalid(`size is ${size}, but the file has ${source.size} bytes: size is for streams.`);
 }
 
 function nameOfBlob(blob: Blob): string {
@@ -142,7 +133,7 @@ function nameOfBlob(blob: Blob): string {
 
 function needName(name: string | undefined, what: string): string {
   if (name !== undefined) return name;
-  throw refusal("INVALID_ARGUMENT", `${what} has no name of its own: pass {name: "train.jsonl"}.`);
+  throw invalid(`${what} has no name of its own: pass {name: "train.jsonl"}.`);
 }
 
 type Stream = AsyncIterable<unknown> | ReadableStreamLike;
@@ -164,5 +155,5 @@ function isUrl(value: unknown): value is UrlLike {
   const { href, protocol } = value as Partial<UrlLike>;
   if (typeof href !== "string" || typeof protocol !== "string") return false;
   if (protocol === "file:") return true;
-  throw refusal("INVALID_ARGUMENT", "file is a URL of another kind: only file: URLs can be read.");
+  throw invalid("file is a URL of another kind: only file: URLs can be read.");
 }

@@ -55,14 +55,18 @@ export function createPrepare(baseUrl: string): Prepare {
     return nothing;
   };
   // Every option is an own property, absent ones too: openapi-fetch would read them from a polluted prototype.
-  const absent = {
-    bodySerializer: undefined,
+  const options = {
+    baseUrl: undefined,
+    bodySerializer: asItIs,
+    fetch,
     headers: undefined,
+    middleware: undefined,
+    parseAs: undefined,
     pathSerializer: undefined,
     querySerializer: noQuery,
-    requestInitExt: undefined,
+    Request: LightRequest,
   };
-  const client = createFetchClient<paths>({ ...absent, baseUrl, fetch, Request: LightRequest } as never);
+  const client = createFetchClient<paths>({ ...options, baseUrl, requestInitExt: undefined } as never);
   // The request line of an operation without path parameters never changes: openapi-fetch is asked for it once.
   const fixed: Partial<Record<OperationId, PreparedRequest>> = Object.create(null);
   return (id, input) => {
@@ -74,19 +78,7 @@ export function createPrepare(baseUrl: string): Prepare {
     void client.request(
       method as never,
       path as never,
-      {
-        baseUrl: undefined,
-        body,
-        bodySerializer: asItIs,
-        fetch,
-        headers: undefined,
-        middleware: undefined,
-        params: { path: input.path, query: undefined, header: undefined },
-        parseAs: undefined,
-        pathSerializer: undefined,
-        querySerializer: noQuery,
-        Request: LightRequest,
-      } as never,
+      { ...options, body, params: { path: input.path, query: undefined, header: undefined } } as never,
     );
     if (prepared === undefined) throw new Error("openapi-fetch made no request.");
     if (input.path === undefined) fixed[id] = { ...(prepared as PreparedRequest), body: undefined };

@@ -1,5 +1,5 @@
 import { codes, type OperationId, operations } from "../generated/contract.js";
-import type { StatusCode } from "./httpStatus.js";
+import { codeOfHttpStatus, isUnprocessed, type StatusCode } from "./httpStatus.js";
 import type { StatusError } from "./status.js";
 import type { FailureReason, Phase } from "./transport/transport.js";
 
@@ -90,18 +90,16 @@ function eventOfCode(code: StatusCode, timed: boolean): RetryEvent {
 }
 
 function eventOfStatus(httpStatus: number, timed: boolean): RetryEvent {
-  if (httpStatus === 502 || httpStatus === 503 || httpStatus === 529 || httpStatus === 530) return "gateway";
-  if (httpStatus >= 520 && httpStatus <= 527) return "gateway";
-  if (httpStatus === 429) return timed ? "exhaustedTimed" : "exhausted";
-  if (httpStatus === 504 || httpStatus === 408) return "deadline";
   if (httpStatus === 500) return "unnamedFault";
-  if (httpStatus === 401) return "unauthenticated";
-  return httpStatus === 421 || httpStatus === 425 ? "misdirected" : "final";
+  if (isUnprocessed(httpStatus)) return "misdirected";
+  const { code } = codeOfHttpStatus(httpStatus);
+  if (code === "UNAVAILABLE") return "gateway";
+  return code === "UNKNOWN" ? "final" : eventOfCode(code, timed);
 }
 
 // Refused, unreachable, or a name server that asks for another try; a TLS failure would only repeat itself.
 const passing =
-  /^(ECONNREFUSED|ConnectionRefused|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/;
+  /^(ECONNREFUSED|ConnectionRefused|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/;
 
 /** The event of a request that brought no whole answer. @param networkCode What the network called it. */
 export function eventOfFailure(phase: Phase, reason: FailureReason, networkCode: string): RetryEvent {

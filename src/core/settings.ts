@@ -1,6 +1,5 @@
 import {
   checkCallback,
-  checkDuration,
   checkFlag,
   checkHeaders,
   checkId,
@@ -9,7 +8,7 @@ import {
   ownProperties,
 } from "./arguments.js";
 import type { AbortSignalLike, CallOptions } from "./options.js";
-import { refusal } from "./status.js";
+import { invalid } from "./status.js";
 
 /** What a client sets for all of its calls. */
 export interface Defaults {
@@ -41,18 +40,17 @@ export function callSettings(
   timeoutMs: number,
 ): CallSettings {
   const own = ownProperties(options, "options");
-  const total = own.timeoutMs ?? defaults.timeoutMs;
+  const { maxRetries = defaults.maxRetries } = own;
   return {
     signal: checkSignal(own.signal),
-    timeoutMs: total === undefined ? timeoutMs : checkDuration(total, "timeoutMs"),
+    timeoutMs: checkOptionalDuration(own.timeoutMs ?? defaults.timeoutMs, "timeoutMs") ?? timeoutMs,
     attemptTimeoutMs: checkOptionalDuration(
       own.attemptTimeoutMs ?? defaults.attemptTimeoutMs,
       "attemptTimeoutMs",
     ),
     repeatable: own.repeatable === undefined ? undefined : checkFlag(own.repeatable, "repeatable"),
     onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? defaults.onAttempt,
-    maxRetries:
-      own.maxRetries === undefined ? defaults.maxRetries : checkInteger(own.maxRetries, "maxRetries", 0),
+    maxRetries: checkInteger(maxRetries, "maxRetries", 0),
     headers:
       own.headers === undefined ? defaults.headers : { ...defaults.headers, ...checkHeaders(own.headers) },
     account: () => checkAccountId(own.accountId ?? defaults.accountId),
@@ -61,7 +59,7 @@ export function callSettings(
 
 function checkAccountId(accountId: string | undefined): string {
   if (accountId !== undefined) return checkId(accountId, "accountId");
-  throw refusal("INVALID_ARGUMENT", "No account: pass accountId, or set TUNERANK_ACCOUNT_ID.", {
+  throw invalid("No account: pass accountId, or set TUNERANK_ACCOUNT_ID.", {
     hint: "This operation needs an account: pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
   });
 }
@@ -73,6 +71,6 @@ function checkSignal(signal: unknown): AbortSignalLike | undefined {
     typeof aborted === "boolean" &&
     typeof addEventListener === "function" &&
     typeof removeEventListener === "function";
-  if (!usable) throw refusal("INVALID_ARGUMENT", "signal must be an AbortSignal.");
+  if (!usable) throw invalid("signal must be an AbortSignal.");
   return signal as AbortSignalLike;
 }

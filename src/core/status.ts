@@ -122,3 +122,8 @@ export function refusal(
 ): StatusError {
   return new StatusError(message, { code, executed: "no", codeSource: "client", ...details });
 }
+
+/** The same for an argument or option that cannot be used: `INVALID_ARGUMENT`. */
+export function invalid(message: string, details?: Partial<StatusErrorDetails>): StatusError {
+  return refusal("INVALID_ARGUMENT", message, details);
+}

@@ -1,4 +1,4 @@
-import { tracing } from "#platform";
+import { tracingChannel } from "node:diagnostics_channel";
 import type { OperationId } from "../generated/contract.js";
 import type { Attempt, StatusError } from "./status.js";
 
@@ -12,29 +12,24 @@ export interface CallTrace {
   error?: unknown;
 }
 
-/** As much of a tracing channel as is used. */
-export interface Tracing {
-  readonly hasSubscribers: boolean;
-  tracePromise(run: () => Promise<void>, context: CallTrace): Promise<void>;
-}
+const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
 
-/** Runs a call, and tells the tracing channel of it when somebody listens. */
+/** Runs a call, and tells `node:diagnostics_channel` of it when somebody listens. */
 export function traced<T extends { readonly attempts: readonly Attempt[] }>(
   operation: OperationId,
   run: () => Promise<T>,
 ): Promise<T> {
-  return tracing?.hasSubscribers ? tell(tracing, operation, run) : run();
+  return channel.hasSubscribers ? tell(operation, run) : run();
 }
 
 async function tell<T extends { readonly attempts: readonly Attempt[] }>(
-  tracing: Tracing,
   operation: OperationId,
   run: () => Promise<T>,
 ): Promise<T> {
   const context: CallTrace = { operation };
   let outcome: T | undefined;
   // The channel would hand over what its promise resolves to: that holds the answer.
-  await tracing.tracePromise(async () => {
+  await channel.tracePromise(async () => {
     try {
       outcome = await run();
       context.attempts = outcome.attempts;

@@ -1,5 +1,5 @@
 import { checkDuration, checkFlag, checkInteger, ownProperties } from "../core/arguments.js";
-import { refusal } from "../core/status.js";
+import { invalid, refusal } from "../core/status.js";
 import { codes } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
 import { type Answer, jsonAnswer } from "./answer.js";
@@ -22,9 +22,10 @@ export class Failures {
   /** @throws StatusError for a script that means nothing. */
   add(operation: TestOperation, failure: ScriptedFailure): void {
     if (typeof operation !== "string" || !Object.hasOwn(operationIds, operation)) {
-      throw refusal("INVALID_ARGUMENT", `operation must be one of ${Object.keys(operationIds).join(", ")}.`);
+      throw invalid(`operation must be one of ${Object.keys(operationIds).join(", ")}.`);
     }
-    const { times = 1, ...own } = checkNames(failure);
+    const own = checkNames(failure);
+    const { times = 1 } = own;
     const left = times === Number.POSITIVE_INFINITY ? times : checkInteger(times, "times", 1);
     const queue = this.#queues.get(operation) ?? [];
     this.#queues.set(operation, [...queue, { script: scriptOf(own), left }]);
@@ -64,7 +65,7 @@ function checkNames(failure: ScriptedFailure): ScriptedFailure {
   const own = ownProperties(failure, "failure");
   const unknown = Object.keys(own).find((name) => !(names as readonly string[]).includes(name));
   if (unknown === undefined) return own;
-  throw refusal("INVALID_ARGUMENT", `failure has no ${unknown}: it takes ${names.join(", ")}.`);
+  throw invalid(`failure has no ${unknown}: it takes ${names.join(", ")}.`);
 }
 
 function scriptOf(failure: ScriptedFailure): Script {
@@ -73,11 +74,11 @@ function scriptOf(failure: ScriptedFailure): Script {
   const { delayMs } = failure;
   const wait = delayMs === undefined ? 0 : checkDuration(delayMs, "delayMs");
   if (kinds.length + (answer ? 1 : 0) > 1) {
-    throw refusal("INVALID_ARGUMENT", "failure takes one of status (or code), reset, stall and truncate.");
+    throw invalid("failure takes one of status (or code), reset, stall and truncate.");
   }
   const kind = answer ? "answer" : (kinds[0] ?? (wait > 0 ? "late" : undefined));
   if (kind === undefined) {
-    throw refusal("INVALID_ARGUMENT", "failure needs status, code, reset, stall, truncate or delayMs.");
+    throw invalid("failure needs status, code, reset, stall, truncate or delayMs.");
   }
   const always = kind === "truncate" || kind === "late";
   return { kind, answer, delayMs: wait, executes: always || checkFlag(failure.executes, "executes") };
@@ -85,7 +86,7 @@ function scriptOf(failure: ScriptedFailure): Script {
 
 function answerOf({ status, code, message, retryAfter, headers, body }: ScriptedFailure): Answer {
   if (code !== undefined && ((code as Code) === "OK" || !Object.hasOwn(codes, code))) {
-    throw refusal("INVALID_ARGUMENT", "code must be one of the service's 16 failure codes.");
+    throw invalid("code must be one of the service's 16 failure codes.");
   }
   const httpStatus = checkInteger(status ?? codes[code as Code].httpStatus, "status", 200);
   if (httpStatus > 599) throw refusal("OUT_OF_RANGE", `status must be at most 599, not ${httpStatus}.`);

@@ -3,13 +3,13 @@ import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "
 import { makeCall } from "../core/call.js";
 import { startCall } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
-import { readErrorBody, redact } from "../core/errorBody.js";
+import { readErrorBody } from "../core/errorBody.js";
 import type { UploadFile } from "../core/fileSource.js";
 import { Multipart } from "../core/multipart.js";
 import { hearErrors, openFile } from "../core/openFile.js";
 import type { CallOptions, CallPromise } from "../core/options.js";
 import { callSettings } from "../core/settings.js";
-import { refusal, StatusError } from "../core/status.js";
+import { invalid, refusal, StatusError } from "../core/status.js";
 import type { TransportResponse } from "../core/transport/transport.js";
 import { limits } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
@@ -17,7 +17,6 @@ import type { UploadDatasetFileResponse } from "../generated/types.js";
 const baseTimeoutMs = 60_000;
 // The slowest connection the default deadline allows for.
 const slowestBytesPerMs = (256 * 1024) / 1000;
-const maxResponseBytes = 1024 * 1024;
 const maxFileBytes = limits.uploadDatasetFile.file.maxBytes;
 
 /** How far an upload got. */
@@ -98,7 +97,6 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
           const call = {
             operation: "uploadDatasetFile",
             input: { path, body: new Multipart("file", type, { file: source, maxFileBytes, onSent }) },
-            maxResponseBytes,
             read: (value: object, answer: TransportResponse, key: string) =>
               verify ? verified(value, answer, sentBytes, key) : (value as UploadDatasetFileResponse),
           } as const;
@@ -124,7 +122,7 @@ function verified(
     executed: "yes",
     codeSource: "client",
     httpStatus: status,
-    requestId: redact(key, requestIdOf(headers) ?? "") || undefined,
+    requestId: requestIdOf(headers, key),
     body: readErrorBody(text, status, key).body,
   });
 }
@@ -144,5 +142,5 @@ function checkContentType(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && isHeaderText(value) && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(value))
     return value;
-  throw refusal("INVALID_ARGUMENT", 'contentType must be a media type such as "application/jsonl".');
+  throw invalid('contentType must be a media type such as "application/jsonl".');
 }

@@ -7,7 +7,6 @@ import { callSettings } from "../core/settings.js";
 import { limits } from "../generated/contract.js";
 
 const timeoutMs = 30_000;
-const maxResponseBytes = 1024 * 1024;
 
 /** Deployments of an account. (Interface document: Endpoints, Scale a deployment.) */
 export interface Deployments {
@@ -36,7 +35,6 @@ export function createDeployments({ connection, defaults }: Context): Deployment
             path: { account_id: settings.account(), deployment_id: checkId(deploymentId, "deploymentId") },
             body: { replicaCount: checkInteger(replicaCount, "replicaCount", minimum) },
           },
-          maxResponseBytes,
           read: () => undefined,
         } as const;
         return makeCall<"scaleDeployment", void>(connection, call, settings);

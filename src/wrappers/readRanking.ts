@@ -15,6 +15,7 @@ export function readRanking(
   answer: object,
   { status, headers }: TransportResponse,
   documents: readonly string[],
+  key: string,
 ): Ranking {
   const broken = (what: string): StatusError =>
     new StatusError(`The ranking cannot be matched with what was sent: ${what}.`, {
@@ -23,7 +24,7 @@ export function readRanking(
       codeSource: "client",
       operation: "rerankDocuments",
       httpStatus: status,
-      requestId: requestIdOf(headers),
+      requestId: requestIdOf(headers, key),
     });
   const { data, model, usage } = answer as { data?: unknown; model?: unknown; usage?: Partial<RerankUsage> };
   if (!Array.isArray(data)) throw broken("data is no list");

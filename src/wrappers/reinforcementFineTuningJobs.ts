@@ -7,7 +7,6 @@ import { callSettings } from "../core/settings.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 
 const timeoutMs = 30_000;
-const maxResponseBytes = 1024 * 1024;
 
 /** Reinforcement fine-tuning jobs of an account. (Interface document: Endpoints, Resume a reinforcement fine-tuning job.) */
 export interface ReinforcementFineTuningJobs {
@@ -38,7 +37,6 @@ export function createReinforcementFineTuningJobs({
         const call = {
           operation: "resumeReinforcementFineTuningJob",
           input: { path, body: {} },
-          maxResponseBytes,
           read: (answer: object) => answer as ReinforcementFineTuningJob,
         } as const;
         return makeCall(connection, call, settings);

@@ -1,10 +1,10 @@
-import { checkInteger } from "../core/arguments.js";
+import { checkInteger, checkObject } from "../core/arguments.js";
 import { makeCall } from "../core/call.js";
 import { type Outcome, startCall } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
 import type { CallOptions, CallPromise } from "../core/options.js";
 import { callSettings } from "../core/settings.js";
-import { refusal } from "../core/status.js";
+import { invalid } from "../core/status.js";
 import type { TransportResponse } from "../core/transport/transport.js";
 import { limits } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
@@ -37,7 +37,7 @@ export function createRerank(context: Context): Rerank {
   const send = async <T>(
     body: RerankRequest,
     options: CallOptions | undefined,
-    read: (answer: object, response: TransportResponse) => T,
+    read: (answer: object, response: TransportResponse, key: string) => T,
   ): Promise<Outcome<T>> => {
     const settings = callSettings(defaults, options, timeoutMs);
     const input = { path: undefined, body: checkBody(body, rerankModel) };
@@ -52,9 +52,7 @@ export function createRerank(context: Context): Rerank {
 }
 
 function checkBody(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw refusal("INVALID_ARGUMENT", "body must be an object.");
-  }
+  checkObject(body, "body");
   expect(body, "query", "string", true);
   const model = expect(body, "model", "string", false);
   expect(body, "task", "string", false);
@@ -68,7 +66,7 @@ function checkBody(body: RerankRequest, rerankModel: string | undefined): Rerank
 function expect(body: RerankRequest, field: keyof RerankRequest, type: string, required: boolean): unknown {
   const value = own(body, field);
   if (value === undefined ? required : typeof value !== type) {
-    throw refusal("INVALID_ARGUMENT", `${field} must be a ${type}${required ? "" : " when given"}.`);
+    throw invalid(`${field} must be a ${type}${required ? "" : " when given"}.`);
   }
   return value;
 }
@@ -80,11 +78,11 @@ function own(body: RerankRequest, field: keyof RerankRequest): unknown {
 function checkDocuments(documents: unknown): void {
   const { minItems } = limits.rerankDocuments.documents;
   if (!Array.isArray(documents) || documents.length < minItems) {
-    throw refusal("INVALID_ARGUMENT", `documents must be a list of at least ${minItems} string.`);
+    throw invalid(`documents must be a list of at least ${minItems} string.`);
   }
   for (let index = 0; index < documents.length; index++) {
     if (typeof documents[index] !== "string") {
-      throw refusal("INVALID_ARGUMENT", `documents[${index}] must be a string.`);
+      throw invalid(`documents[${index}] must be a string.`);
     }
   }
 }

@@ -2,8 +2,8 @@ import { checkInteger, ownProperties } from "../core/arguments.js";
 import { type Outcome, start } from "../core/callPromise.js";
 import type { Context } from "../core/context.js";
 import type { CallOptions } from "../core/options.js";
-import { callSettings } from "../core/settings.js";
-import { refusal } from "../core/status.js";
+import { callSettings, type Defaults } from "../core/settings.js";
+import { invalid } from "../core/status.js";
 import type { TransportResponse } from "../core/transport/transport.js";
 import { limits } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
@@ -71,7 +71,7 @@ export interface RerankCall {
   send<R>(
     body: RerankRequest,
     options: CallOptions,
-    read: (answer: object, response: TransportResponse) => R,
+    read: (answer: object, response: TransportResponse, key: string) => R,
   ): Promise<Outcome<R>>;
 }
 
@@ -80,61 +80,47 @@ export function createRerankItems({ defaults }: Context, rerank: RerankCall): Re
   return (query, items, options) =>
     start(
       "rerankDocuments",
-      async () => {
-        const plan = planOf(query, items, options, rerank);
-        const settings = callSettings(defaults, plan.options, rerank.timeoutMs * plan.rounds);
-        const each = plan.options.timeoutMs ?? defaults.timeoutMs ?? rerank.timeoutMs;
-        const endsAt = performance.now() + settings.timeoutMs;
-        const done: DoneBatch[] = [];
-        await runBatches(plan.batches, plan.concurrency, settings.signal, async (batch, signal) => {
-          const left = Math.max(1, Math.ceil(endsAt - performance.now()));
-          const call = { ...plan.options, signal, timeoutMs: Math.min(each, left) };
-          const documents = plan.textsOf(batch);
-          const { data, answer, attempts } = await rerank.send(
-            { ...plan.body, documents },
-            call,
-            (value, response) => readRanking(value, response, documents),
-          );
-          done.push({ offset: batch * plan.batchSize, ranking: data, attempts, headers: answer.headers });
-        });
-        return mergeRankings(plan.items, done, plan.topN);
-      },
+      () => rankItems(query, items, options, defaults, rerank),
       (response) => response,
     );
 }
 
-// What is to be sent, checked whole before anything is.
-interface Plan<T> {
-  readonly items: readonly T[];
-  readonly body: Omit<RerankRequest, "documents">;
-  readonly topN: number | undefined;
-  readonly batchSize: number;
-  readonly batches: number;
-  readonly concurrency: number;
-  readonly rounds: number;
-  readonly textsOf: (batch: number) => string[];
-  readonly options: CallOptions;
-}
-
-function planOf<T>(
+async function rankItems<T>(
   query: string,
   given: readonly T[],
   options: RerankItemsOptions<T>,
+  defaults: Defaults,
   rerank: RerankCall,
-): Plan<T> {
-  const { model, task, topN, ...own } = ownProperties(options, "options");
-  if (!Array.isArray(given)) throw refusal("INVALID_ARGUMENT", "items must be a list.");
+): Promise<RerankItemsResponse<T>> {
+  const own = ownProperties(options, "options");
+  if (!Array.isArray(given)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.
   const items: readonly T[] = [...given];
+  const { model, task, topN } = own;
   const body = { query, model, task, return_documents: false };
   rerank.check({ ...body, documents: [""] });
   if (topN !== undefined) checkInteger(topN, "topN", limits.rerankDocuments.top_n.minimum);
   const batchSize = checkInteger(own.batchSize ?? Math.max(1, items.length), "batchSize", 1);
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
+  const textsOf = checkTexts(items, own.text, batchSize);
   const batches = Math.ceil(items.length / batchSize);
   const rounds = Math.ceil(batches / concurrency);
-  const textsOf = checkTexts(items, own.text, batchSize);
-  return { items, body, topN, batchSize, batches, concurrency, rounds, textsOf, options: own };
+  const { signal: callersSignal, timeoutMs } = callSettings(defaults, own, rerank.timeoutMs * rounds);
+  const each = own.timeoutMs ?? defaults.timeoutMs ?? rerank.timeoutMs;
+  const endsAt = performance.now() + timeoutMs;
+  const done: DoneBatch[] = [];
+  await runBatches(batches, concurrency, callersSignal, async (batch, signal) => {
+    const left = Math.max(1, Math.ceil(endsAt - performance.now()));
+    const call = { ...own, signal, timeoutMs: Math.min(each, left) };
+    const documents = textsOf(batch);
+    const { data, answer, attempts } = await rerank.send(
+      { ...body, documents },
+      call,
+      (value, response, key) => readRanking(value, response, documents, key),
+    );
+    done.push({ offset: batch * batchSize, ranking: data, attempts, headers: answer.headers });
+  });
+  return mergeRankings(items, done, topN);
 }
 
 /** Checks every text, and keeps those of the first batch only; the others are asked for again when they are sent. */
@@ -155,16 +141,16 @@ function textFunction<T>(
   items: readonly T[],
   text: (item: T, index: number) => string,
 ): (index: number) => string {
-  if (typeof text !== "function") throw refusal("INVALID_ARGUMENT", "text must be a function.");
+  if (typeof text !== "function") throw invalid("text must be a function.");
   return (index) => {
     let found: unknown;
     try {
       found = text(items[index] as T, index);
     } catch (cause) {
-      throw refusal("INVALID_ARGUMENT", `text failed for items[${index}].`, { cause });
+      throw invalid(`text failed for items[${index}].`, { cause });
     }
     if (typeof found === "string") return found;
     const type = found === null ? "null" : typeof found;
-    throw refusal("INVALID_ARGUMENT", `text must give a string for items[${index}], not ${type}.`);
+    throw invalid(`text must give a string for items[${index}], not ${type}.`);
   };
 }

@@ -1,19 +1,15 @@
-import { tracingChannel } from "node:diagnostics_channel";
 import type { FileHandle } from "node:fs/promises";
 import { checkFileName } from "../arguments.js";
 import type { FileSource, UrlLike } from "../fileSource.js";
-import { refusal } from "../status.js";
-import type { CallTrace, Tracing } from "../tracing.js";
+import { invalid } from "../status.js";
 
+export { traced } from "../tracing.js";
 export { createNodeTransport as createTransport } from "../transport/node.js";
 
 const readBytes = 1024 * 1024;
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;
-
-/** Tells `node:diagnostics_channel` of every call, when somebody listens. */
-export const tracing: Tracing | undefined = tracingChannel<unknown, CallTrace>("tunerank.call");
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {
@@ -34,10 +30,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
     const what = kind.isDirectory() ? "a folder" : "not a regular file";
-    throw refusal(
-      "INVALID_ARGUMENT",
-      `file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`,
-    );
+    throw invalid(`file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`);
   }
   const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
   const { size } = await handle.stat();
@@ -56,7 +49,7 @@ function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
   try {
     return fileURLToPath(url.href);
   } catch (cause) {
-    throw refusal("INVALID_ARGUMENT", `file is a URL that names no file here: ${(cause as Error).message}.`, {
+    throw invalid(`file is a URL that names no file here: ${(cause as Error).message}.`, {
       cause,
     });
   }
@@ -93,7 +86,7 @@ async function* readAhead(handle: FileHandle): AsyncGenerator<Uint8Array> {
 }
 
 function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
-  throw refusal("INVALID_ARGUMENT", openFailure(path, cause.code), { cause });
+  throw invalid(openFailure(path, cause.code), { cause });
 }
 
 function openFailure(path: string, code: string | undefined): string {

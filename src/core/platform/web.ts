@@ -1,6 +1,6 @@
+import type { OperationId } from "../../generated/contract.js";
 import type { FileSource, UrlLike } from "../fileSource.js";
-import { refusal } from "../status.js";
-import type { Tracing } from "../tracing.js";
+import { invalid } from "../status.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 
@@ -9,21 +9,19 @@ export const runtime: string = runtimeName();
 
 /** The platform's own `fetch`. */
 export function createTransport({ agent }: TransportOptions): Transport {
-  if (agent !== undefined)
-    throw refusal("INVALID_ARGUMENT", "agent is for Node: this runtime sends with fetch.");
+  if (agent !== undefined) throw invalid("agent is for Node: this runtime sends with fetch.");
   return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init));
 }
 
 /** Paths belong to Node: elsewhere files come as Blobs. */
 export async function openPath(_path: string | UrlLike, _name: string | undefined): Promise<FileSource> {
-  throw refusal(
-    "INVALID_ARGUMENT",
-    "file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.",
-  );
+  throw invalid("file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.");
 }
 
-/** There are no tracing channels here. */
-export const tracing: Tracing | undefined = undefined;
+/** Runs a call; there are no tracing channels here. */
+export function traced<T>(_operation: OperationId, run: () => Promise<T>): Promise<T> {
+  return run();
+}
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {

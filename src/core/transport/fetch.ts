@@ -4,6 +4,7 @@ import {
   type Exchange,
   type FailureReason,
   maxErrorBytes,
+  networkCode,
   type Phase,
   sourceFailed,
   type Transport,
@@ -19,7 +20,7 @@ export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch)
 
 // What Node's fetch and Bun's name a connection that never came to be, its TLS included.
 const neverConnected =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_(HANDSHAKE_FAILURE|PROTOCOL_VERSION)))$/;
+  /^(ECONNREFUSED|ConnectionRefused|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ENOTFOUND|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_(HANDSHAKE_FAILURE|PROTOCOL_VERSION)))$/;
 
 const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed while it was read.");
 
@@ -126,7 +127,7 @@ class FetchExchange implements Exchange {
   }
 
   #failure(cause: unknown, reason?: FailureReason, message?: string): TransportFailure {
-    if (this.phase === "headers" && neverConnected.test(codeOf(cause))) this.phase = "connect";
+    if (this.phase === "headers" && neverConnected.test(networkCode(cause))) this.phase = "connect";
     // A Blob of a file tells of a change of the file only when it is read.
     if (named(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);
     return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
@@ -136,12 +137,6 @@ class FetchExchange implements Exchange {
       cause,
     });
   }
-}
-
-// Node's fetch says only "fetch failed"; what happened is in its cause.
-function codeOf(error: unknown): string {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  return String(code ?? cause?.code ?? "");
 }
 
 function named(error: unknown, name: string): boolean {

@@ -1,15 +1,17 @@
 import type http from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { fileChunks, Multipart } from "../multipart.js";
-import { refusal } from "../status.js";
+import { invalid } from "../status.js";
 import { decoderFor } from "./decode.js";
 import { holdWriteErrors } from "./holdWriteErrors.js";
 import { NodeResponse } from "./nodeResponse.js";
+import { isConnected, isFresh, markIdle, type PooledSocket } from "./pooledSocket.js";
+import { requestOptions } from "./requestOptions.js";
 import {
   type Exchange,
   type FailureReason,
   maxErrorBytes,
+  networkCode,
   type Phase,
   sourceFailed,
   TransportFailure,
@@ -17,11 +19,8 @@ import {
   type TransportResponse,
 } from "./transport.js";
 
-// A server about to close an idle connection does so after seconds: within one, the socket is safe to use.
-const freshMs = 1000;
-
-const idleSince: unique symbol = Symbol("idleSince");
-type PooledSocket = Socket & { [idleSince]?: number };
+// An answer may come while the rest of a file is on its way: it is waited for as long as it is taken.
+const restMs = 1000;
 
 // How node:http names an agent that is none, or that is for the other protocol.
 const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
@@ -37,6 +36,7 @@ export class NodeExchange implements Exchange {
   #socket: PooledSocket | undefined;
   #connected = false;
   #connectTimer: NodeJS.Timeout | undefined;
+  #restTimer: NodeJS.Timeout | undefined;
   #large = false;
   #letWritesFail: (() => void) | undefined;
   #resolve!: (response: TransportResponse) => void;
@@ -58,13 +58,9 @@ export class NodeExchange implements Exchange {
     try {
       this.#start();
     } catch (cause) {
-      if (refusedAgents.has(codeOf(cause))) {
+      if (refusedAgents.has(networkCode(cause))) {
         const why = textOf(cause as Error);
-        throw refusal(
-          "INVALID_ARGUMENT",
-          `agent cannot be used for an ${request.url.protocol} address: ${why}`,
-          { cause },
-        );
+        throw invalid(`agent cannot be used for an ${request.url.protocol} address: ${why}`, { cause });
       }
       // An agent that cannot connect may say so at once.
       this.#fail(textOf(cause as Error), { cause });
@@ -82,22 +78,13 @@ export class NodeExchange implements Exchange {
   }
 
   #start(): void {
-    const { method, url, headers, body } = this.#request;
+    const { headers, body } = this.#request;
     headers["accept-encoding"] = "gzip, deflate, br";
     const content = typeof body === "string" ? encode(body) : body;
     this.#large = typeof content === "object";
     const length = content instanceof Multipart ? content.size : Buffer.byteLength(content ?? "");
     if (length !== undefined) headers["content-length"] = String(length);
-    const message = this.#module.request({
-      ...absent,
-      protocol: url.protocol,
-      hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
-      port: url.port,
-      path: url.pathname,
-      method,
-      agent: this.#agent,
-      headers,
-    });
+    const message = this.#module.request(requestOptions(this.#request, this.#agent));
     this.#message = message;
     message.on("error", (cause) => this.#broken(cause));
     message.on("response", (answer) => this.#receive(answer));
@@ -114,21 +101,19 @@ export class NodeExchange implements Exchange {
     this.#letWritesFail = this.#large ? holdWriteErrors(socket) : undefined;
     this.#request.lifetime.connected();
     if (!this.#message?.reusedSocket) this.#connect(socket);
-    else if (this.#request.freshSocket && performance.now() - (socket[idleSince] ?? 0) > freshMs)
+    else if (this.#request.freshSocket && !isFresh(socket)) {
       this.#again(socket);
-    else this.#ready();
+      return;
+    } else this.#connected = true;
+    const { body } = this.#request;
+    if (this.#message && typeof body === "object") void this.#stream(this.#message, body);
   }
 
-  #connect(socket: Socket): void {
+  #connect(socket: PooledSocket): void {
     const { connectTimeoutMs, url } = this.#request;
     const secure = url.protocol === "https:";
-    // A caller's agent may hand over a socket that is connected already.
-    if (
-      !socket.destroyed &&
-      !socket.connecting &&
-      !(secure && (socket as { secureConnecting?: boolean }).secureConnecting)
-    ) {
-      this.#ready();
+    if (isConnected(socket, secure)) {
+      this.#connected = true;
       return;
     }
     this.#connectTimer = setTimeout(
@@ -137,18 +122,12 @@ export class NodeExchange implements Exchange {
     );
     socket.once(secure ? "secureConnect" : "connect", () => {
       clearTimeout(this.#connectTimer);
-      this.#ready();
+      this.#connected = true;
     });
   }
 
-  #ready(): void {
-    this.#connected = true;
-    const { body } = this.#request;
-    if (this.#message && typeof body === "object") void this.#stream(this.#message, body);
-  }
-
   // Nothing has been written yet: the stale socket goes, and the request takes the next one.
-  #again(stale: Socket): void {
+  #again(stale: PooledSocket): void {
     this.#message?.removeAllListeners("error").on("error", () => {});
     stale.destroy();
     this.#start();
@@ -156,10 +135,12 @@ export class NodeExchange implements Exchange {
 
   async #stream(message: http.ClientRequest, body: Multipart): Promise<void> {
     try {
-      message.write(body.head);
+      // Written when there is a connection: until then nothing of the file is read.
+      if ((await written(message, body.head)) || message.destroyed) return;
       for await (const chunk of fileChunks(body.part)) {
         if (message.destroyed) return;
         await written(message, chunk);
+        if (!this.#settled) this.#restTimer?.refresh();
       }
       message.end(body.tail);
     } catch (cause) {
@@ -192,7 +173,8 @@ export class NodeExchange implements Exchange {
   }
 
   #broken(cause: Error): void {
-    if (this.#answer) this.#cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
+    if (this.#ok && this.#answer?.complete) this.#fail(answeredEarly, { cause });
+    else if (this.#answer) this.#cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
     else this.#fail(textOf(cause), { cause });
   }
 
@@ -207,13 +189,15 @@ export class NodeExchange implements Exchange {
     if (this.#settled) return;
     // A file that is not there whole was not taken, whatever the answer says.
     if (this.#ok && typeof this.#request.body === "object" && !this.#message?.writableFinished) {
-      this.#fail("The answer came before the whole file was sent.", {});
+      this.#message?.once("finish", () => this.#succeed(answer));
+      this.#restTimer = setTimeout(() => this.#fail(answeredEarly, {}), restMs);
       return;
     }
     this.#settled = true;
     clearTimeout(this.#connectTimer);
+    clearTimeout(this.#restTimer);
     this.#letWritesFail?.();
-    if (this.#socket) this.#socket[idleSince] = performance.now();
+    if (this.#socket) markIdle(this.#socket);
     // An answer that came before the upload ended leaves a connection nobody can use again.
     if (!this.#message?.writableFinished) this.#message?.destroy();
     const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
@@ -224,26 +208,14 @@ export class NodeExchange implements Exchange {
     if (this.#settled) return;
     this.#settled = true;
     clearTimeout(this.#connectTimer);
+    clearTimeout(this.#restTimer);
     this.#letWritesFail?.();
     this.#reject(new TransportFailure(text, { phase: this.phase, status: this.status, ...details }));
     this.#message?.destroy();
   }
 }
 
-// Own properties: http.request would read them from a polluted prototype.
-const absent = {
-  auth: undefined,
-  createConnection: undefined,
-  defaultPort: undefined,
-  insecureHTTPParser: undefined,
-  joinDuplicateHeaders: undefined,
-  maxHeaderSize: undefined,
-  setHost: undefined,
-  signal: undefined,
-  socketPath: undefined,
-  timeout: undefined,
-  uniqueHeaders: undefined,
-};
+const answeredEarly = "The answer came before the whole file was sent.";
 
 // A short text leaves in one write together with the headers; a long one is better not copied behind them.
 function encode(text: string): string | Buffer {
@@ -251,12 +223,8 @@ function encode(text: string): string | Buffer {
 }
 
 // Until it has gone, a chunk may not be overwritten by the next one read.
-function written(message: http.ClientRequest, chunk: Uint8Array): Promise<unknown> {
+function written(message: http.ClientRequest, chunk: Uint8Array | string): Promise<unknown> {
   return new Promise((resolve) => message.write(chunk, resolve));
-}
-
-function codeOf(error: unknown): string {
-  return String((error as { code?: unknown } | null)?.code);
 }
 
 // Trying every address of a name leaves one error for each and no message of its own.
