@@ -38,6 +38,7 @@ describe.each(transports)("over $name a StatusError", ({ options }) => {
       hint: expect.stringMatching(/^[A-Z].*\.$/),
       attempts: [{ number: 1, durationMs: expect.any(Number), httpStatus: 429, code: "RESOURCE_EXHAUSTED" }],
     });
+    expect(error).not.toHaveProperty("cause");
   });
 
   test("becomes JSON with every field, without stack and cause", async () => {

@@ -24,6 +24,7 @@ export interface StatusErrorDetails {
   readonly code: StatusCode;
   readonly executed: Executed;
   readonly codeSource: CodeSource;
+  /** True unless given. */
   readonly inferred?: boolean | undefined;
   readonly httpStatus?: number | undefined;
   readonly operation?: OperationId | undefined;
@@ -78,7 +79,7 @@ export class StatusError extends Error {
     this.code = own.code;
     this.executed = own.executed;
     this.codeSource = own.codeSource;
-    this.inferred = own.inferred ?? (own.codeSource === "client" || own.codeSource === "transport");
+    this.inferred = own.inferred ?? true;
     if (own.httpStatus !== undefined) this.httpStatus = own.httpStatus;
     if (own.operation !== undefined) this.operation = own.operation;
     if (own.requestId !== undefined) this.requestId = own.requestId;

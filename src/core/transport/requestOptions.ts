@@ -6,8 +6,7 @@ export function requestOptions(
   { method, url, headers }: TransportRequest,
   agent: http.Agent,
 ): http.RequestOptions {
-  return {
-    ...absent,
+  const options = {
     protocol: url.protocol,
     hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
     port: url.port,
@@ -16,9 +15,11 @@ export function requestOptions(
     agent,
     headers,
   };
+  return isPolluted() ? { ...absent, ...options } : options;
 }
 
-// Own properties: http.request would read them from a polluted prototype.
+// What http.request would read from a polluted prototype, were it no own property. Only then, because so many
+// properties more cost about 30 µs a request.
 const absent = {
   auth: undefined,
   createConnection: undefined,
@@ -32,3 +33,8 @@ const absent = {
   timeout: undefined,
   uniqueHeaders: undefined,
 };
+const names: readonly string[] = Object.keys(absent);
+
+function isPolluted(): boolean {
+  return names.some((name) => name in Object.prototype);
+}
