@@ -30,7 +30,7 @@ export const bounds = [
   { ...most("manyItems", "items ranked"), exactly: 100_000 },
   // Ten times as many cost no more each, and their texts (100 MB) are not kept.
   most("manyItems", "CPU per item, of 10,000 items", 1.2),
-  most("manyItems", "MB over an empty process, in a heap of 64 MB", 120),
+  most("manyItems", "MB over an empty process, in a heap of 64 MB", 160),
   { ...most("manyAtOnce", "calls fulfilled"), exactly: 5000 },
   most("manyAtOnce", "sockets at the server", 128),
   most("manyAtOnce", "bytes per waiting call", 10_000),
