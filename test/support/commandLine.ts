@@ -70,6 +70,8 @@ function launch(
     cwd: root,
     env: {
       ...process.env,
+      // Each decides about colours; the terminal alone is to.
+      CI: undefined,
       NO_COLOR: undefined,
       FORCE_COLOR: undefined,
       TERM: "xterm-256color",
