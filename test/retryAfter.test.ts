@@ -13,6 +13,8 @@ const exact: readonly (readonly [headers: Record<string, string>, ms: number | u
   [{ "retry-after-ms": "250", "retry-after": "7" }, 250],
   [{ "retry-after-ms": "soon", "retry-after": "7" }, 7_000],
   [{ "retry-after": "Sun, 06 Nov 1994 08:49:37 GMT" }, 0],
+  [{ "retry-after": "7\t" }, 7_000],
+  [{ "retry-after-ms": " 250\t " }, 250],
   [{}, undefined],
   [{ "retry-after": "" }, undefined],
   [{ "retry-after": "soon" }, undefined],
