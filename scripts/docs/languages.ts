@@ -1,22 +1,10 @@
+import type { ClientRow } from "../../generators/check/results.js";
 import { readData } from "./data.js";
 import { code, type Page, prose, sentence, table } from "./markdown.js";
 
-interface Client {
-  readonly tool: string;
-  readonly version: string;
-  readonly language: string;
-  readonly document: string;
-  readonly compiled: boolean;
-  readonly called: number;
-  readonly callable: number;
-  readonly errorRead: boolean;
-  readonly date: string;
-  readonly note: string;
-}
-
 /** docs/data/generators.json as a table. */
 export async function languagesPart(): Promise<Page> {
-  const { clients } = await readData<{ clients: Client[] }>("generators.json", "npm run check:generators");
+  const { clients } = await readData<{ clients: ClientRow[] }>("generators.json", "npm run check:generators");
   const rows = clients.map((client) => [
     `${client.tool} ${client.version}`,
     client.language,
