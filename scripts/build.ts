@@ -18,7 +18,7 @@ const shared: BuildOptions = {
   logLevel: "warning",
 };
 // Instead of the globals that would load Node's fetch.
-const inject = ["src/core/lightGlobals.ts"];
+const inject = ["src/call/lightGlobals.ts"];
 
 await rm(`${root}dist`, { recursive: true, force: true });
 await writeContract(`${root}openapi.yaml`, `${root}dist`);
@@ -33,8 +33,8 @@ async function writeLibrary(): Promise<void> {
     ...shared,
     entryPoints: {
       index: "src/index.ts",
-      "platform/node": "src/core/platform/node.ts",
-      "platform/web": "src/core/platform/web.ts",
+      "platform/node": "src/platform/node.ts",
+      "platform/web": "src/platform/web.ts",
     },
     outdir: "dist",
     splitting: true,

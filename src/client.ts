@@ -1,5 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createTransport, isBrowser, runtime } from "#platform";
+import type { Connection } from "./call/attempt.js";
+import type { Context } from "./call/context.js";
+import { createPrepare } from "./call/request.js";
+import { fullBudget } from "./call/retry.js";
+import { invalid } from "./errors/statusError.js";
+import { version } from "./generated/version.js";
 import {
   checkApiKey,
   checkBaseUrl,
@@ -11,17 +17,11 @@ import {
   checkOptionalDuration,
   isHeaderText,
   ownProperties,
-} from "./core/arguments.js";
-import type { Connection } from "./core/attempt.js";
-import type { Context } from "./core/context.js";
-import { createPrepare } from "./core/openapi.js";
-import type { ApiKey, ClientOptions } from "./core/options.js";
-import { fullBudget } from "./core/retry.js";
-import type { Defaults } from "./core/settings.js";
-import { invalid } from "./core/status.js";
-import { createFetchTransport } from "./core/transport/fetch.js";
-import type { Transport } from "./core/transport/transport.js";
-import { version } from "./generated/version.js";
+} from "./options/arguments.js";
+import type { ApiKey, ClientOptions } from "./options/options.js";
+import type { Defaults } from "./options/settings.js";
+import { createFetchTransport } from "./transport/fetch.js";
+import type { Transport } from "./transport/transport.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
 import {

@@ -7,7 +7,7 @@ import {
   isRepeatable,
   type RetryEvent,
   type RetryInput,
-} from "../src/core/retry.js";
+} from "../src/call/retry.js";
 import type { OperationId } from "../src/index.js";
 
 const usual: RetryInput = {

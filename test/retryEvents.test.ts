@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { eventsOfAnswer, type RetryEvent } from "../src/core/retry.js";
+import { eventsOfAnswer, type RetryEvent } from "../src/call/retry.js";
 import { type Code, codeOfHttpStatus, httpStatusOfCode, type StatusError } from "../src/index.js";
 
 // What an answer means for repeating; the third where a time to wait makes it another.

@@ -1,5 +1,5 @@
-import { hintFor } from "../../src/core/hint.js";
-import { codeOfHttpStatus, type Executed, type StatusCode } from "../../src/core/httpStatus.js";
+import { hintFor } from "../../src/errors/hint.js";
+import { codeOfHttpStatus, type Executed, type StatusCode } from "../../src/errors/httpStatus.js";
 import { codes } from "../../src/generated/contract.js";
 import { columns, describe, distinct, type Row, readRows, repeatCells, repeats } from "./conformance.js";
 import type { Contract } from "./contract.js";

@@ -1,5 +1,5 @@
 // The retry policies that are compared. A policy is asked after each failed request.
-import { decideRetry, fullBudget, repeatCost } from "../../src/core/retry.js";
+import { decideRetry, fullBudget, repeatCost } from "../../src/call/retry.js";
 
 /** What one client of a policy remembers. */
 export interface PolicyClient {

@@ -1,18 +1,18 @@
-import { requestIdOf } from "../core/answer.js";
-import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../core/arguments.js";
-import { makeCall } from "../core/call.js";
-import { startCall } from "../core/callPromise.js";
-import type { Context } from "../core/context.js";
-import { readErrorBody } from "../core/errorBody.js";
-import type { UploadFile } from "../core/fileSource.js";
-import { Multipart } from "../core/multipart.js";
-import { hearErrors, openFile } from "../core/openFile.js";
-import type { CallOptions, CallPromise } from "../core/options.js";
-import { callSettings } from "../core/settings.js";
-import { invalid, refusal, StatusError } from "../core/status.js";
-import type { TransportResponse } from "../core/transport/transport.js";
+import { requestIdOf } from "../call/answer.js";
+import { makeCall } from "../call/call.js";
+import { startCall } from "../call/callPromise.js";
+import type { Context } from "../call/context.js";
+import { readErrorBody } from "../errors/errorBody.js";
+import { invalid, refusal, StatusError } from "../errors/statusError.js";
+import type { UploadFile } from "../files/fileSource.js";
+import { Multipart } from "../files/multipart.js";
+import { hearErrors, openFile } from "../files/openFile.js";
 import { limits } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
+import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
+import type { CallOptions, CallPromise } from "../options/options.js";
+import { callSettings } from "../options/settings.js";
+import type { TransportResponse } from "../transport/transport.js";
 
 const baseTimeoutMs = 60_000;
 // The slowest connection the default deadline allows for.

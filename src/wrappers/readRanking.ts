@@ -1,7 +1,7 @@
-import { requestIdOf } from "../core/answer.js";
-import { StatusError } from "../core/status.js";
-import type { TransportResponse } from "../core/transport/transport.js";
+import { requestIdOf } from "../call/answer.js";
+import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
+import type { TransportResponse } from "../transport/transport.js";
 
 /** A rerank answer whose items are those of the request. */
 export interface Ranking {

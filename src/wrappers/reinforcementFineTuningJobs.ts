@@ -1,10 +1,10 @@
-import { checkId } from "../core/arguments.js";
-import { makeCall } from "../core/call.js";
-import { startCall } from "../core/callPromise.js";
-import type { Context } from "../core/context.js";
-import type { CallOptions, CallPromise } from "../core/options.js";
-import { callSettings } from "../core/settings.js";
+import { makeCall } from "../call/call.js";
+import { startCall } from "../call/callPromise.js";
+import type { Context } from "../call/context.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
+import { checkId } from "../options/arguments.js";
+import type { CallOptions, CallPromise } from "../options/options.js";
+import { callSettings } from "../options/settings.js";
 
 const timeoutMs = 30_000;
 

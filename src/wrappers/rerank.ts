@@ -1,13 +1,13 @@
-import { checkInteger, checkObject } from "../core/arguments.js";
-import { makeCall } from "../core/call.js";
-import { type Outcome, startCall } from "../core/callPromise.js";
-import type { Context } from "../core/context.js";
-import type { CallOptions, CallPromise } from "../core/options.js";
-import { callSettings } from "../core/settings.js";
-import { invalid } from "../core/status.js";
-import type { TransportResponse } from "../core/transport/transport.js";
+import { makeCall } from "../call/call.js";
+import { type Outcome, startCall } from "../call/callPromise.js";
+import type { Context } from "../call/context.js";
+import { invalid } from "../errors/statusError.js";
 import { limits } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import { checkInteger, checkObject } from "../options/arguments.js";
+import type { CallOptions, CallPromise } from "../options/options.js";
+import { callSettings } from "../options/settings.js";
+import type { TransportResponse } from "../transport/transport.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
 const timeoutMs = 60_000;

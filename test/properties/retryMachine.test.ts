@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { decideRetry, type RetryEvent } from "../../src/core/retry.js";
+import { decideRetry, type RetryEvent } from "../../src/call/retry.js";
 import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../src/index.js";
 import { operationCalls } from "../support/clients.js";
 import { decisionRows, type RowServer } from "../support/decisionRows.js";

@@ -1,11 +1,11 @@
+import { redact } from "../errors/errorBody.js";
+import { codeOfHttpStatus, type Executed, executedOfAnswer } from "../errors/httpStatus.js";
+import { StatusError, type StatusErrorDetails } from "../errors/statusError.js";
+import { SourceError } from "../files/multipart.js";
 import type { OperationId } from "../generated/contract.js";
-import { redact } from "./errorBody.js";
-import { codeOfHttpStatus, type Executed, executedOfAnswer } from "./httpStatus.js";
-import type { EndReason } from "./lifetime.js";
-import { SourceError } from "./multipart.js";
+import { networkCode, type Phase, type TransportFailure } from "../transport/transport.js";
+import type { EndReason } from "./deadline.js";
 import { AttemptFailure, eventOfFailure } from "./retry.js";
-import { StatusError, type StatusErrorDetails } from "./status.js";
-import { networkCode, type Phase, type TransportFailure } from "./transport/transport.js";
 
 /** The failure of a request that brought no whole answer. */
 export function transportFailure(

@@ -1,4 +1,4 @@
-import type { Multipart } from "../multipart.js";
+import type { Multipart } from "../files/multipart.js";
 
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";

@@ -1,5 +1,5 @@
+import type { Defaults } from "../options/settings.js";
 import type { Connection } from "./attempt.js";
-import type { Defaults } from "./settings.js";
 
 /** What the wrappers of one client work with. */
 export interface Context {

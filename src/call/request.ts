@@ -1,9 +1,9 @@
 // Everything that touches openapi-fetch, so that it can be replaced in this one file.
 import createFetchClient from "openapi-fetch";
+import { jsonOf } from "../errors/json.js";
+import { Multipart } from "../files/multipart.js";
 import { type OperationId, operations } from "../generated/contract.js";
 import type { paths, operations as Schema } from "../generated/schema.js";
-import { jsonOf } from "./json.js";
-import { Multipart } from "./multipart.js";
 
 // JSON leaves a field that is undefined out, so a caller may say so.
 type Sendable<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };

@@ -1,7 +1,7 @@
 import { openPath } from "#platform";
-import { checkFileName, checkInteger } from "./arguments.js";
+import { invalid } from "../errors/statusError.js";
+import { checkFileName, checkInteger } from "../options/arguments.js";
 import type { FileSource, ReadableStreamLike, UrlLike } from "./fileSource.js";
-import { invalid } from "./status.js";
 
 const chunkBytes = 1024 * 1024;
 

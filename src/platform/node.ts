@@ -1,10 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
-import { checkFileName } from "../arguments.js";
-import type { FileSource, UrlLike } from "../fileSource.js";
-import { invalid } from "../status.js";
+import { invalid } from "../errors/statusError.js";
+import type { FileSource, UrlLike } from "../files/fileSource.js";
+import { checkFileName } from "../options/arguments.js";
 
-export { traced } from "../tracing.js";
-export { createNodeTransport as createTransport } from "../transport/node.js";
+export { createNodeTransport as createTransport } from "../transport/node/agents.js";
+export { traced } from "./tracing.js";
 
 const readBytes = 1024 * 1024;
 

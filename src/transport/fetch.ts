@@ -1,5 +1,5 @@
-import { changed, type FilePart, fileChunks, type Multipart, SourceError } from "../multipart.js";
-import type { FetchLike, FetchResponse } from "../options.js";
+import { changed, type FilePart, fileChunks, type Multipart, SourceError } from "../files/multipart.js";
+import type { FetchLike, FetchResponse } from "../options/options.js";
 import {
   type Exchange,
   type FailureReason,

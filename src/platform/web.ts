@@ -1,6 +1,6 @@
-import type { OperationId } from "../../generated/contract.js";
-import type { FileSource, UrlLike } from "../fileSource.js";
-import { invalid } from "../status.js";
+import { invalid } from "../errors/statusError.js";
+import type { FileSource, UrlLike } from "../files/fileSource.js";
+import type { OperationId } from "../generated/contract.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 

@@ -1,3 +1,4 @@
+import { invalid } from "../errors/statusError.js";
 import {
   checkCallback,
   checkFlag,
@@ -8,7 +9,6 @@ import {
   ownProperties,
 } from "./arguments.js";
 import type { AbortSignalLike, CallOptions } from "./options.js";
-import { invalid } from "./status.js";
 
 /** What a client sets for all of its calls. */
 export interface Defaults {

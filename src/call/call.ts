@@ -1,14 +1,14 @@
 import { traced } from "#platform";
+import { hintFor } from "../errors/hint.js";
+import type { Executed } from "../errors/httpStatus.js";
+import type { Attempt, StatusError } from "../errors/statusError.js";
+import { Multipart } from "../files/multipart.js";
 import type { OperationId } from "../generated/contract.js";
+import type { CallSettings } from "../options/settings.js";
 import { type Call, type Connection, makeAttempt, unexpected } from "./attempt.js";
 import type { Outcome } from "./callPromise.js";
-import { hintFor } from "./hint.js";
-import type { Executed } from "./httpStatus.js";
-import { Lifetime } from "./lifetime.js";
-import { Multipart } from "./multipart.js";
+import { Lifetime } from "./deadline.js";
 import { AttemptFailure, decideRetry, fullBudget, isRepeatable, repeatCost } from "./retry.js";
-import type { CallSettings } from "./settings.js";
-import type { Attempt, StatusError } from "./status.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<Id extends OperationId, T>(

@@ -1,4 +1,4 @@
-import { invalid, refusal } from "./status.js";
+import { invalid, refusal } from "../errors/statusError.js";
 
 const nothing: object = Object.freeze(Object.create(null));
 

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from "./options.js";
+import type { AbortSignalLike } from "../options/options.js";
 
 /** Why a call ended before its answer. */
 export type EndReason = "aborted" | "deadline";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { TransportResponse } from "./transport.js";
+import type { TransportResponse } from "../transport.js";
 
 /** An answer over node:http. */
 export class NodeResponse implements TransportResponse {

@@ -1,5 +1,5 @@
+import type { StatusCode } from "../errors/httpStatus.js";
 import type { FileSource } from "./fileSource.js";
-import type { StatusCode } from "./httpStatus.js";
 
 /** A file as a multipart body's one part takes it. */
 export interface FilePart {

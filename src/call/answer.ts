@@ -1,10 +1,10 @@
+import { readErrorBody, redact } from "../errors/errorBody.js";
+import { codeOfHttpStatus, executedOfAnswer } from "../errors/httpStatus.js";
+import { parseJson } from "../errors/json.js";
+import { StatusError } from "../errors/statusError.js";
 import { codes, type OperationId } from "../generated/contract.js";
-import { readErrorBody, redact } from "./errorBody.js";
-import { codeOfHttpStatus, executedOfAnswer } from "./httpStatus.js";
-import { parseJson } from "./json.js";
+import type { TransportResponse } from "../transport/transport.js";
 import { AttemptFailure, eventsOfAnswer } from "./retry.js";
-import { StatusError } from "./status.js";
-import type { TransportResponse } from "./transport/transport.js";
 
 /** The JSON object of a 2xx answer. @throws AttemptFailure for every other answer. */
 export function readAnswer(operation: OperationId, answer: TransportResponse, key: string): object {

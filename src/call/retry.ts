@@ -1,7 +1,7 @@
+import { codeOfHttpStatus, isUnprocessed, type StatusCode } from "../errors/httpStatus.js";
+import type { StatusError } from "../errors/statusError.js";
 import { codes, type OperationId, operations } from "../generated/contract.js";
-import { codeOfHttpStatus, isUnprocessed, type StatusCode } from "./httpStatus.js";
-import type { StatusError } from "./status.js";
-import type { FailureReason, Phase } from "./transport/transport.js";
+import type { FailureReason, Phase } from "../transport/transport.js";
 
 /** What can happen to an attempt, as far as repeating it is concerned. */
 export type RetryEvent =

@@ -1,8 +1,8 @@
+import { type Attempt, invalid, isStatusError } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
+import type { CallPromise, CallResponse } from "../options/options.js";
+import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
-import type { CallPromise, CallResponse } from "./options.js";
-import { type Attempt, invalid, isStatusError } from "./status.js";
-import type { TransportResponse } from "./transport/transport.js";
 
 /** A call's value, with the answer it was read from. */
 export interface Outcome<T> {

@@ -1,5 +1,5 @@
 import type http from "node:http";
-import type { TransportRequest } from "./transport.js";
+import type { TransportRequest } from "../transport.js";
 
 /** What node:http is asked for. */
 export function requestOptions(

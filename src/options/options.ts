@@ -1,5 +1,5 @@
+import type { Attempt } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
-import type { Attempt } from "./status.js";
 
 /** Any `AbortSignal`. */
 export interface AbortSignalLike {

@@ -1,6 +1,6 @@
 import { tracingChannel } from "node:diagnostics_channel";
+import type { Attempt, StatusError } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
-import type { Attempt, StatusError } from "./status.js";
 
 /** What subscribers of the tracing channel `tunerank.call` are told: never a key, a body or an answer. */
 export interface CallTrace {

@@ -1,19 +1,19 @@
+import { invalid, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
-import { readAnswer } from "./answer.js";
-import { checkApiKey } from "./arguments.js";
-import { endedError, transportFailure } from "./failure.js";
-import { Ended, type Lifetime } from "./lifetime.js";
-import type { OperationInput, Prepare, PreparedRequest } from "./openapi.js";
-import type { ApiKey } from "./options.js";
-import { AttemptFailure, isRepeatable } from "./retry.js";
-import type { CallSettings } from "./settings.js";
-import { invalid, isStatusError, refusal, StatusError } from "./status.js";
+import { checkApiKey } from "../options/arguments.js";
+import type { ApiKey } from "../options/options.js";
+import type { CallSettings } from "../options/settings.js";
 import {
   type Exchange,
   type Transport,
   TransportFailure,
   type TransportResponse,
-} from "./transport/transport.js";
+} from "../transport/transport.js";
+import { readAnswer } from "./answer.js";
+import { Ended, type Lifetime } from "./deadline.js";
+import { endedError, transportFailure } from "./failure.js";
+import type { OperationInput, Prepare, PreparedRequest } from "./request.js";
+import { AttemptFailure, isRepeatable } from "./retry.js";
 
 /** What every call of one client shares. */
 export interface Connection {

@@ -1,12 +1,7 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
-import { fileChunks, Multipart } from "../multipart.js";
-import { invalid } from "../status.js";
-import { decoderFor } from "./decode.js";
-import { holdWriteErrors } from "./holdWriteErrors.js";
-import { NodeResponse } from "./nodeResponse.js";
-import { isConnected, isFresh, markIdle, type PooledSocket } from "./pooledSocket.js";
-import { requestOptions } from "./requestOptions.js";
+import { invalid } from "../../errors/statusError.js";
+import { fileChunks, Multipart } from "../../files/multipart.js";
 import {
   type Exchange,
   type FailureReason,
@@ -17,7 +12,12 @@ import {
   TransportFailure,
   type TransportRequest,
   type TransportResponse,
-} from "./transport.js";
+} from "../transport.js";
+import { decoderFor } from "./decode.js";
+import { holdWriteErrors } from "./holdWriteErrors.js";
+import { requestOptions } from "./requestOptions.js";
+import { NodeResponse } from "./response.js";
+import { isConnected, isFresh, markIdle, type PooledSocket } from "./sockets.js";
 
 // An answer may come while the rest of a file is on its way: it is waited for as long as it is taken.
 const restMs = 1000;
