@@ -1,6 +1,5 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
-import { invalid } from "../../errors/statusError.js";
 import { fileChunks, Multipart } from "../../files/multipart.js";
 import {
   type Exchange,
@@ -60,7 +59,10 @@ export class NodeExchange implements Exchange {
     } catch (cause) {
       if (refusedAgents.has(networkCode(cause))) {
         const why = textOf(cause as Error);
-        throw invalid(`agent cannot be used for an ${request.url.protocol} address: ${why}`, { cause });
+        this.#fail(`agent cannot be used for an ${request.url.protocol} address: ${why}`, {
+          reason: "agent",
+          cause,
+        });
       }
       // An agent that cannot connect may say so at once.
       this.#fail(textOf(cause as Error), { cause });
