@@ -1,5 +1,5 @@
 import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
-import { redact } from "../errors/errorBody.js";
+import { redactCause, redactor } from "../errors/redact.js";
 import { SourceError } from "../files/multipart.js";
 import {
   type Exchange,
@@ -43,9 +43,10 @@ export class Failure {
 /** The failure of a request that brought no whole answer. */
 export function networkFailure(failure: TransportFailure, key: string): Failure {
   const { phase, reason, status } = failure;
-  const cause = reason === "source" ? failure.cause : withoutKey(failure.cause, key);
+  const redact = redactor(key);
+  const cause = reason === "source" ? failure.cause : redactCause(redact, failure.cause);
   return new Failure({
-    message: redact(key, failure.message),
+    message: redact(failure.message),
     executed: executedSoFar(failure),
     events: [eventOfFailure(phase, reason, networkCode(cause))],
     httpStatus: status,
@@ -147,20 +148,4 @@ export function unexpectedFailure(cause: unknown): Failure {
     events: ["ended"],
     cause,
   });
-}
-
-const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
-
-// Network errors can hold the bytes that caused them: only what says what happened is kept.
-function withoutKey(cause: unknown, key: string, depth = 0): unknown {
-  if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
-  const inner = depth < 3 ? withoutKey(cause.cause, key, depth + 1) : undefined;
-  const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
-  for (const name of keptFields) {
-    const value = (cause as { [name in (typeof keptFields)[number]]?: unknown })[name];
-    if (typeof value === "number") Object.assign(copy, { [name]: value });
-    else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
-  }
-  copy.stack = redact(key, cause.stack ?? "");
-  return copy;
 }
