@@ -75,9 +75,12 @@ describe("completion", () => {
       expect(stdout).toContain(name);
       for (const option of Object.keys(optionsOf(name))) expect(stdout).toContain(option);
     }
-    const { error, status } = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" });
+    const file = path.join(folder, `completion.${shell}`);
+    await writeFile(file, stdout);
+    // A file: fish reads a pipe before it is written, and then says that it cannot.
+    const { error, status, stderr } = spawnSync(shell, ["-n", file], { encoding: "utf8" });
     // Where the shell itself is missing, nobody needs its completion.
-    if (error === undefined) expect(status).toBe(0);
+    if (error === undefined) expect([status, stderr]).toEqual([0, ""]);
     else console.warn(`SKIPPED: ${shell} is not here to read its script.`);
   });
 });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { operations } from "../generated/contract.js";
 import { type AttemptEvent, type Client, createClient } from "../index.js";
-import { type Context, number, text, UsageError } from "./context.js";
+import { type Context, number, reasonOf, text, UsageError } from "./context.js";
 
 /** Runs `use` with a client made of the command line and the environment. */
 export async function withClient(context: Context, use: (client: Client) => Promise<void>): Promise<void> {
@@ -39,8 +39,9 @@ async function keyFrom(file: string | undefined): Promise<string | undefined> {
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {
+    const reason = reasonOf(error as NodeJS.ErrnoException);
     throw new UsageError(
-      `--api-key-file ${JSON.stringify(file)} cannot be read: ${(error as Error).message}`,
+      `--api-key-file cannot be read: ${reason}. It takes the name of a file, not the key.`,
     );
   }
 }

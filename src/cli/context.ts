@@ -24,7 +24,7 @@ export function number(context: Context, option: string): number | undefined {
   if (value === undefined) return undefined;
   // Number("") and Number(" ") are 0.
   if (value.trim() === "" || !Number.isFinite(Number(value))) {
-    throw new UsageError(`--${option} must be a number, not ${JSON.stringify(value)}.`);
+    throw new UsageError(`--${option} must be a number.`);
   }
   return Number(value);
 }
@@ -34,5 +34,11 @@ export function callOptions({ signal }: Context): CallOptions {
   return { signal };
 }
 
-/** A command line that cannot be understood. */
+/** Why a file cannot be read, without its name: somebody may have given the key in its place. */
+export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  // "ENOENT: no such file or directory, open 'name'"
+  return code === undefined ? "it is not a readable file" : (message.split(", ")[0] ?? code);
+}
+
+/** A command line that cannot be understood. Its message never repeats an argument, which may be a key. */
 export class UsageError extends Error {}

@@ -2,12 +2,13 @@ import { isStatusError, type StatusError } from "../index.js";
 import { commands } from "./commands.js";
 import { UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
-import { oneLine, type Terminal } from "./terminal.js";
+import { jsonLine, oneLine } from "./safeText.js";
+import type { Terminal } from "./terminal.js";
 
 /** Tells people or machines why a command failed. @returns the exit code */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (isStatusError(error)) {
-    if (terminal.json) terminal.note(JSON.stringify({ error }));
+    if (terminal.json) terminal.note(jsonLine({ error }));
     else explain(error, terminal);
     return exitCodeOfError(error);
   }
@@ -17,8 +18,7 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
     return exitCodes.interrupted;
   }
   const usage = error instanceof UsageError;
-  if (terminal.json)
-    terminal.note(JSON.stringify({ error: { name: usage ? "UsageError" : "Error", message } }));
+  if (terminal.json) terminal.note(jsonLine({ error: { name: usage ? "UsageError" : "Error", message } }));
   else {
     terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}`);
     if (usage)

@@ -7,14 +7,11 @@ import { UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
 import { reportFailure } from "./failure.js";
 import { commandHelp, generalHelp } from "./help.js";
+import { outputError, surviveOutputErrors } from "./output.js";
 import { createTerminal, type Terminal } from "./terminal.js";
 
 const [first, ...rest] = process.argv.slice(2);
-// A reader that has seen enough (`| head`) is no failure.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit(exitCodes.success);
-});
+surviveOutputErrors();
 process.exitCode = await main(first, rest);
 // Standard input may still be open; nobody reads it any more.
 process.stdin.unref?.();
@@ -35,6 +32,8 @@ async function main(name: string | undefined, args: string[]): Promise<number> {
   process.on("SIGINT", stop).on("SIGTERM", stop);
   try {
     await run(name, args, terminal, controller.signal);
+    const lost = await outputError();
+    if (lost !== undefined) throw new Error(`The result cannot be written: ${lost.message}`);
     return exitCodes.success;
   } catch (error) {
     return reportFailure(error, terminal, name);
@@ -58,7 +57,7 @@ async function run(
     return;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) throw new UsageError(`There is no command ${JSON.stringify(name)}.`);
+  if (command === undefined) throw noSuchCommand();
   const { values, positionals } = parse(name, args);
   if (values.help) {
     terminal.print(commandHelp(name, terminal));
@@ -67,8 +66,9 @@ async function run(
   const required = command.positionals.filter((each) => !each.startsWith("["));
   const missing = required[positionals.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-  const extra = positionals[command.positionals.length];
-  if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one argument too many.`);
+  if (positionals.length > command.positionals.length) {
+    throw new UsageError(`Too many arguments: ${name} takes ${command.positionals.join(" ") || "none"}.`);
+  }
   const { run } = await command.load();
   await run({ operation: command.operation, values, positionals, terminal, signal });
 }
@@ -91,14 +91,24 @@ function parse(
   try {
     return parseArgs({ args, options, allowPositionals: true }) as { positionals: string[]; values: Values };
   } catch (error) {
-    throw new UsageError((error as Error).message.split(". To specify")[0]);
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Only what reads like the name of an option is repeated: the rest may be a key.
+    if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" && !/^Unknown option '--?[a-z-]{1,20}'/.test(message)) {
+      throw new UsageError("An option is unknown.");
+    }
+    throw new UsageError(message.split(". To specify")[0]);
   }
+}
+
+function noSuchCommand(): UsageError {
+  const names = Object.keys(commands).join(", ");
+  return new UsageError(`There is no such command. The commands are ${names} and help.`);
 }
 
 type Values = Record<string, string | boolean | undefined>;
 
 function help(name: string | undefined, terminal: Terminal): string {
   if (name === undefined || name.startsWith("-")) return generalHelp(terminal);
-  if (!Object.hasOwn(commands, name)) throw new UsageError(`There is no command ${JSON.stringify(name)}.`);
+  if (!Object.hasOwn(commands, name)) throw noSuchCommand();
   return commandHelp(name, terminal);
 }

@@ -1,5 +1,6 @@
 import { createTestService } from "../testing/index.js";
 import { type Context, number, UsageError } from "./context.js";
+import { jsonLine } from "./safeText.js";
 
 const defaultPort = 4010;
 
@@ -15,7 +16,7 @@ export async function run(context: Context): Promise<void> {
       if (error.code !== "EADDRINUSE") throw error;
       throw new UsageError(`Port ${port} is taken: choose another with --port, or 0 for any free one.`);
     });
-  if (terminal.json) terminal.print(JSON.stringify({ url: server.url }));
+  if (terminal.json) terminal.print(jsonLine({ url: server.url }));
   else
     terminal.print(
       `A stand-in for the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`,

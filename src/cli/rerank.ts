@@ -3,8 +3,9 @@ import { addAbortSignal } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
 import type { RankedItem } from "../index.js";
 import { withClient } from "./client.js";
-import { type Context, callOptions, number, text, UsageError } from "./context.js";
-import { bar, clip, oneLine, type Terminal } from "./terminal.js";
+import { type Context, callOptions, number, reasonOf, text, UsageError } from "./context.js";
+import { clip, jsonLine, oneLine } from "./safeText.js";
+import { bar, type Terminal } from "./terminal.js";
 
 /** One document of the input. */
 interface Line {
@@ -34,15 +35,15 @@ export async function run(context: Context): Promise<void> {
     });
     const { data, usage } = await ranking.withResponse();
     const results = data.map(({ item: { line, document }, score }) => ({ line, score, document }));
-    if (terminal.json) terminal.print(JSON.stringify({ results, usage }));
+    if (terminal.json) terminal.print(jsonLine({ results, usage }));
     else print(data, terminal);
   });
 }
 
 async function input({ positionals: [file], signal }: Context): Promise<string> {
   if (file !== undefined && file !== "-") {
-    return readFile(file, "utf8").catch((error: Error) => {
-      throw new UsageError(`FILE cannot be read: ${error.message}`);
+    return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      throw new UsageError(`FILE cannot be read: ${reasonOf(error)}.`);
     });
   }
   if (file === undefined && process.stdin.isTTY) {
@@ -70,7 +71,7 @@ function fromJson(text: string, line: number, field: string): Line {
   }
   const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
   if (typeof value !== "string")
-    throw new UsageError(`Line ${line} has no text in the field ${JSON.stringify(field)}.`);
+    throw new UsageError(`Line ${line} has no text in the field that --field names.`);
   return { line, text: value, document };
 }
 

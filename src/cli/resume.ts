@@ -1,7 +1,7 @@
 import { throwIfFailed } from "../index.js";
 import { withClient } from "./client.js";
 import { type Context, callOptions } from "./context.js";
-import { oneLine } from "./terminal.js";
+import { jsonLine, oneLine } from "./safeText.js";
 
 /** `tunerank resume JOB` */
 export async function run(context: Context): Promise<void> {
@@ -9,7 +9,7 @@ export async function run(context: Context): Promise<void> {
   const { terminal } = context;
   await withClient(context, async (client) => {
     const job = await client.reinforcementFineTuningJobs.resume(id, callOptions(context));
-    if (terminal.json) terminal.print(JSON.stringify(job));
+    if (terminal.json) terminal.print(jsonLine(job));
     else {
       const done = job.jobProgress?.percent;
       const progress = done === undefined ? "" : `, ${done} % done`;

@@ -50,18 +50,3 @@ export function bar(share: number, width: number): string {
   const full = "█".repeat(filled >> 3) + (eighths[filled & 7] ?? "");
   return full.padEnd(width, "░");
 }
-
-// Control characters in a document or an answer could move the cursor or recolour the terminal.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
-
-/** A text on one line, without control characters. */
-export function oneLine(text: string): string {
-  return text.replace(control, " ").trim();
-}
-
-/** The beginning of a text that fits `columns`. */
-export function clip(text: string, columns: number): string {
-  const characters = [...text];
-  return characters.length <= columns ? text : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
-}

@@ -2,7 +2,7 @@ import type { UploadDatasetFileResponse } from "../index.js";
 import { withClient } from "./client.js";
 import { type Context, callOptions, text, UsageError } from "./context.js";
 import { createProgress } from "./progress.js";
-import { oneLine } from "./terminal.js";
+import { jsonLine, oneLine } from "./safeText.js";
 
 /** `tunerank upload DATASET FILE` */
 export async function run(context: Context): Promise<void> {
@@ -25,7 +25,7 @@ export async function run(context: Context): Promise<void> {
     } finally {
       progress.end();
     }
-    if (terminal.json) terminal.print(JSON.stringify(stored));
+    if (terminal.json) terminal.print(jsonLine(stored));
     else terminal.print(oneLine(`Uploaded ${stored.filename}: ${stored.bytes} bytes, file ${stored.id}.`));
   });
 }

@@ -52,6 +52,12 @@ export async function onTerminal(args: readonly string[], surroundings: Surround
   return outcomeOf(launch("script", ["--quiet", "--return", "--command", line, "/dev/null"], surroundings));
 }
 
+/** Starts `tunerank` with a stdout that takes nothing: `/dev/full`, as Linux has it. */
+export function toFullDisk(args: readonly string[], surroundings: Surroundings = {}): ChildProcess {
+  const script = 'exec "$0" "$@" > /dev/full';
+  return launch("sh", ["-c", script, process.execPath, program, ...args], surroundings);
+}
+
 /** What a started command said, once it has ended. */
 export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
   const ended = once(child, "exit");
