@@ -1,11 +1,14 @@
 import { isStatusError, type StatusError } from "../index.js";
-import { commands } from "./commands.js";
 import { UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { jsonLine, oneLine } from "./safeText.js";
 import type { Terminal } from "./terminal.js";
 
-/** Tells people or machines why a command failed. @returns the exit code */
+/**
+ * Tells people or machines why a command failed.
+ * @param command Its name, when the command line named one.
+ * @returns the exit code
+ */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (isStatusError(error)) {
     if (terminal.json) terminal.note(jsonLine({ error }));
@@ -23,7 +26,7 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
     terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}`);
     if (usage)
       terminal.note(
-        `Run \`tunerank ${command !== undefined && Object.hasOwn(commands, command) ? `${command} ` : ""}--help\` for how it is used.`,
+        `Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for how it is used.`,
       );
   }
   return usage ? exitCodes.usage : exitCodes.fault;

@@ -21,17 +21,18 @@ export interface Terminal {
 }
 
 /** The terminal of this process. */
-export function createTerminal(values: { json?: unknown; quiet?: unknown; "no-color"?: unknown }): Terminal {
+export function createTerminal({
+  json,
+  quiet,
+  color,
+}: Record<"json" | "quiet" | "color", boolean>): Terminal {
   const { stdout, stderr } = process;
-  const plain = values["no-color"] === true;
-  const styler = (stream: NodeJS.WriteStream) => {
-    // hasColors knows NO_COLOR, FORCE_COLOR and TERM.
-    const colors = !plain && stream.isTTY === true && stream.hasColors();
-    return (style: Style, text: string) => (colors ? styleText(style, text) : text);
-  };
+  // styleText knows whether the stream is a terminal, and NO_COLOR, FORCE_COLOR and TERM.
+  const styler = (stream: NodeJS.WriteStream) => (style: Style, text: string) =>
+    color ? styleText(style, text, { stream }) : text;
   return {
-    json: values.json === true,
-    quiet: values.quiet === true,
+    json,
+    quiet,
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
     errorColumns: stderr.isTTY ? stderr.columns || 80 : 0,
     print: (line) => void stdout.write(`${line}\n`),
