@@ -3,34 +3,17 @@
  *
  * @module tunerank
  */
+
+export { type CodeOfStatus, codeOfHttpStatus } from "./call/httpStatus.js";
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
-export type { BlobLike, ReadableStreamLike, UploadFile, UrlLike } from "./core/fileSource.js";
-export {
-  type CodeOfStatus,
-  codeOfHttpStatus,
-  type Executed,
-  httpStatusOfCode,
-  type StatusCode,
-} from "./core/httpStatus.js";
-export type {
-  AbortSignalLike,
-  ApiKey,
-  AttemptEvent,
-  CallOptions,
-  CallPromise,
-  CallResponse,
-  ClientOptions,
-  FetchLike,
-  FetchResponse,
-} from "./core/options.js";
+export { type CodeSource, type Executed, httpStatusOfCode, type StatusCode } from "./errors/codes.js";
 export {
   type Attempt,
-  type CodeSource,
   isStatusError,
   StatusError,
   type StatusErrorDetails,
-} from "./core/status.js";
-export type { CallTrace } from "./core/tracing.js";
+} from "./errors/statusError.js";
+export type { BlobLike, ReadableStreamLike, UploadFile, UrlLike } from "./files/fileSource.js";
 export type { OperationId } from "./generated/contract.js";
 export type {
   AcceleratorSeconds,
@@ -64,6 +47,18 @@ export type {
   TrainerShardingScheme,
   UploadDatasetFileResponse,
 } from "./generated/types.js";
+export type {
+  AbortSignalLike,
+  ApiKey,
+  AttemptEvent,
+  CallOptions,
+  CallPromise,
+  CallResponse,
+  ClientOptions,
+  FetchLike,
+  FetchResponse,
+} from "./options/options.js";
+export type { CallTrace } from "./platform/tracing.js";
 export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
 export type { RankedItem, RerankItemsResponse } from "./wrappers/mergeRankings.js";

@@ -11,7 +11,7 @@ async function secondCopy(): Promise<{
   isStatusError: typeof isStatusError;
 }> {
   // A query makes it another module: what two versions of the package in one program are.
-  const specifier = "../src/core/status.js?copy";
+  const specifier = "../src/errors/statusError.js?copy";
   return await import(specifier);
 }
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
 import { inspect } from "node:util";
 import { afterEach, expect, test } from "vitest";
-import type { CallTrace } from "../src/core/tracing.js";
+import type { CallTrace } from "../src/platform/tracing.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";

@@ -4,7 +4,7 @@
  * @module tunerank/ai-sdk
  */
 import type { Client } from "../client.js";
-import type { AbortSignalLike } from "../core/options.js";
+import type { AbortSignalLike } from "../options/options.js";
 
 /** What the AI SDK asks of a reranking model. */
 export interface RerankingCall {

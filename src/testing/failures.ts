@@ -1,7 +1,7 @@
-import { checkDuration, checkFlag, checkInteger, ownProperties } from "../core/arguments.js";
-import { invalid, refusal } from "../core/status.js";
+import { invalid, refusal } from "../errors/statusError.js";
 import { codes } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
+import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
 import { type Answer, jsonAnswer } from "./answer.js";
 import { operationIds } from "./route.js";
 import type { ScriptedFailure, TestOperation } from "./types.js";

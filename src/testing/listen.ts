@@ -1,6 +1,6 @@
 import type * as http from "node:http";
 import type { AddressInfo } from "node:net";
-import { refusal } from "../core/status.js";
+import { refusal } from "../errors/statusError.js";
 import { handle, type Parts, type Reply } from "./handle.js";
 import { maxFormBytes } from "./receive.js";
 import type { TestServer } from "./types.js";

@@ -1,4 +1,4 @@
-import { checkApiKey, checkInteger, ownProperties } from "../core/arguments.js";
+import { checkApiKey, checkInteger, ownProperties } from "../options/arguments.js";
 import { Failures } from "./failures.js";
 import { createTestFetch } from "./fetch.js";
 import type { Parts } from "./handle.js";

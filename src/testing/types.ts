@@ -1,5 +1,5 @@
-import type { FetchResponse } from "../core/options.js";
 import type { Code, ReinforcementFineTuningJob } from "../generated/types.js";
+import type { FetchResponse } from "../options/options.js";
 
 /** The operations, by the names the client gives them. */
 export type TestOperation = "resume" | "rerank" | "scale" | "upload";

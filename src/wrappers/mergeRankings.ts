@@ -1,5 +1,5 @@
-import { requestIdOf } from "../core/answer.js";
-import { type Attempt, StatusError } from "../core/status.js";
+import { requestIdOf } from "../call/answer.js";
+import { type Attempt, StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import type { Ranking } from "./readRanking.js";
 

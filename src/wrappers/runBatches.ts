@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from "../core/options.js";
+import type { AbortSignalLike } from "../options/options.js";
 
 /** Runs batches by number, so many at once. One that fails ends all, and its error is thrown once all have ended. */
 export async function runBatches(

@@ -1,5 +1,5 @@
-import type { StatusCode } from "../core/httpStatus.js";
-import { StatusError } from "../core/status.js";
+import type { StatusCode } from "../errors/codes.js";
+import { StatusError } from "../errors/statusError.js";
 import { codes } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 

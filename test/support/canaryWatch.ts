@@ -1,5 +1,5 @@
 import { format } from "node:util";
-import { StatusError } from "../../src/core/status.js";
+import { StatusError } from "../../src/errors/statusError.js";
 import { leaksOf, leaksWithin } from "./canary.js";
 
 /** What came out since it was last searched. */

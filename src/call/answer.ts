@@ -1,0 +1,100 @@
+import type { StatusCode } from "../errors/codes.js";
+import { readErrorBody, redact } from "../errors/errorBody.js";
+import { parseJson } from "../errors/json.js";
+import { codes } from "../generated/contract.js";
+import type { TransportResponse } from "../transport/transport.js";
+import { Failure, type FailureDetails } from "./failure.js";
+import { codeOfHttpStatus } from "./httpStatus.js";
+import { eventsOfAnswer, executedAfter } from "./retry.js";
+import { header, retryAfterMs } from "./retryAfter.js";
+
+/** What a wrapper says of a 2xx answer that it cannot use. */
+export class Unusable {
+  readonly code: StatusCode;
+  readonly message: string;
+  constructor(code: StatusCode, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
+
+/** The value that `read` makes of a 2xx answer's JSON object; a Failure for every other answer. */
+export function readAnswer<T>(
+  answer: TransportResponse,
+  key: string,
+  read: (value: object) => T | Unusable,
+): T | Failure {
+  const { status, text } = answer;
+  if (status < 200 || status >= 300) return errorAnswer(answer, key);
+  const value = parseJson(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return notAnObject(answer, key);
+  const data = read(value);
+  if (!(data instanceof Unusable)) return data;
+  const { code, message } = data;
+  const { body } = readErrorBody(text, status, key);
+  return unusable(answer, key, { message, code, executed: "yes", events: ["ended"], body });
+}
+
+function notAnObject(answer: TransportResponse, key: string): Failure {
+  const { status, text } = answer;
+  // A web page is somebody else's answer: the service may never have seen the request.
+  if (/^\s*</.test(text)) {
+    return unusable(answer, key, {
+      message: `A web page came instead of the service's answer (HTTP ${status}).`,
+      code: "INTERNAL",
+      executed: "unknown",
+      events: ["html"],
+      hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
+    });
+  }
+  return unusable(answer, key, {
+    message: `The answer is not the JSON object the contract promises (HTTP ${status}).`,
+    code: "INTERNAL",
+    executed: "yes",
+    events: ["notJson"],
+  });
+}
+
+function unusable(
+  { status, headers }: TransportResponse,
+  key: string,
+  details: Omit<FailureDetails, "codeSource">,
+): Failure {
+  return new Failure({
+    ...details,
+    codeSource: "client",
+    httpStatus: status,
+    requestId: requestIdOf(headers, key),
+  });
+}
+
+function errorAnswer({ status, headers, text }: TransportResponse, key: string): Failure {
+  const said = readErrorBody(text, status, key);
+  const redirected = status >= 300 && status < 400;
+  const named = redirected ? undefined : said.code;
+  const read = codeOfHttpStatus(status);
+  const code = named ?? read.code;
+  const waitMs = retryAfterMs(headers, Date.now());
+  const happened = eventsOfAnswer(named, status, waitMs !== undefined);
+  return new Failure({
+    message: redirected
+      ? `The server redirects to another address (HTTP ${status}), which is never followed.`
+      : (said.message ?? `${codes[code].meaning} (HTTP ${status})`),
+    code,
+    executed: executedAfter(happened),
+    codeSource: named ? "body" : "status",
+    inferred: !named && read.inferred,
+    events: happened,
+    httpStatus: status,
+    requestId: requestIdOf(headers, key),
+    retryAfterMs: waitMs,
+    body: said.body,
+    hint: redirected ? "Set baseUrl to the final address: the key and the file go nowhere else." : undefined,
+  });
+}
+
+/** The answer's `x-request-id`, else `request-id`, without the key should the server have sent it back. */
+export function requestIdOf(headers: Readonly<Record<string, string>>, key = ""): string | undefined {
+  const id = header(headers, "x-request-id") ?? header(headers, "request-id");
+  return id && redact(key, id);
+}

@@ -1,0 +1,208 @@
+import { traced } from "#platform";
+import type { Executed } from "../errors/codes.js";
+import { type Attempt, StatusError } from "../errors/statusError.js";
+import { Multipart } from "../files/multipart.js";
+import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
+import { readAnswer, type Unusable } from "./answer.js";
+import { currentKey } from "./apiKey.js";
+import type { Outcome } from "./callPromise.js";
+import { Deadline } from "./deadline.js";
+import { budget as budgetRule, deadlines, slowestUploadBytesPerSecond } from "./decisions.js";
+import { endedFailure, Failure, networkFailure, unexpectedFailure } from "./failure.js";
+import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
+import { decideRetry, isRepeatable, worse } from "./retry.js";
+import type { CallSettings, ClientSettings } from "./settings.js";
+
+/** One call: an operation with its input, and how its answer is read. */
+export interface Call<T> extends OperationInput {
+  /** The most bytes of its answer. @default 1 MiB */
+  readonly maxResponseBytes?: number;
+  /** Makes the call's value of the answer's JSON object. */
+  readonly read: (value: object) => T | Unusable;
+}
+
+/** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
+export function makeCall<T>(
+  client: ClientSettings,
+  call: Call<T>,
+  settings: CallSettings,
+): Promise<Outcome<T>> {
+  return traced(call.operation, () => runCall(client, call, settings));
+}
+
+// A call on its way.
+interface Run<T> {
+  readonly client: ClientSettings;
+  readonly call: Call<T>;
+  readonly settings: CallSettings;
+  readonly request: PreparedRequest;
+  readonly timeoutMs: number;
+  readonly deadline: Deadline;
+  readonly attempts: Attempt[];
+}
+
+async function runCall<T>(
+  client: ClientSettings,
+  call: Call<T>,
+  settings: CallSettings,
+): Promise<Outcome<T>> {
+  const request = prepare(client.baseUrl, call);
+  const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs(call);
+  const attemptTimeoutMs = settings.attemptTimeoutMs ?? defaultAttemptTimeoutMs(call, settings, timeoutMs);
+  const deadline = new Deadline({ timeoutMs, attemptTimeoutMs, signal: settings.signal });
+  const run = { client, call, settings, request, timeoutMs, deadline, attempts: [] };
+  try {
+    return await runAttempts(run);
+  } finally {
+    deadline.dispose();
+  }
+}
+
+async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
+  const { client, attempts, deadline } = run;
+  const { budget } = client;
+  let executed: Executed = "no";
+  for (;;) {
+    const started = performance.now();
+    const result = await attempt(run);
+    const durationMs = performance.now() - started;
+    const number = attempts.length + 1;
+    if (!(result instanceof Failure)) {
+      budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
+      attempts.push({ number, durationMs, httpStatus: result.answer.status });
+      report(run);
+      return { data: result.data, answer: result.answer, attempts };
+    }
+    executed = worse(executed, result.details.executed);
+    if (result.details.requested === false) throw errorOf(run, result, executed);
+    attempts.push(recordOf(result, number, durationMs));
+    const waitMs = waitAfter(run, result);
+    report(run, waitMs);
+    if (waitMs === undefined) throw errorOf(run, result, executed);
+    budget.left -= budgetRule.retryCost;
+    await deadline.wait(waitMs);
+  }
+}
+
+/** One request and its answer: asks for the key, sends, reads. Never rejects. */
+async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
+  const { client, call, settings, request, deadline, timeoutMs } = run;
+  let key = "";
+  let exchange: Exchange | undefined;
+  try {
+    if (!deadline.ended) {
+      const found =
+        typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
+      if (found instanceof Failure) return found;
+      key = found ?? "";
+    }
+    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, undefined, settings.signal?.reason);
+    exchange = client.transport.send({
+      method: request.method,
+      url: request.url,
+      headers: headersOf(run, key),
+      body: request.body,
+      maxResponseBytes: call.maxResponseBytes ?? 1024 * 1024,
+      freshSocket: !isRepeatable(call.operation, settings.repeatable),
+      connectTimeoutMs: client.connectTimeoutMs,
+      lifetime: deadline,
+    });
+    deadline.running = exchange;
+    const answer = await exchange.response;
+    const data = readAnswer(answer, key, call.read);
+    return data instanceof Failure ? data : { data, answer };
+  } catch (cause) {
+    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
+    return cause instanceof TransportFailure ? networkFailure(cause, key) : unexpectedFailure(cause);
+  } finally {
+    deadline.attemptOver();
+  }
+}
+
+interface Success<T> {
+  readonly data: T;
+  readonly answer: TransportResponse;
+}
+
+function headersOf<T>({ client, settings, request }: Run<T>, key: string): Record<string, string> {
+  return {
+    accept: "application/json",
+    "user-agent": client.userAgent,
+    ...settings.headers,
+    authorization: `Bearer ${key}`,
+    "content-type": typeof request.body === "object" ? request.body.contentType : "application/json",
+  };
+}
+
+function waitAfter<T>(run: Run<T>, { details }: Failure): number | undefined {
+  const { client, call, settings, deadline, attempts } = run;
+  const { body } = call;
+  return decideRetry({
+    operation: call.operation,
+    repeatable: settings.repeatable,
+    events: details.events,
+    code: details.code,
+    retries: attempts.length - 1,
+    maxRetries: settings.maxRetries,
+    retryAfterMs: details.retryAfterMs,
+    timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
+    budget: client.budget.left,
+    replayable: !(body instanceof Multipart) || body.part.file.replayable,
+    freshKey:
+      typeof client.apiKey === "function" &&
+      attempts.every(({ httpStatus }, i) => httpStatus !== 401 || i === attempts.length - 1),
+    random: Math.random(),
+  });
+}
+
+function recordOf({ details }: Failure, number: number, durationMs: number): Attempt {
+  const { code, httpStatus, cause } = details;
+  return {
+    number,
+    durationMs,
+    code,
+    ...(httpStatus !== undefined && { httpStatus }),
+    ...(cause !== undefined && { cause }),
+  };
+}
+
+// The one error of a call, made where the call ends.
+function errorOf<T>({ call, attempts }: Run<T>, { details }: Failure, executed: Executed): StatusError {
+  // What the last attempt advises does not fit when an earlier one may have run.
+  const hint = executed === details.executed ? details.hint : undefined;
+  return new StatusError(details.message, {
+    ...details,
+    operation: call.operation,
+    executed,
+    attempts,
+    hint,
+  });
+}
+
+// Telling the caller of an attempt must not change what becomes of the call.
+function report<T>({ call, settings, attempts }: Run<T>, waitMs?: number): void {
+  const last = attempts.at(-1);
+  if (settings.onAttempt === undefined || last === undefined) return;
+  try {
+    settings.onAttempt({ ...last, operation: call.operation, ...(waitMs !== undefined && { waitMs }) });
+  } catch {
+    // Documented: what it throws is ignored.
+  }
+}
+
+// An upload may take as long as its file does at the slowest rate; one of unknown size, as the largest.
+function defaultTimeoutMs({ operation, body }: OperationInput): number {
+  const { timeoutMs } = deadlines[operation];
+  if (!(body instanceof Multipart)) return timeoutMs;
+  const { file, maxFileBytes } = body.part;
+  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / slowestUploadBytesPerSecond;
+}
+
+// Half of the time for a first try leaves the other half for a second, where there may be one.
+function defaultAttemptTimeoutMs(
+  { operation }: OperationInput,
+  { repeatable, maxRetries }: CallSettings,
+  timeoutMs: number,
+): number {
+  return isRepeatable(operation, repeatable) && maxRetries > 0 ? timeoutMs / 2 : timeoutMs;
+}

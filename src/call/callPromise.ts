@@ -1,0 +1,57 @@
+import { type Attempt, invalid, isStatusError, ofOperation } from "../errors/statusError.js";
+import type { OperationId } from "../generated/contract.js";
+import type { CallPromise, CallResponse } from "../options/options.js";
+import type { TransportResponse } from "../transport/transport.js";
+import { requestIdOf } from "./answer.js";
+
+/** A call's value, with the answer it was read from. */
+export interface Outcome<T> {
+  readonly data: T;
+  readonly answer: TransportResponse;
+  readonly attempts: readonly Attempt[];
+}
+
+/** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
+export function startCall<T>(operation: OperationId, run: () => Promise<Outcome<T>>): CallPromise<T> {
+  return start(operation, run, responseOf);
+}
+
+/** The same for a call of any outcome; `present` makes of it what `withResponse` resolves to. */
+export function start<T, O extends { readonly data: T }, R>(
+  operation: OperationId,
+  run: () => Promise<O>,
+  present: (outcome: O) => R,
+): Promise<O["data"]> & { withResponse(): Promise<R> } {
+  const outcome = run();
+  const value = outcome.then(
+    ({ data }) => data,
+    (error) => fail(error, operation),
+  );
+  return Object.assign(value, {
+    withResponse() {
+      // Whoever asks for the response hears of its failure there, not a second time as unhandled.
+      value.catch(() => {});
+      return outcome.then(present, (error) => fail(error, operation));
+    },
+  });
+}
+
+function fail(error: unknown, operation: OperationId): never {
+  // What is no StatusError came out of an argument, such as a getter that throws.
+  if (!isStatusError(error)) {
+    throw invalid("An argument could not be read.", { operation, cause: error });
+  }
+  // Checks of arguments do not know which operation they serve.
+  throw error.operation === undefined ? ofOperation(error, operation) : error;
+}
+
+function responseOf<T>({ data, answer, attempts }: Outcome<T>): CallResponse<T> {
+  const requestId = requestIdOf(answer.headers);
+  return {
+    data,
+    httpStatus: answer.status,
+    headers: answer.headers,
+    attempts,
+    ...(requestId !== undefined && { requestId }),
+  };
+}

@@ -1,0 +1,153 @@
+import type { AbortSignalLike } from "../options/options.js";
+
+/** Why a call ended before its answer. */
+export type EndReason = "aborted" | "deadline";
+
+/** What a call is doing, as far as it can be stopped. */
+export interface Stoppable {
+  abort(reason: "aborted" | "attempt-timeout"): void;
+}
+
+/** How long a call and each of its attempts may take. */
+export interface DeadlineOptions {
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly signal: AbortSignalLike | undefined;
+}
+
+// Timers hold 31 bits; a longer time is as good as none.
+const longestMs = 2 ** 31 - 1;
+
+/** One call's time: one timer for its deadline and its attempts', and the caller's signal; `dispose` releases both. */
+export class Deadline {
+  /** Set once the call is over, whatever it is doing. */
+  ended: EndReason | undefined;
+  /** What to stop when time runs out. */
+  running: Stoppable | undefined;
+  readonly #attemptTimeoutMs: number;
+  readonly #endsAt: number;
+  #attemptEndsAt = Number.POSITIVE_INFINITY;
+  #firesAt: number;
+  #timer: ReturnType<typeof setTimeout>;
+  readonly #signal: AbortSignalLike | undefined;
+
+  constructor({ timeoutMs, attemptTimeoutMs, signal }: DeadlineOptions) {
+    const now = performance.now();
+    this.#attemptTimeoutMs = attemptTimeoutMs;
+    this.#endsAt = now + timeoutMs;
+    // The first attempt ends first or not at all: in most calls the timer is set once.
+    this.#firesAt = now + Math.min(timeoutMs, attemptTimeoutMs);
+    this.#timer = this.#start(now);
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.ended = "aborted";
+      return;
+    }
+    this.#signal = signal;
+    listen(signal, this);
+  }
+
+  /** Milliseconds until the deadline. */
+  get leftMs(): number {
+    return this.#endsAt - performance.now();
+  }
+
+  /** Begins an attempt's time: it has a connection of its own. */
+  connected(): void {
+    const now = performance.now();
+    this.#attemptEndsAt = now + this.#attemptTimeoutMs;
+    if (this.#attemptEndsAt < this.#firesAt) this.#restart(now);
+  }
+
+  /** Ends an attempt's time, and with it what `running` names. */
+  attemptOver(): void {
+    this.#attemptEndsAt = Number.POSITIVE_INFINITY;
+    this.running = undefined;
+  }
+
+  /** Waits for `promise`; resolves to undefined as soon as the call is over. */
+  during<T>(promise: Promise<T>): Promise<T | undefined> {
+    return new Promise<T | undefined>((resolve, reject) => {
+      promise.then(resolve, reject);
+      this.#run({ abort: () => resolve(undefined) });
+    });
+  }
+
+  /** Waits, but no longer than the call lasts. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      const abort = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#run({ abort });
+    });
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    if (this.#signal) unlisten(this.#signal, this);
+    this.running = undefined;
+  }
+
+  // The call may have ended while this was made ready.
+  #run(running: Stoppable): void {
+    this.running = running;
+    if (this.ended) running.abort("aborted");
+  }
+
+  #start(now: number): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestMs));
+  }
+
+  #restart(now: number): void {
+    clearTimeout(this.#timer);
+    this.#firesAt = Math.min(this.#endsAt, this.#attemptEndsAt);
+    this.#timer = this.#start(now);
+  }
+
+  #fire(): void {
+    const now = performance.now();
+    // A timer may fire a fraction of a millisecond early.
+    const attemptOver = now + 1 >= this.#attemptEndsAt;
+    if (now + 1 >= this.#endsAt) {
+      this.end("deadline");
+      return;
+    }
+    if (attemptOver) this.#attemptEndsAt = Number.POSITIVE_INFINITY;
+    this.#restart(now);
+    if (attemptOver) this.running?.abort("attempt-timeout");
+  }
+
+  /** Ends the call. */
+  end(reason: EndReason): void {
+    this.ended ??= reason;
+    this.running?.abort("aborted");
+  }
+}
+
+// One listener for all calls on a signal: Node warns of a leak when an eleventh is added.
+const listening = new WeakMap<AbortSignalLike, { calls: Set<Deadline>; onAbort: () => void }>();
+
+function listen(signal: AbortSignalLike, call: Deadline): void {
+  const entry = listening.get(signal);
+  if (entry) {
+    entry.calls.add(call);
+    return;
+  }
+  const calls = new Set([call]);
+  const onAbort = () => {
+    for (const each of calls) each.end("aborted");
+  };
+  listening.set(signal, { calls, onAbort });
+  signal.addEventListener("abort", onAbort);
+}
+
+function unlisten(signal: AbortSignalLike, call: Deadline): void {
+  const entry = listening.get(signal);
+  entry?.calls.delete(call);
+  if (entry?.calls.size !== 0) return;
+  signal.removeEventListener("abort", entry.onAbort);
+  listening.delete(signal);
+}

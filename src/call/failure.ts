@@ -1,0 +1,166 @@
+import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
+import { redact } from "../errors/errorBody.js";
+import { SourceError } from "../files/multipart.js";
+import {
+  type Exchange,
+  type FailureReason,
+  networkCode,
+  type Phase,
+  type TransportFailure,
+} from "../transport/transport.js";
+import type { EndReason } from "./deadline.js";
+import { events, type RetryEvent } from "./decisions.js";
+import { rowOfStatus } from "./httpStatus.js";
+
+/** What is known of a failed attempt. */
+export interface FailureDetails {
+  readonly message: string;
+  readonly code: StatusCode;
+  readonly executed: Executed;
+  readonly codeSource: CodeSource;
+  /** Whether this client chose the code. @default true */
+  readonly inferred?: boolean;
+  /** What happened; with several, the one that allows fewest retries counts. */
+  readonly events: readonly RetryEvent[];
+  readonly httpStatus?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly body?: unknown;
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+  /** Whether a request was made at all. @default true */
+  readonly requested?: boolean;
+}
+
+/** A failed attempt, as a value: the call's one StatusError is made of the last of them. */
+export class Failure {
+  readonly details: FailureDetails;
+  constructor(details: FailureDetails) {
+    this.details = details;
+  }
+}
+
+/** The failure of a request that brought no whole answer. */
+export function networkFailure(failure: TransportFailure, key: string): Failure {
+  const { phase, reason, status } = failure;
+  const cause = reason === "source" ? failure.cause : withoutKey(failure.cause, key);
+  return new Failure({
+    message: redact(key, failure.message),
+    executed: executedSoFar(failure),
+    events: [eventOfFailure(phase, reason, networkCode(cause))],
+    httpStatus: status,
+    cause,
+    ...namedBy(failure),
+    // An agent that node:http refuses has sent nothing.
+    requested: reason !== "agent",
+    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
+  });
+}
+
+// The code and who chose it; a source that failed has words of its own.
+function namedBy({ reason, phase, cause }: TransportFailure): Named {
+  switch (reason) {
+    case "connect-timeout":
+      return { code: "DEADLINE_EXCEEDED", codeSource: "transport" };
+    case "attempt-timeout":
+      return { code: "DEADLINE_EXCEEDED", codeSource: "client", message: attemptTimedOut };
+    case "too-large":
+      return { code: "RESOURCE_EXHAUSTED", codeSource: "client" };
+    case "agent":
+      return { code: "INVALID_ARGUMENT", codeSource: "client" };
+    case "source":
+      return cause instanceof SourceError
+        ? { code: cause.code, codeSource: "client", message: cause.message }
+        : { code: "FAILED_PRECONDITION", codeSource: "client" };
+    default:
+      return { code: phase === "body" ? "INTERNAL" : "UNAVAILABLE", codeSource: "transport" };
+  }
+}
+
+type Named = Pick<FailureDetails, "code" | "codeSource"> & { readonly message?: string };
+
+const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
+
+// Refused, unreachable, or a name server that asks for another try.
+const transient =
+  /^(ECONNREFUSED|ConnectionRefused|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/;
+
+/** The event of a request that brought no whole answer. @param code What the network called it. */
+export function eventOfFailure(phase: Phase, reason: FailureReason, code: string): RetryEvent {
+  if (reason === "connect-timeout") return "neverConnected";
+  if (reason === "attempt-timeout") return phase === "body" ? "bodyLost" : "attemptTimeout";
+  if (reason === "too-large") return "tooLarge";
+  if (reason !== "network") return "ended";
+  if (phase === "body") return "bodyLost";
+  if (phase !== "connect") return "connectionLost";
+  if (code === "ENOTFOUND") return "nameNotFound";
+  return transient.test(code) ? "neverConnected" : "tlsFailure";
+}
+
+/** How far a request got tells whether the operation can have run. */
+function executedSoFar({ phase, status }: { phase: Phase; status: number | undefined }): Executed {
+  if (phase === "connect") return "no";
+  if (status === undefined) return "unknown";
+  return status >= 200 && status < 300 ? "yes" : events[rowOfStatus(status).event].executed;
+}
+
+// Retrying helps none of these.
+function adviceFor(networkCode: string): string | undefined {
+  if (/REFUSED/i.test(networkCode))
+    return "Nothing listens at this address: check baseUrl, and that the server or the mock is running.";
+  if (networkCode === "ENOTFOUND") return "No host has this name: check baseUrl.";
+  if (/CERT|UNABLE_TO_/.test(networkCode))
+    return "This machine does not trust the server's certificate: check baseUrl, or name its authority in NODE_EXTRA_CA_CERTS.";
+  return undefined;
+}
+
+/** The failure of a call that its deadline or its caller ended; `exchange` is what it had under way. */
+export function endedFailure(
+  reason: EndReason,
+  timeoutMs: number,
+  exchange: Exchange | undefined,
+  cause: unknown,
+): Failure {
+  const shared = {
+    executed: exchange ? executedSoFar(exchange) : "no",
+    codeSource: "client",
+    httpStatus: exchange?.status,
+    events: ["ended"],
+    requested: exchange !== undefined,
+  } as const;
+  return reason === "aborted"
+    ? new Failure({ ...shared, message: "The caller aborted the call.", code: "CANCELLED", cause })
+    : new Failure({
+        ...shared,
+        message: `No complete answer within ${timeoutMs} ms (timeoutMs).`,
+        code: "DEADLINE_EXCEEDED",
+      });
+}
+
+/** A fault of this client's own: it proves nothing of what the service did. */
+export function unexpectedFailure(cause: unknown): Failure {
+  return new Failure({
+    message: "The client failed; please report this.",
+    code: "INTERNAL",
+    executed: "unknown",
+    codeSource: "client",
+    events: ["ended"],
+    cause,
+  });
+}
+
+const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
+
+// Network errors can hold the bytes that caused them: only what says what happened is kept.
+function withoutKey(cause: unknown, key: string, depth = 0): unknown {
+  if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
+  const inner = depth < 3 ? withoutKey(cause.cause, key, depth + 1) : undefined;
+  const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
+  for (const name of keptFields) {
+    const value = (cause as { [name in (typeof keptFields)[number]]?: unknown })[name];
+    if (typeof value === "number") Object.assign(copy, { [name]: value });
+    else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
+  }
+  copy.stack = redact(key, cause.stack ?? "");
+  return copy;
+}

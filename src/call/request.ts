@@ -1,0 +1,58 @@
+import { defaultPathSerializer } from "openapi-fetch";
+import { invalid } from "../errors/statusError.js";
+import { Multipart } from "../files/multipart.js";
+import { type OperationId, operations } from "../generated/contract.js";
+
+/** What a call asks of the service: an operation, the parameters of its path, its body. */
+export interface OperationInput {
+  readonly operation: OperationId;
+  readonly path?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** The same as HTTP has it, but for the headers. */
+export interface PreparedRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly body: string | Multipart;
+}
+
+/** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
+export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {
+  const { method, path: template } = operations[operation];
+  const url = finalUrl(baseUrl + (path ? defaultPathSerializer(template, path as never) : template));
+  return { method, url, body: body instanceof Multipart ? body : writeJson(body) };
+}
+
+let lastUrl: URL | undefined;
+
+// Parsing must not change it: a URL that reads differently would be another operation.
+function finalUrl(text: string): URL {
+  if (lastUrl?.href === text) return lastUrl;
+  const url = new URL(text);
+  if (url.href !== text || url.search !== "" || url.hash !== "") {
+    throw invalid("An id cannot stand in the operation's URL unchanged.");
+  }
+  lastUrl = url;
+  return url;
+}
+
+function writeJson(body: object): string {
+  try {
+    return JSON.stringify("toJSON" in Array.prototype ? withoutPrototypes(body) : body);
+  } catch (cause) {
+    throw invalid(`The body cannot be written as JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+// A `toJSON` that others put on Object.prototype or Array.prototype would change what is sent.
+function withoutPrototypes(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return Object.setPrototypeOf(value.map(withoutPrototypes), null);
+  const { toJSON } = value as { toJSON?: unknown };
+  // One of its own, such as a Date's, counts.
+  if (toJSON !== (Object.prototype as { toJSON?: unknown }).toJSON) return value;
+  const copy = Object.create(null);
+  for (const [name, member] of Object.entries(value)) copy[name] = withoutPrototypes(member);
+  return copy;
+}

@@ -1,0 +1,72 @@
+import type { StatusCode } from "../errors/codes.js";
+import type { FileSource } from "./fileSource.js";
+
+/** A file as a multipart body's one part takes it. */
+export interface FilePart {
+  readonly file: FileSource;
+  /** The most bytes the file may have. */
+  readonly maxFileBytes: number;
+  /** Called with the number of file bytes handed to the network; `done` when there are no more. */
+  readonly onSent: (sentBytes: number, done: boolean) => void;
+}
+
+/** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
+export class Multipart {
+  readonly part: FilePart;
+  readonly contentType: string;
+  readonly head: string;
+  readonly tail: string;
+  /** The whole body's size in bytes; undefined when the file's is unknown. */
+  readonly size: number | undefined;
+
+  constructor(field: string, type: string, part: FilePart) {
+    const { name, size } = part.file;
+    const boundary = `tunerank-${crypto.randomUUID()}`;
+    this.part = part;
+    this.contentType = `multipart/form-data; boundary=${boundary}`;
+    this.head =
+      `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${name.replaceAll('"', "%22")}"\r\n` +
+      `Content-Type: ${type}\r\n\r\n`;
+    this.tail = `\r\n--${boundary}--\r\n`;
+    const framing = new TextEncoder().encode(this.head + this.tail).byteLength;
+    this.size = size === undefined ? undefined : framing + size;
+  }
+}
+
+/** The file turned out not to be what it was taken for. */
+export class SourceError extends Error {
+  readonly code: StatusCode;
+  constructor(code: StatusCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The file's bytes, counted against its size and its limit. Each chunk counts as sent when the next is asked for. */
+export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): AsyncGenerator<Uint8Array> {
+  let sent = 0;
+  for await (const chunk of file.chunks()) {
+    sent += chunk.byteLength;
+    if (file.size !== undefined && sent > file.size) throw changed(file, "more");
+    if (sent > maxFileBytes) {
+      throw new SourceError(
+        "OUT_OF_RANGE",
+        `The stream has more than the ${maxFileBytes} bytes that one request takes.`,
+      );
+    }
+    yield chunk;
+    onSent(sent, sent === file.size);
+  }
+  if (file.size !== undefined && sent < file.size) throw changed(file, `only ${sent}`);
+  if (sent === 0 || file.size === undefined) onSent(sent, true);
+}
+
+/** The error of a file that has not the size it was taken to have. */
+export function changed({ size, replayable }: FileSource, found: string): SourceError {
+  return new SourceError(
+    "FAILED_PRECONDITION",
+    replayable
+      ? `The file changed while it was read: it had ${size} bytes, then ${found}.`
+      : `The stream was to have ${size} bytes (size) and had ${found}.`,
+  );
+}

@@ -1,0 +1,169 @@
+import { invalid, refusal } from "../errors/statusError.js";
+
+const nothing: object = Object.freeze(Object.create(null));
+
+/** An own-properties-only copy, so that a polluted Object.prototype adds nothing to it. */
+export function ownProperties<T extends object>(value: T | undefined, what: string): T {
+  if (value === undefined) return nothing as T;
+  checkObject(value, what);
+  return Object.assign(Object.create(null), value) as T;
+}
+
+/** An object that is no list. */
+export function checkObject(value: unknown, what: string): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid(`${what} must be an object.`);
+  }
+}
+
+/** A resource id as it may stand in a path: never one that could turn the call into another operation. */
+export function checkId(value: unknown, what: string): string {
+  if (typeof value !== "string") throw invalid(`${what} must be a string.`);
+  if (value === "") throw invalid(`${what} is empty.`);
+  if (value.length > 256) throw invalid(`${what} is longer than 256 characters.`);
+  if (value === "." || value === "..") throw invalid(`${what} may not be "${value}".`);
+  if (value.includes("/")) {
+    const last = value.slice(value.lastIndexOf("/") + 1);
+    throw invalid(
+      `${what} contains "/": pass the id alone${last ? ` ("${last}")` : ""}, not a full resource name.`,
+    );
+  }
+  const bad = /[\\?#%]/.exec(value);
+  if (bad) throw invalid(`${what} may not contain "${bad[0]}".`);
+  return checkCharacters(value, what);
+}
+
+/** A key that can stand in a header. The value is never repeated in the error. */
+export function checkApiKey(value: unknown, what: string): string {
+  const problem = keyProblem(value);
+  if (problem !== undefined) throw invalid(`${what} ${problem}`);
+  return value as string;
+}
+
+/** Why a value cannot be a key, to stand behind its name; undefined when it can. */
+export function keyProblem(value: unknown): string | undefined {
+  if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
+  if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
+  return "has a character that a key cannot have (a space, a line break or one outside ASCII), or over 8192 characters.";
+}
+
+/** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
+export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
+  if (typeof value !== "string" || !URL.canParse(value)) {
+    throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
+  }
+  const url = new URL(value);
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw invalid(`${what} must begin with https://.`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw invalid(`${what} may not contain a user name or password.`);
+  }
+  if (/[?#]/.test(value)) throw invalid(`${what} may not contain a query or fragment.`);
+  if (/[\s\\\p{Cc}]/u.test(value)) {
+    throw invalid(`${what} may not contain spaces, backslashes or control characters.`);
+  }
+  // A host may have them: it would be filled in with the account, as the operation's path is.
+  if (/[{}]/.test(value)) throw invalid(`${what} may not contain "{" or "}".`);
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(value)) {
+    throw invalid(`${what} may not contain the path segments "." or "..".`);
+  }
+  if (url.protocol === "http:" && !allowInsecureHttp && !isLoopback(url.hostname)) {
+    throw invalid(`${what} is plain http to another machine, which would send the key unencrypted.`, {
+      hint: "Use https, or pass allowInsecureHttp: true where the network itself is trusted.",
+    });
+  }
+  // Each run of slashes is read once, however long the path is.
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+const reservedHeaders: ReadonlySet<string> = new Set([
+  "authorization",
+  "connection",
+  "content-length",
+  "content-type",
+  "host",
+  "transfer-encoding",
+]);
+
+/** Headers of the caller's own, names in lower case. */
+export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, content] of Object.entries(ownProperties(value as object | undefined, "headers"))) {
+    const lower = name.toLowerCase();
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) {
+      throw invalid(`headers has a name that HTTP does not allow.`);
+    }
+    if (reservedHeaders.has(lower)) {
+      throw invalid(`headers may not set ${lower}: the client sets it.`);
+    }
+    if (content === undefined) continue;
+    if (typeof content !== "string" || !isHeaderText(content)) {
+      throw invalid(`headers["${lower}"] is not text that an HTTP header can carry.`);
+    }
+    headers[lower] = content;
+  }
+  return headers;
+}
+
+/** Printable ASCII and tabs: what every transport sends unchanged. */
+export function isHeaderText(value: string): boolean {
+  return /^[\t\x20-\x7e]{0,8192}$/.test(value);
+}
+
+/** A duration in milliseconds: a finite number above 0. */
+export function checkDuration(value: unknown, what: string): number {
+  const ms = checkFinite(value, what);
+  if (ms <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${ms}.`);
+  return ms;
+}
+
+/** The same, or undefined. */
+export function checkOptionalDuration(value: unknown, what: string): number | undefined {
+  return value === undefined ? undefined : checkDuration(value, what);
+}
+
+/** True or false; undefined counts as false. */
+export function checkFlag(value: unknown, what: string): boolean {
+  if (value === undefined || typeof value === "boolean") return value === true;
+  throw invalid(`${what} must be true or false.`);
+}
+
+/** A function, or undefined. */
+export function checkCallback<T>(value: T, what: string): T {
+  if (value === undefined || typeof value === "function") return value;
+  throw invalid(`${what} must be a function.`);
+}
+
+/** A whole number of at least `minimum`. */
+export function checkInteger(value: unknown, what: string, minimum: number): number {
+  const number = checkFinite(value, what);
+  if (!Number.isSafeInteger(number)) throw invalid(`${what} must be a whole number, not ${number}.`);
+  if (number < minimum) throw refusal("OUT_OF_RANGE", `${what} must be at least ${minimum}, not ${number}.`);
+  return number;
+}
+
+function checkFinite(value: unknown, what: string): number {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  throw invalid(`${what} must be a finite number.`);
+}
+
+/** The base name of a file's path, for either separator, as it may stand in a multipart header. */
+export function checkFileName(value: unknown, what: string): string {
+  if (typeof value !== "string") throw invalid(`${what} must be a string.`);
+  const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
+  if (name === "" || name === "." || name === "..") {
+    throw invalid(`${what} has no base name: pass {name} with one such as "train.jsonl".`);
+  }
+  return checkCharacters(name, what);
+}
+
+function checkCharacters(value: string, what: string): string {
+  if (/\p{Cc}/u.test(value)) throw invalid(`${what} contains a control character.`);
+  if (/\p{Cs}/u.test(value)) throw invalid(`${what} contains a lone surrogate.`);
+  return value;
+}

@@ -1,0 +1,113 @@
+import type { Attempt } from "../errors/statusError.js";
+import type { OperationId } from "../generated/contract.js";
+
+/** Any `AbortSignal`. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** What one call may set for itself: always the last argument. */
+export interface CallOptions {
+  /** Cancels the call in every phase: it rejects with `CANCELLED`. */
+  signal?: AbortSignalLike | undefined;
+  /**
+   * Milliseconds for the whole call: every attempt, wait and body. Greater than 0.
+   * When it runs out the call rejects with `DEADLINE_EXCEEDED`.
+   * @default rerank 60,000; resume and scale 30,000; upload 60,000 + 1,000 for each 256 KiB
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Milliseconds for one attempt, from when it has a connection to the last byte of its answer. Greater than 0.
+   * @default half of timeoutMs where repeating is safe, else all of it
+   */
+  attemptTimeoutMs?: number | undefined;
+  /**
+   * The most repeats of the request, where repeating is allowed. A whole number; 0 means one request.
+   * @default 2
+   */
+  maxRetries?: number | undefined;
+  /**
+   * Whether sending this call twice does no more than sending it once, when you know better than the contract's
+   * `x-retry-safe`: true lets it be repeated as a rerank is, false as rarely as a resume.
+   */
+  repeatable?: boolean | undefined;
+  /** Called after each attempt. It never sees a key or a body, and what it throws is ignored. */
+  onAttempt?: ((event: AttemptEvent) => void) | undefined;
+  /** The account for this call, instead of the client's. */
+  accountId?: string | undefined;
+  /** Headers added to this call's request. The client's own (such as `authorization`) cannot be set. */
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** What {@link CallOptions.onAttempt} is told. */
+export interface AttemptEvent extends Attempt {
+  /** The operation's id in the contract. */
+  readonly operation: OperationId;
+  /** Milliseconds until the next attempt; absent when there is none. */
+  readonly waitMs?: number;
+}
+
+/** Where the API key comes from: a string, or a function asked afresh for every attempt. */
+export type ApiKey = string | (() => string | Promise<string>);
+
+/** A `fetch` function: the platform's, or one with its signature. */
+export type FetchLike = (url: string, init: never) => Promise<FetchResponse>;
+
+/** What the client reads of a `fetch` function's answer. Every `Response` fits. */
+export interface FetchResponse {
+  readonly status: number;
+  readonly headers: { forEach(callback: (value: string, name: string) => void): void };
+  readonly body: unknown;
+}
+
+/** Options of {@link createClient}. */
+export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"> {
+  /** The service's address, such as `https://api.example.com`. @default TUNERANK_BASE_URL */
+  baseUrl?: string | undefined;
+  /** The API key. (Interface document: Authentication.) @default TUNERANK_API_KEY */
+  apiKey?: ApiKey | undefined;
+  /** The account whose resources are meant; rerank needs none. @default TUNERANK_ACCOUNT_ID */
+  accountId?: string | undefined;
+  /** The reranker model used when a rerank body names none. */
+  rerankModel?: string | undefined;
+  /** Milliseconds to reach the service: name lookup, connecting, TLS. Greater than 0. Node only. @default 10,000 */
+  connectTimeoutMs?: number | undefined;
+  /** The most sockets open at once; further calls wait for one. Node only. @default 128 */
+  maxConnections?: number | undefined;
+  /**
+   * An agent of Node's `http` module (of `https` where the base URL is https), for proxies and TLS of one's own.
+   * Its own limits apply instead of `maxConnections`, and closing it is its owner's. Node only.
+   */
+  agent?: object | undefined;
+  /** Added to the end of the `User-Agent` header. Browsers do not let it be set. */
+  userAgent?: string | undefined;
+  /** Send with this function instead of the platform's own transport. */
+  fetch?: FetchLike | undefined;
+  /** Allow plain http to a machine other than this one, where the network itself is trusted. @default false */
+  allowInsecureHttp?: boolean | undefined;
+  /** Allow use in a browser, where every visitor can read the key. @default false */
+  dangerouslyAllowBrowser?: boolean | undefined;
+}
+
+/** The answer of one call, with what HTTP said around it. */
+export interface CallResponse<T> {
+  /** What the call alone resolves to. */
+  readonly data: T;
+  /** The answer's `x-request-id`, else `request-id`, when it had one. */
+  readonly requestId?: string;
+  /** The answer's status. */
+  readonly httpStatus: number;
+  /** The answer's headers, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Every HTTP request this call made; the last one succeeded. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** A running call: await it for its value. */
+export interface CallPromise<T> extends Promise<T> {
+  /** Resolves to the value together with the answer's status, headers and request id. */
+  withResponse(): Promise<CallResponse<T>>;
+}

@@ -1,0 +1,42 @@
+import { tracingChannel } from "node:diagnostics_channel";
+import type { Attempt, StatusError } from "../errors/statusError.js";
+import type { OperationId } from "../generated/contract.js";
+
+/** What subscribers of the tracing channel `tunerank.call` are told: never a key, a body or an answer. */
+export interface CallTrace {
+  /** The operation's id in the contract. */
+  readonly operation: OperationId;
+  /** Every HTTP request of the call; there once it has ended. */
+  attempts?: readonly Attempt[];
+  /** Why it failed; there once it has failed. */
+  error?: unknown;
+}
+
+const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
+
+/** Runs a call, and tells `node:diagnostics_channel` of it when somebody listens. */
+export function traced<T extends { readonly attempts: readonly Attempt[] }>(
+  operation: OperationId,
+  run: () => Promise<T>,
+): Promise<T> {
+  return channel.hasSubscribers ? tell(operation, run) : run();
+}
+
+async function tell<T extends { readonly attempts: readonly Attempt[] }>(
+  operation: OperationId,
+  run: () => Promise<T>,
+): Promise<T> {
+  const context: CallTrace = { operation };
+  let outcome: T | undefined;
+  // The channel would hand over what its promise resolves to: that holds the answer.
+  await channel.tracePromise(async () => {
+    try {
+      outcome = await run();
+      context.attempts = outcome.attempts;
+    } catch (error) {
+      context.attempts = (error as StatusError).attempts;
+      throw error;
+    }
+  }, context);
+  return outcome as T;
+}

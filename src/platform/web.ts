@@ -1,0 +1,39 @@
+import { invalid } from "../errors/statusError.js";
+import type { FileSource, UrlLike } from "../files/fileSource.js";
+import type { OperationId } from "../generated/contract.js";
+import { createFetchTransport } from "../transport/fetch.js";
+import type { Transport, TransportOptions } from "../transport/transport.js";
+
+/** The runtime's part of the User-Agent. */
+export const runtime: string = runtimeName();
+
+/** The platform's own `fetch`. */
+export function createTransport({ agent }: TransportOptions): Transport {
+  if (agent !== undefined) throw invalid("agent is for Node: this runtime sends with fetch.");
+  return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init));
+}
+
+/** Paths belong to Node: elsewhere files come as Blobs. */
+export async function openPath(_path: string | UrlLike, _name: string | undefined): Promise<FileSource> {
+  throw invalid("file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.");
+}
+
+/** Runs a call; there are no tracing channels here. */
+export function traced<T>(_operation: OperationId, run: () => Promise<T>): Promise<T> {
+  return run();
+}
+
+/** Whether visitors could read the key. */
+export function isBrowser(): boolean {
+  const scope = globalThis as { document?: unknown; importScripts?: unknown };
+  return (
+    runtime === "web" && (typeof scope.document === "object" || typeof scope.importScripts === "function")
+  );
+}
+
+function runtimeName(): string {
+  const scope = globalThis as { Bun?: { version: string }; Deno?: { version: { deno: string } } };
+  if (scope.Bun) return `bun/${scope.Bun.version}`;
+  if (scope.Deno) return `deno/${scope.Deno.version.deno}`;
+  return "web";
+}
