@@ -5,6 +5,7 @@ export const commandLineBuild: BuildOptions = {
   entryPoints: ["src/cli/main.ts"],
   bundle: true,
   minify: true,
+  sourcemap: true,
   format: "esm",
   target: "es2022",
   platform: "neutral",
