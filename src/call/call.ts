@@ -8,6 +8,7 @@ import type { CallSettings } from "../options/settings.js";
 import { type Call, type Connection, makeAttempt, unexpected } from "./attempt.js";
 import type { Outcome } from "./callPromise.js";
 import { Lifetime } from "./deadline.js";
+import { notify } from "./notify.js";
 import { AttemptFailure, decideRetry, fullBudget, isRepeatable, repeatCost } from "./retry.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
@@ -125,9 +126,5 @@ function report(
 ): void {
   const last = attempts.at(-1);
   if (onAttempt === undefined || last === undefined) return;
-  try {
-    onAttempt({ ...last, operation, ...(waitMs !== undefined && { waitMs }) });
-  } catch {
-    // Documented: what it throws is ignored.
-  }
+  notify(onAttempt, { ...last, operation, ...(waitMs !== undefined && { waitMs }) });
 }

@@ -67,7 +67,7 @@ class FetchExchange implements Exchange {
       };
       const answer = await fetch(request.url.href, init as never);
       // The platform tells nothing on the way: once the answer begins, all of it was sent.
-      if (typeof body === "object" && body.part.file.blob) this.#told(body.part);
+      if (typeof body === "object" && body.part.file.blob) body.part.onSent(body.part.file.size ?? 0, true);
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
       this.status = answer.status === 0 ? 302 : answer.status;
@@ -89,14 +89,6 @@ class FetchExchange implements Exchange {
       const found = form.size - new Blob([head, tail]).size;
       if (part.file.size !== undefined && found !== part.file.size) throw changed(part.file, `${found}`);
       return form;
-    } catch (cause) {
-      throw this.#failure(cause, "source", sourceFailed);
-    }
-  }
-
-  #told({ file, onSent }: FilePart): void {
-    try {
-      onSent(file.size ?? 0, true);
     } catch (cause) {
       throw this.#failure(cause, "source", sourceFailed);
     }

@@ -89,7 +89,7 @@ export class TransportFailure extends Error {
 export const maxErrorBytes: number = 64 * 1024;
 
 /** What is said when the fault is not the network's. */
-export const sourceFailed = "Reading the file, or reporting its progress, failed.";
+export const sourceFailed = "Reading the file failed.";
 
 /** What the network calls an error, or "". Node's fetch says only "fetch failed": what happened is in its cause. */
 export function networkCode(error: unknown): string {

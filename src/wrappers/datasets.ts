@@ -2,6 +2,7 @@ import { requestIdOf } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
 import type { Context } from "../call/context.js";
+import { notify } from "../call/notify.js";
 import { readErrorBody } from "../errors/errorBody.js";
 import { invalid, refusal, StatusError } from "../errors/statusError.js";
 import type { UploadFile } from "../files/fileSource.js";
@@ -35,7 +36,10 @@ export interface UploadOptions extends CallOptions {
   size?: number | undefined;
   /** The media type of the part. @default the Blob's own type, else application/octet-stream */
   contentType?: string | undefined;
-  /** Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. */
+  /**
+   * Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. It is not
+   * waited for: what it throws is ignored, and so is the rejection of an async function. End an upload with `signal`.
+   */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
    * Compare the answer's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
@@ -91,7 +95,7 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
             // A repeat begins anew; progress never goes back.
             if (sent < reported || (sent === reported && !done)) return;
             reported = sent;
-            progress?.({ sentBytes, totalBytes: done ? sent : size });
+            notify(progress, { sentBytes, totalBytes: done ? sent : size });
           };
           const type = contentType ?? (source.type || "application/octet-stream");
           const call = {
