@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/options.js";
 
 /** Why a call ended before its answer. */
@@ -14,9 +15,6 @@ export interface LifetimeOptions {
   readonly attemptTimeoutMs: number;
   readonly signal: AbortSignalLike | undefined;
 }
-
-// Timers hold 31 bits; a longer time is as good as none.
-const longestMs = 2 ** 31 - 1;
 
 /** One call's time: one timer for its deadline and its attempts', and the caller's signal; both let go by `dispose`. */
 export class Lifetime {
@@ -98,7 +96,7 @@ export class Lifetime {
   }
 
   #start(now: number): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestMs));
+    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestTimerMs));
   }
 
   #restart(now: number): void {

@@ -2,6 +2,7 @@ import type http from "node:http";
 import type { Duplex } from "node:stream";
 import { invalid } from "../../errors/statusError.js";
 import { fileChunks, Multipart } from "../../files/multipart.js";
+import { longestTimerMs } from "../../options/arguments.js";
 import {
   type Exchange,
   type FailureReason,
@@ -116,10 +117,13 @@ export class NodeExchange implements Exchange {
       this.#connected = true;
       return;
     }
-    this.#connectTimer = setTimeout(
-      () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
-      connectTimeoutMs,
-    );
+    // A longer time is as good as none.
+    if (connectTimeoutMs <= longestTimerMs) {
+      this.#connectTimer = setTimeout(
+        () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
+        connectTimeoutMs,
+      );
+    }
     socket.once(secure ? "secureConnect" : "connect", () => {
       clearTimeout(this.#connectTimer);
       this.#connected = true;
