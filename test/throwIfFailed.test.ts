@@ -64,16 +64,13 @@ const unknownCodes: readonly unknown[] = [
   { toString: 1, valueOf: 2 },
 ];
 
-test.each(unknownCodes)(
-  "the unknown code %j becomes UNKNOWN, inferred, with the raw status kept",
-  (code) => {
-    const status = { code, message: "m", details: [1] };
-    const error = thrownBy(() => throwIfFailed({ status } as unknown as Parameters<typeof throwIfFailed>[0]));
-    expect(error).toMatchObject({ code: "UNKNOWN", inferred: true, executed: "yes" });
-    expect(error.body).toEqual(status);
-    expect(error.message).toBe("[UNKNOWN] m");
-  },
-);
+test.each(unknownCodes)("the unknown code %j becomes UNKNOWN, inferred, with the raw status kept", (code) => {
+  const status = { code, message: "m", details: [1] };
+  const error = thrownBy(() => throwIfFailed({ status } as unknown as Parameters<typeof throwIfFailed>[0]));
+  expect(error).toMatchObject({ code: "UNKNOWN", inferred: true, executed: "yes" });
+  expect(error.body).toEqual(status);
+  expect(error.message).toBe("[UNKNOWN] m");
+});
 
 test.each<[shown: string, code: unknown]>([
   ["TOO_EARLY", "TOO_EARLY"],

@@ -34,8 +34,8 @@ export interface RetryBudget {
 export interface Call<Id extends OperationId, T> {
   readonly operation: Id;
   readonly input: OperationInput<Id>;
-  /** The most bytes of its answer. @default 1 MiB */
-  readonly maxResponseBytes?: number;
+  /** The most bytes of its answer. */
+  readonly maxResponseBytes: number;
   /** Makes the call's value of the answer's JSON object; its errors must not show the key. */
   readonly read: (value: object, answer: TransportResponse, key: string) => T;
 }
@@ -61,7 +61,7 @@ export async function makeAttempt<Id extends OperationId, T>(
       url,
       headers: headersOf(prepared, key, connection.userAgent, settings.headers),
       body: prepared.body,
-      maxResponseBytes: call.maxResponseBytes ?? 1024 * 1024,
+      maxResponseBytes: call.maxResponseBytes,
       freshSocket: !isRepeatable(operation, settings.repeatable),
       connectTimeoutMs: connection.connectTimeoutMs,
       lifetime,

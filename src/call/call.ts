@@ -1,6 +1,7 @@
 import { traced } from "#platform";
 import { hintFor } from "../errors/hint.js";
 import type { Executed } from "../errors/httpStatus.js";
+import { memberOf } from "../errors/memberOf.js";
 import type { Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
 import type { OperationId } from "../generated/contract.js";
@@ -89,7 +90,7 @@ function waitAfter<Id extends OperationId, T>(
     replayable: !(input.body instanceof Multipart) || input.body.part.file.replayable,
     freshKey:
       typeof apiKey === "function" &&
-      attempts.every(({ httpStatus }, i) => httpStatus !== 401 || i === attempts.length - 1),
+      attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),
     random: Math.random(),
   });
 }

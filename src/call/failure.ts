@@ -1,5 +1,6 @@
 import { redact } from "../errors/errorBody.js";
 import { codeOfHttpStatus, type Executed, executedOfAnswer } from "../errors/httpStatus.js";
+import { memberOf } from "../errors/memberOf.js";
 import { StatusError, type StatusErrorDetails } from "../errors/statusError.js";
 import { SourceError } from "../files/multipart.js";
 import type { OperationId } from "../generated/contract.js";
@@ -13,14 +14,15 @@ export function transportFailure(
   failure: TransportFailure,
   key: string,
 ): AttemptFailure {
-  const { phase, reason, cause } = failure;
+  const { phase, reason } = failure;
   const error = transportError(operation, failure, key);
-  return new AttemptFailure(error, [eventOfFailure(phase, reason, networkCode(cause))]);
+  return new AttemptFailure(error, [eventOfFailure(phase, reason, networkCode(memberOf(failure, "cause")))]);
 }
 
 function transportError(operation: OperationId, failure: TransportFailure, key: string): StatusError {
   const { phase, reason, status } = failure;
-  const cause = reason === "source" ? failure.cause : withoutKey(failure.cause, key);
+  const found = memberOf(failure, "cause");
+  const cause = reason === "source" ? found : withoutKey(found, key);
   const executed = executedSoFar(phase, status);
   const shared = { operation, executed, cause, httpStatus: status } satisfies Partial<StatusErrorDetails>;
   const message = redact(key, failure.message);
@@ -88,10 +90,10 @@ const told = ["name", "code", "errno", "syscall", "hostname", "address", "port"]
 // Network errors can hold the bytes that caused them: only what says what happened is kept.
 function withoutKey(cause: unknown, key: string, depth = 0): unknown {
   if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
-  const inner = depth < 3 ? withoutKey(cause.cause, key, depth + 1) : undefined;
+  const inner = depth < 3 ? withoutKey(memberOf(cause, "cause"), key, depth + 1) : undefined;
   const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
   for (const name of told) {
-    const value = (cause as { [name in (typeof told)[number]]?: unknown })[name];
+    const value = memberOf(cause, name);
     if (typeof value === "number") Object.assign(copy, { [name]: value });
     else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
   }

@@ -1,3 +1,4 @@
+import { memberOf } from "../errors/memberOf.js";
 import { changed, type FilePart, fileChunks, type Multipart, SourceError } from "../files/multipart.js";
 import type { FetchLike, FetchResponse } from "../options/options.js";
 import {
@@ -132,13 +133,11 @@ class FetchExchange implements Exchange {
 }
 
 function named(error: unknown, name: string): boolean {
-  const { name: own, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
-  return own === name || cause?.name === name;
+  return memberOf(error, "name") === name || memberOf(memberOf(error, "cause"), "name") === name;
 }
 
 function textOf(error: unknown): string {
-  const { message, cause } = (error ?? {}) as { message?: string; cause?: { message?: string } };
-  return cause?.message || message || String(error);
+  return String(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
 // Few runtimes can send a stream: it is read whole first.

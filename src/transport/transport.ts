@@ -1,3 +1,4 @@
+import { memberOf } from "../errors/memberOf.js";
 import type { Multipart } from "../files/multipart.js";
 
 /** How far a request got. */
@@ -85,6 +86,9 @@ export class TransportFailure extends Error {
   }
 }
 
+/** The most bytes read of a 2xx answer whose operation can say no more. */
+export const maxAnswerBytes: number = 1024 * 1024;
+
 /** The most bytes read of an error answer. */
 export const maxErrorBytes: number = 64 * 1024;
 
@@ -93,6 +97,5 @@ export const sourceFailed = "Reading the file failed.";
 
 /** What the network calls an error, or "". Node's fetch says only "fetch failed": what happened is in its cause. */
 export function networkCode(error: unknown): string {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  return String(code ?? cause?.code ?? "");
+  return String(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }

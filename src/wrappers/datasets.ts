@@ -4,6 +4,7 @@ import { startCall } from "../call/callPromise.js";
 import type { Context } from "../call/context.js";
 import { notify } from "../call/notify.js";
 import { readErrorBody } from "../errors/errorBody.js";
+import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal, StatusError } from "../errors/statusError.js";
 import type { UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
@@ -13,7 +14,7 @@ import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 import { callSettings } from "../options/settings.js";
-import type { TransportResponse } from "../transport/transport.js";
+import { maxAnswerBytes, type TransportResponse } from "../transport/transport.js";
 
 const baseTimeoutMs = 60_000;
 // The slowest connection the default deadline allows for.
@@ -101,6 +102,7 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
           const call = {
             operation: "uploadDatasetFile",
             input: { path, body: new Multipart("file", type, { file: source, maxFileBytes, onSent }) },
+            maxResponseBytes: maxAnswerBytes,
             read: (value: object, answer: TransportResponse, key: string) =>
               verify ? verified(value, answer, sentBytes, key) : (value as UploadDatasetFileResponse),
           } as const;
@@ -119,8 +121,9 @@ function verified(
   key: string,
 ): UploadDatasetFileResponse {
   const upload = value as UploadDatasetFileResponse;
-  if (upload.bytes === sentBytes) return upload;
-  const stored = typeof upload.bytes === "number" ? `${upload.bytes} bytes` : "an unknown number";
+  const bytes = memberOf(value, "bytes");
+  if (bytes === sentBytes) return upload;
+  const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
   throw new StatusError(`The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`, {
     code: "DATA_LOSS",
     executed: "yes",

@@ -5,6 +5,7 @@ import { limits } from "../generated/contract.js";
 import { checkId, checkInteger } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 import { callSettings } from "../options/settings.js";
+import { maxAnswerBytes } from "../transport/transport.js";
 
 const timeoutMs = 30_000;
 
@@ -35,6 +36,7 @@ export function createDeployments({ connection, defaults }: Context): Deployment
             path: { account_id: settings.account(), deployment_id: checkId(deploymentId, "deploymentId") },
             body: { replicaCount: checkInteger(replicaCount, "replicaCount", minimum) },
           },
+          maxResponseBytes: maxAnswerBytes,
           read: () => undefined,
         } as const;
         return makeCall<"scaleDeployment", void>(connection, call, settings);

@@ -1,4 +1,5 @@
 import { requestIdOf } from "../call/answer.js";
+import { memberOf } from "../errors/memberOf.js";
 import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import type { TransportResponse } from "../transport/transport.js";
@@ -26,11 +27,15 @@ export function readRanking(
       httpStatus: status,
       requestId: requestIdOf(headers, key),
     });
-  const { data, model, usage } = answer as { data?: unknown; model?: unknown; usage?: Partial<RerankUsage> };
+  const data = memberOf(answer, "data");
+  const model = memberOf(answer, "model");
+  const usage = memberOf(answer, "usage");
   if (!Array.isArray(data)) throw broken("data is no list");
   const seen = new Set<number>();
   const read = data.map((entry: unknown, position) => {
-    const { index, relevance_score: score, document } = (entry ?? {}) as Record<string, unknown>;
+    const index = memberOf(entry, "index");
+    const score = memberOf(entry, "relevance_score");
+    const document = memberOf(entry, "document");
     const known = Number.isInteger(index) && (index as number) >= 0 && (index as number) < documents.length;
     if (!known) throw broken(`data[${position}].index is not one of ${documents.length} documents`);
     if (seen.size === seen.add(index as number).size) throw broken(`index ${index} is there twice`);
@@ -44,10 +49,11 @@ export function readRanking(
   return {
     data: read,
     model: typeof model === "string" ? model : undefined,
-    usage: { prompt_tokens: count(usage?.prompt_tokens), total_tokens: count(usage?.total_tokens) },
+    usage: { prompt_tokens: count(usage, "prompt_tokens"), total_tokens: count(usage, "total_tokens") },
   };
 }
 
-function count(tokens: unknown): number {
+function count(usage: unknown, name: keyof RerankUsage): number {
+  const tokens = memberOf(usage, name);
   return typeof tokens === "number" ? tokens : 0;
 }

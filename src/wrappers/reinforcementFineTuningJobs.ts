@@ -5,6 +5,7 @@ import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 import { callSettings } from "../options/settings.js";
+import { maxAnswerBytes } from "../transport/transport.js";
 
 const timeoutMs = 30_000;
 
@@ -37,6 +38,7 @@ export function createReinforcementFineTuningJobs({
         const call = {
           operation: "resumeReinforcementFineTuningJob",
           input: { path, body: {} },
+          maxResponseBytes: maxAnswerBytes,
           read: (answer: object) => answer as ReinforcementFineTuningJob,
         } as const;
         return makeCall(connection, call, settings);

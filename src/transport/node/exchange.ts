@@ -1,5 +1,6 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
+import { memberOf } from "../../errors/memberOf.js";
 import { invalid } from "../../errors/statusError.js";
 import { fileChunks, Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
@@ -232,6 +233,7 @@ function written(message: http.ClientRequest, chunk: Uint8Array | string): Promi
 }
 
 // Trying every address of a name leaves one error for each and no message of its own.
-function textOf(error: Error & { code?: string; errors?: Error[] }): string {
-  return error.message || error.errors?.[0]?.message || error.code || "the connection failed";
+function textOf(error: Error): string {
+  const [first] = (memberOf(error, "errors") ?? []) as Error[];
+  return error.message || first?.message || networkCode(error) || "the connection failed";
 }
