@@ -1,6 +1,6 @@
 import { codes } from "../generated/contract.js";
+import type { StatusCode } from "./codes.js";
 import { codeOfGrpcNumber } from "./grpcCodes.js";
-import type { StatusCode } from "./httpStatus.js";
 import { parseJson } from "./json.js";
 
 /** What an error answer says of itself, whatever its shape. */

@@ -1,4 +1,4 @@
-import type { StatusCode } from "./httpStatus.js";
+import type { StatusCode } from "./codes.js";
 
 // From 1 on: 0 is OK. The order of the service's table differs.
 const codes: readonly StatusCode[] = [

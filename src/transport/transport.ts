@@ -59,6 +59,7 @@ export type FailureReason =
   | "attempt-timeout"
   | "too-large"
   | "aborted"
+  | "agent"
   | "source";
 
 /** Why an exchange brought no whole answer. */
@@ -85,9 +86,6 @@ export class TransportFailure extends Error {
     this.status = own.status;
   }
 }
-
-/** The most bytes read of a 2xx answer whose operation can say no more. */
-export const maxAnswerBytes: number = 1024 * 1024;
 
 /** The most bytes read of an error answer. */
 export const maxErrorBytes: number = 64 * 1024;

@@ -1,5 +1,5 @@
+import type { StatusCode } from "../errors/codes.js";
 import { codeOfGrpcNumber } from "../errors/grpcCodes.js";
-import type { StatusCode } from "../errors/httpStatus.js";
 import { memberOf } from "../errors/memberOf.js";
 import { StatusError } from "../errors/statusError.js";
 import { codes } from "../generated/contract.js";
