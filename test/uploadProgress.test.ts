@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { UploadFile, UploadProgress } from "../src/index.js";
-import { connect, failureOf, transports } from "./support/clients.js";
+import { connect, transports } from "./support/clients.js";
 import { temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
@@ -35,18 +35,6 @@ describe.each(transports)("onProgress over $name", ({ options }) => {
     expect(sent).toEqual([...sent].sort((a, b) => a - b));
     expect(seen.at(-1)).toEqual({ sentBytes: totalBytes, totalBytes });
     expect(seen.every((progress) => progress.totalBytes === totalBytes)).toBe(true);
-  });
-
-  test("that throws ends the call with a StatusError that keeps the cause", async () => {
-    const cause = new Error("the progress bar broke");
-    const error = await failureOf(() =>
-      connect(server.url, options).datasets.upload("reviews", path.join(folder, "train.jsonl"), {
-        onProgress() {
-          throw cause;
-        },
-      }),
-    );
-    expect(error.cause).toBe(cause);
   });
 });
 

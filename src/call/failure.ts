@@ -1,5 +1,6 @@
 import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
 import { redact } from "../errors/errorBody.js";
+import { memberOf } from "../errors/memberOf.js";
 import { SourceError } from "../files/multipart.js";
 import {
   type Exchange,
@@ -36,14 +37,16 @@ export interface FailureDetails {
 export class Failure {
   readonly details: FailureDetails;
   constructor(details: FailureDetails) {
-    this.details = details;
+    // Its own members only: a polluted prototype says nothing of what happened.
+    this.details = Object.assign(Object.create(null), details);
   }
 }
 
 /** The failure of a request that brought no whole answer. */
 export function networkFailure(failure: TransportFailure, key: string): Failure {
   const { phase, reason, status } = failure;
-  const cause = reason === "source" ? failure.cause : withoutKey(failure.cause, key);
+  const found = memberOf(failure, "cause");
+  const cause = reason === "source" ? found : withoutKey(found, key);
   return new Failure({
     message: redact(key, failure.message),
     executed: executedSoFar(failure),
@@ -154,10 +157,10 @@ const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "
 // Network errors can hold the bytes that caused them: only what says what happened is kept.
 function withoutKey(cause: unknown, key: string, depth = 0): unknown {
   if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
-  const inner = depth < 3 ? withoutKey(cause.cause, key, depth + 1) : undefined;
+  const inner = depth < 3 ? withoutKey(memberOf(cause, "cause"), key, depth + 1) : undefined;
   const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
   for (const name of keptFields) {
-    const value = (cause as { [name in (typeof keptFields)[number]]?: unknown })[name];
+    const value = memberOf(cause, name);
     if (typeof value === "number") Object.assign(copy, { [name]: value });
     else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
   }

@@ -1,4 +1,4 @@
-import { throwIfFailed } from "../index.js";
+import { type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
 import { withClient } from "./client.js";
 import type { Context } from "./context.js";
 import { jsonLine, oneLine } from "./safeText.js";
@@ -10,11 +10,18 @@ export async function run(context: Context): Promise<void> {
   await withClient(context, "resumeReinforcementFineTuningJob", async (client) => {
     const job = await client.reinforcementFineTuningJobs.resume(id, { signal });
     if (terminal.json) terminal.print(jsonLine(job));
-    else {
-      const done = job.jobProgress?.percent;
-      const progress = done === undefined ? "" : `, ${done} % done`;
-      terminal.print(oneLine(`Job ${job.name ?? id}: ${job.state ?? "resumed"}${progress}`));
-    }
+    else terminal.print(oneLine(lineOf(job, id)));
     throwIfFailed(job);
   });
+}
+
+// A service may send other values than its contract promises.
+function lineOf({ name, state, jobProgress }: ReinforcementFineTuningJob, id: string): string {
+  const percent = jobProgress?.percent;
+  const progress = typeof percent === "number" ? `, ${percent} % done` : "";
+  return `Job ${textOr(name, id)}: ${textOr(state, "resumed")}${progress}`;
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === "string" ? value : otherwise;
 }

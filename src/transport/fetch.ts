@@ -1,3 +1,4 @@
+import { memberOf } from "../errors/memberOf.js";
 import { changed, type FilePart, fileChunks, type Multipart, SourceError } from "../files/multipart.js";
 import type { FetchLike, FetchResponse } from "../options/options.js";
 import {
@@ -67,7 +68,7 @@ class FetchExchange implements Exchange {
       };
       const answer = await fetch(request.url.href, init as never);
       // The platform tells nothing on the way: once the answer begins, all of it was sent.
-      if (typeof body === "object" && body.part.file.blob) this.#told(body.part);
+      if (typeof body === "object" && body.part.file.blob) body.part.onSent(body.part.file.size ?? 0, true);
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
       this.status = answer.status === 0 ? 302 : answer.status;
@@ -89,14 +90,6 @@ class FetchExchange implements Exchange {
       const found = form.size - new Blob([head, tail]).size;
       if (part.file.size !== undefined && found !== part.file.size) throw changed(part.file, `${found}`);
       return form;
-    } catch (cause) {
-      throw this.#failure(cause, "source", sourceFailed);
-    }
-  }
-
-  #told({ file, onSent }: FilePart): void {
-    try {
-      onSent(file.size ?? 0, true);
     } catch (cause) {
       throw this.#failure(cause, "source", sourceFailed);
     }
@@ -140,13 +133,11 @@ class FetchExchange implements Exchange {
 }
 
 function named(error: unknown, name: string): boolean {
-  const { name: own, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
-  return own === name || cause?.name === name;
+  return memberOf(error, "name") === name || memberOf(memberOf(error, "cause"), "name") === name;
 }
 
 function textOf(error: unknown): string {
-  const { message, cause } = (error ?? {}) as { message?: string; cause?: { message?: string } };
-  return cause?.message || message || String(error);
+  return String(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
 // Few runtimes can send a stream: it is read whole first.

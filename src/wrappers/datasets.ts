@@ -1,7 +1,9 @@
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
+import { notify } from "../call/notify.js";
 import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
+import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
@@ -29,7 +31,10 @@ export interface UploadOptions extends CallOptions {
   size?: number | undefined;
   /** The media type of the part. @default the Blob's own type, else application/octet-stream */
   contentType?: string | undefined;
-  /** Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. */
+  /**
+   * Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. It is not
+   * waited for: what it throws is ignored, and so is the rejection of an async function. End an upload with `signal`.
+   */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
    * Compare the answer's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
@@ -116,16 +121,16 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
       // A retry begins anew; progress never goes back.
       if (sent < reported || (sent === reported && !done)) return;
       reported = sent;
-      onProgress?.({ sentBytes: sent, totalBytes: done ? sent : size });
+      notify(onProgress, { sentBytes: sent, totalBytes: done ? sent : size });
     },
   };
   return progress;
 }
 
 function verified(value: object, sentBytes: number): UploadDatasetFileResponse | Unusable {
-  const upload = value as UploadDatasetFileResponse;
-  if (upload.bytes === sentBytes) return upload;
-  const stored = typeof upload.bytes === "number" ? `${upload.bytes} bytes` : "an unknown number";
+  const bytes = memberOf(value, "bytes");
+  if (bytes === sentBytes) return value as UploadDatasetFileResponse;
+  const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
   return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
 }
 

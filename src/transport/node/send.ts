@@ -1,6 +1,8 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
+import { memberOf } from "../../errors/memberOf.js";
 import { fileChunks, Multipart } from "../../files/multipart.js";
+import { longestTimerMs } from "../../options/arguments.js";
 import {
   type Exchange,
   type FailureReason,
@@ -116,10 +118,13 @@ export class NodeExchange implements Exchange {
       this.#connected = true;
       return;
     }
-    this.#connectTimer = setTimeout(
-      () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
-      connectTimeoutMs,
-    );
+    // A longer time is as good as none.
+    if (connectTimeoutMs <= longestTimerMs) {
+      this.#connectTimer = setTimeout(
+        () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
+        connectTimeoutMs,
+      );
+    }
     socket.once(secure ? "secureConnect" : "connect", () => {
       clearTimeout(this.#connectTimer);
       this.#connected = true;
@@ -218,6 +223,7 @@ function written(message: http.ClientRequest, chunk: Uint8Array | string): Promi
 }
 
 // Trying every address of a name leaves one error for each and no message of its own.
-function textOf(error: Error & { code?: string; errors?: Error[] }): string {
-  return error.message || error.errors?.[0]?.message || error.code || "the connection failed";
+function textOf(error: Error): string {
+  const [first] = (memberOf(error, "errors") ?? []) as Error[];
+  return error.message || first?.message || networkCode(error) || "the connection failed";
 }
