@@ -3,14 +3,15 @@ import { connect, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
 const server = useRecordingServer();
-const randomUUID = Object.getOwnPropertyDescriptor(Crypto.prototype, "randomUUID");
+const prototype = Object.getPrototypeOf(crypto);
+const randomUUID = Object.getOwnPropertyDescriptor(prototype, "randomUUID");
 
 // As in a page on plain http, which is no secure context.
 beforeAll(() => {
-  Reflect.deleteProperty(Crypto.prototype, "randomUUID");
+  Reflect.deleteProperty(prototype, "randomUUID");
 });
 afterAll(() => {
-  Object.defineProperty(Crypto.prototype, "randomUUID", randomUUID as PropertyDescriptor);
+  Object.defineProperty(prototype, "randomUUID", randomUUID as PropertyDescriptor);
 });
 
 describe.each(transports)("over $name", ({ options }) => {

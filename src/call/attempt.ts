@@ -1,4 +1,5 @@
 import { invalid, isStatusError, refusal, StatusError } from "../errors/statusError.js";
+import { SourceError } from "../files/sourceError.js";
 import type { OperationId } from "../generated/contract.js";
 import { checkApiKey } from "../options/arguments.js";
 import type { ApiKey } from "../options/options.js";
@@ -11,7 +12,7 @@ import {
 } from "../transport/transport.js";
 import { readAnswer } from "./answer.js";
 import { Ended, type Lifetime } from "./deadline.js";
-import { endedError, transportFailure } from "./failure.js";
+import { endedError, sourceError, transportFailure } from "./failure.js";
 import type { OperationInput, Prepare, PreparedRequest } from "./request.js";
 import { AttemptFailure, isRepeatable } from "./retry.js";
 
@@ -56,6 +57,7 @@ export async function makeAttempt<Id extends OperationId, T>(
     key = typeof apiKey === "string" ? apiKey : await lifetime.during(currentKey(apiKey));
     const prepared = prepare(connection, call);
     const url = finalUrl(prepared.url);
+    if (typeof prepared.body === "object") await lifetime.during(prepared.body.part.file.check());
     exchange = connection.transport.send({
       method: prepared.method,
       url,
@@ -87,6 +89,7 @@ function failureOf<Id extends OperationId, T>(
   if (error instanceof AttemptFailure) return error;
   const final = (failed: StatusError) => new AttemptFailure(failed, ["final"], exchange !== undefined);
   if (isStatusError(error)) return final(error);
+  if (error instanceof SourceError) return final(sourceError(error, { operation, executed: "no" }));
   if (ended) return final(endedError(operation, ended, timeoutMs, exchange, signal?.reason));
   if (error instanceof TransportFailure) return transportFailure(operation, error, key);
   return unexpected(operation, error);

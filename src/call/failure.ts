@@ -1,7 +1,7 @@
 import { redact } from "../errors/errorBody.js";
 import { codeOfHttpStatus, type Executed, executedOfAnswer } from "../errors/httpStatus.js";
 import { StatusError, type StatusErrorDetails } from "../errors/statusError.js";
-import { SourceError } from "../files/multipart.js";
+import { SourceError } from "../files/sourceError.js";
 import type { OperationId } from "../generated/contract.js";
 import { networkCode, type Phase, type TransportFailure } from "../transport/transport.js";
 import type { EndReason } from "./deadline.js";
@@ -38,13 +38,20 @@ function transportError(operation: OperationId, failure: TransportFailure, key: 
     return new StatusError(message, { ...shared, code: "RESOURCE_EXHAUSTED", codeSource: "client" });
   }
   if (reason === "source") {
-    const code = cause instanceof SourceError ? cause.code : "FAILED_PRECONDITION";
-    const text = cause instanceof SourceError ? cause.message : message;
-    return new StatusError(text, { ...shared, code, codeSource: "client" });
+    if (cause instanceof SourceError) return sourceError(cause, shared);
+    return new StatusError(message, { ...shared, code: "FAILED_PRECONDITION", codeSource: "client" });
   }
   const code = phase === "body" ? "INTERNAL" : "UNAVAILABLE";
   const hint = phase === "connect" ? adviceFor(networkCode(cause)) : undefined;
   return new StatusError(message, { ...shared, code, codeSource: "transport", hint });
+}
+
+/** The error of a file that cannot be sent as what it was taken for. */
+export function sourceError(
+  { code, message, hint, cause }: SourceError,
+  details: Pick<StatusErrorDetails, "operation" | "executed" | "httpStatus">,
+): StatusError {
+  return new StatusError(message, { ...details, code, codeSource: "client", hint, cause });
 }
 
 // Trying again helps none of these.

@@ -93,7 +93,7 @@ export function createDatasets({ connection, defaults }: Context): Datasets {
             reported = sent;
             progress?.({ sentBytes, totalBytes: done ? sent : size });
           };
-          const type = contentType ?? (source.type || "application/octet-stream");
+          const type = contentType ?? checkOwnType(source.type);
           const call = {
             operation: "uploadDatasetFile",
             input: { path, body: new Multipart("file", type, { file: source, maxFileBytes, onSent }) },
@@ -136,6 +136,12 @@ function checkSize(size: number | undefined): number | undefined {
       hint: "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
     },
   );
+}
+
+// The platform's own Blobs have a clean one, but it may be overridden.
+function checkOwnType(type: unknown): string {
+  if (typeof type === "string" && isHeaderText(type)) return type || "application/octet-stream";
+  throw invalid("The Blob's own type is not text that a header can carry: pass {contentType}.");
 }
 
 function checkContentType(value: unknown): string | undefined {

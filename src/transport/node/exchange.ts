@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { invalid } from "../../errors/statusError.js";
 import { fileChunks, Multipart } from "../../files/multipart.js";
 import {
+  answeredEarly,
   type Exchange,
   type FailureReason,
   maxErrorBytes,
@@ -214,8 +215,6 @@ export class NodeExchange implements Exchange {
     this.#message?.destroy();
   }
 }
-
-const answeredEarly = "The answer came before the whole file was sent.";
 
 // A short text leaves in one write together with the headers; a long one is better not copied behind them.
 function encode(text: string): string | Buffer {
