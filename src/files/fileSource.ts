@@ -1,3 +1,6 @@
+import type { FormStream } from "./formStream.js";
+import type { Multipart } from "./multipart.js";
+
 /** Any `URL`. */
 export interface UrlLike {
   readonly href: string;
@@ -48,8 +51,8 @@ export interface FileSource {
   readonly type: string;
   /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
   readonly blob: (() => Blob) | undefined;
-  /** Whether it is read from disk, and so through `fetch` too never held in memory. */
-  readonly onDisk: boolean;
+  /** The form around a file on disk as a stream, for Node's `fetch`. Anything else has none. */
+  readonly streamed: ((form: Multipart) => FormStream) | undefined;
   /** Whether its content can still be had from its beginning. */
   readonly replayable: boolean;
   /** Asked before each request. Rejects with a SourceError when the content cannot be had from its beginning. */

@@ -36,7 +36,7 @@ function fromBytes(bytes: Uint8Array, name: string): FileSource {
     type: "",
     replayable: true,
     blob: () => new Blob([bytes as Uint8Array<ArrayBuffer>]),
-    onDisk: false,
+    streamed: undefined,
     async check() {
       if (isDetached(bytes)) throw unusable("a Uint8Array whose buffer was transferred or resized");
     },
@@ -64,16 +64,16 @@ function fromBlob(blob: Blob, name: string): FileSource {
     type: blob.type,
     replayable: true,
     blob: () => blob,
-    onDisk: false,
+    streamed: undefined,
     check: async () => {},
     chunks: () => bytesOf(blob.stream()),
     close: async () => {},
   };
 }
 
-function sized(source: FileSource, size: number | undefined): FileSource {
+async function sized(source: FileSource, size: number | undefined): Promise<FileSource> {
   if (size === undefined || size === source.size) return source;
-  void source.close();
+  await source.close();
   throw invalid(`size is ${size}, but the file has ${source.size} bytes: size is for streams.`);
 }
 

@@ -37,7 +37,7 @@ export function fromStream(stream: Stream, name: string, size: number | undefine
       return !read;
     },
     blob: undefined,
-    onDisk: false,
+    streamed: undefined,
     async check() {
       const problem = problemOf(stream);
       if (problem) throw problem;

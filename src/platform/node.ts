@@ -2,6 +2,7 @@ import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { invalid } from "../errors/statusError.js";
 import type { FileSource, UrlLike } from "../files/fileSource.js";
+import { FormStream } from "../files/formStream.js";
 import { SourceError } from "../files/sourceError.js";
 import { checkFileName } from "../options/arguments.js";
 
@@ -42,7 +43,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
     type: "",
     replayable: true,
     blob: undefined,
-    onDisk: true,
+    streamed: (form) => new FormStream(form),
     check,
     chunks: () => readAhead(handle, Number(opened.size), check),
     close: () => handle.close(),

@@ -1,7 +1,8 @@
+import type { FormStream } from "../files/formStream.js";
 import type { FilePart, Multipart } from "../files/multipart.js";
 import { SourceError } from "../files/sourceError.js";
 import type { FetchLike, FetchResponse } from "../options/options.js";
-import { blobOf, FormStream } from "./fetchForm.js";
+import { blobOf } from "./blobOf.js";
 import {
   answeredEarly,
   type Exchange,
@@ -94,9 +95,9 @@ class FetchExchange implements Exchange {
   }
 
   async #formOf(form: Multipart, headers: Record<string, string>): Promise<Blob | ReadableStream> {
-    if (form.part.file.onDisk) {
+    this.#form = form.part.file.streamed?.(form);
+    if (this.#form) {
       headers["content-length"] = String(form.size);
-      this.#form = new FormStream(form);
       return this.#form.stream;
     }
     try {
@@ -147,7 +148,7 @@ class FetchExchange implements Exchange {
 
   #failure(cause: unknown, reason?: FailureReason, message?: string): TransportFailure {
     if (this.phase === "headers" && neverConnected.test(networkCode(cause))) this.phase = "connect";
-    const { failed } = this.#form ?? {};
+    const failed = this.#form?.failed;
     if (failed && reason === undefined) return this.#failure(failed.cause, "source", sourceFailed);
     // A Blob of a file tells of a change of the file only when it is read.
     if (named(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);

@@ -1,6 +1,7 @@
-import { changed, type FilePart, fileChunks, type Multipart } from "../files/multipart.js";
+import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
+import { fileChunks, type Multipart } from "./multipart.js";
 
-/** A form whose file is on disk, as a stream for `fetch`: neither is ever held in memory. Node's fetch sends streams. */
+/** A form whose file is on disk, as a stream for Node's `fetch`: it is never held in memory. */
 export class FormStream {
   readonly stream: ReadableStream<Uint8Array>;
   /** Whether fetch has asked for anything. */
@@ -15,9 +16,14 @@ export class FormStream {
   constructor(form: Multipart) {
     this.#chunks = this.#read(form);
     this.stream = new ReadableStream(
-      { pull: (controller) => this.#pull(controller), cancel: () => this.close() },
+      // Nothing is inherited: a polluted prototype would give it a type, or a measure of size.
+      {
+        __proto__: null,
+        pull: (controller) => this.#pull(controller),
+        cancel: () => this.close(),
+      } as UnderlyingSource<Uint8Array>,
       // Nothing is read before fetch has a connection.
-      { highWaterMark: 0 },
+      { __proto__: null, highWaterMark: 0 } as QueuingStrategy<Uint8Array>,
     );
   }
 
@@ -47,21 +53,4 @@ export class FormStream {
     this.complete = true;
     yield encoder.encode(tail);
   }
-}
-
-/** A form as a Blob of Blobs: its length is known, and the platform reads it without keeping it. */
-export async function blobOf({ head, tail, part }: Multipart): Promise<Blob> {
-  const { blob, size } = part.file;
-  const form = new Blob([head, ...(blob ? [blob()] : await collect(part)), tail]);
-  const found = form.size - new Blob([head, tail]).size;
-  if (size !== undefined && found !== size) throw changed(part.file, `${found}`);
-  return form;
-}
-
-// Few runtimes can send a stream: it is read whole first.
-async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  // Copied: a stream may fill the same buffer again.
-  for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
-  return parts;
 }
