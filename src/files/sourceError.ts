@@ -1,4 +1,4 @@
-import type { StatusCode } from "../errors/httpStatus.js";
+import type { StatusCode } from "../errors/codes.js";
 
 /** A file cannot be sent as what it was taken for. */
 export class SourceError extends Error {

@@ -35,15 +35,16 @@ export function checkId(value: unknown, what: string): string {
 
 /** A key that can stand in a header. The value is never repeated in the error. */
 export function checkApiKey(value: unknown, what: string): string {
-  if (typeof value !== "string" || value === "") {
-    throw invalid(`${what} must be a string that is not empty.`);
-  }
-  if (!/^[\x21-\x7e]{1,8192}$/.test(value)) {
-    throw invalid(
-      `${what} has a character that a key cannot have (a space, a line break or one outside ASCII), or over 8192 characters.`,
-    );
-  }
-  return value;
+  const problem = keyProblem(value);
+  if (problem !== undefined) throw invalid(`${what} ${problem}`);
+  return value as string;
+}
+
+/** Why a value cannot be a key, to stand behind its name; undefined when it can. */
+export function keyProblem(value: unknown): string | undefined {
+  if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
+  if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
+  return "has a character that a key cannot have (a space, a line break or one outside ASCII), or over 8192 characters.";
 }
 
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */

@@ -1,0 +1,158 @@
+import { codeOfHttpStatus } from "../../src/call/httpStatus.js";
+import type { Executed, StatusCode } from "../../src/errors/codes.js";
+import { hintFor } from "../../src/errors/hints.js";
+import { codes } from "../../src/generated/contract.js";
+import { columns, describe, distinct, type Row, readRows, repeatCells, repeats } from "./conformance.js";
+import type { Contract } from "./contract.js";
+import { block, code, head, type Page, sentence, table } from "./markdown.js";
+
+/** One page for each code, and their list. */
+export async function codePages(contract: Contract): Promise<Page[]> {
+  const rows = await readRows<Row>("retries.json");
+  const pages = Object.keys(codes).map((name) => ({
+    path: `codes/${name}.md`,
+    text: name === "OK" ? okPage() : codePage(name as StatusCode, rows, contract),
+  }));
+  return [...pages, { path: "codes/index.md", text: index(rows) }];
+}
+
+function index(rows: readonly Row[]): string {
+  const lines = Object.entries(codes).map(([name, { httpStatus, meaning }]) => {
+    const own = rows.filter((row) => named(row, name));
+    const most = own.length === 0 ? ["", "", "", ""] : mostRepeats(own).map(String);
+    return [`[${code(name)}](/codes/${name}.md)`, String(httpStatus), meaning, ...most];
+  });
+  return [
+    head(
+      "Status codes",
+      "The 17 codes of the service: HTTP status, meaning, and how often a call is repeated.",
+      { wide: true },
+    ),
+    "# Status codes\n",
+    "What an answer means. The numbers are the most repeats of each call, with `maxRetries: 2`, when the service",
+    "itself names the code. `StatusError.code` is one of these, `OK` excepted.\n",
+    table(["Code", "HTTP", "Meaning", ...columns.map(({ name }) => name)], lines),
+  ].join("\n");
+}
+
+// Rows in which a plain answer with the code's own status names it, and the client has no special options.
+function named(row: Row, name: string): boolean {
+  const fresh = row.client === undefined || row.client.apiKey === "function";
+  return (
+    row.codeSource === "body" && fresh && !/-on-/.test(row.event) && distinct(row, "code").includes(name)
+  );
+}
+
+function mostRepeats(rows: readonly Row[]): number[] {
+  const all = rows.map(repeats);
+  return columns.map((_, column) => Math.max(...all.map((each) => each[column] ?? 0)));
+}
+
+// Rows that differ in their HTTP status alone become one: "520, 521: a proxy speaks."
+function withoutRepetition(rows: readonly Row[]): Row[] {
+  const merged = new Map<string, Row>();
+  for (const row of rows) {
+    const [, status, rest] = /^(\d{3})( .*|:.*)$/.exec(row.description) ?? [];
+    const key = status === undefined ? row.event : JSON.stringify([rest, row.client, repeats(row)]);
+    const earlier = merged.get(key);
+    const description = earlier
+      ? `${earlier.description.slice(0, -(rest?.length ?? 0))}, ${row.description}`
+      : row.description;
+    merged.set(key, { ...row, description });
+  }
+  return [...merged.values()];
+}
+
+function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): string {
+  const { httpStatus, meaning } = codes[name];
+  const own = rows.filter((row) => distinct(row, "code").includes(name));
+  const lines = withoutRepetition(own).map((row) => [
+    describe(row),
+    ...repeatCells(row),
+    distinct(row, "executed").join(", "),
+  ]);
+  const sharing = Object.keys(codes).filter(
+    (each) => each !== name && codes[each as StatusCode].httpStatus === httpStatus,
+  );
+  const shared = sharing.map((each) => `[${code(each)}](/codes/${each}.md)`).join(" and ");
+  const example = contract.errorExample(name);
+  return [
+    head(name, `${name} (HTTP ${httpStatus}): ${meaning}. What the client does, and what to do.`),
+    `# ${name}\n`,
+    `HTTP ${httpStatus}. ${sentence(meaning)}\n`,
+    sharing.length === 0
+      ? ""
+      : `This status is shared with ${shared}: an answer that names no code is read as ${readAs(httpStatus)}.\n`,
+    `## What to do\n\n${adviceFor(name, own)}\n`,
+    `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are repeats, with \`maxRetries: 2\`.\n`,
+    table(["What happened", ...columns.map((column) => column.name), "executed"], lines),
+    `\n[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
+    `## Statuses read as this code\n\n${statusesOf(name)}\n`,
+    example === undefined ? "" : `## An answer\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+  ].join("\n");
+}
+
+function readAs(httpStatus: number): string {
+  const { code: read } = codeOfHttpStatus(httpStatus);
+  return `[${code(read)}](/codes/${read}.md), with \`inferred: true\``;
+}
+
+function adviceFor(name: StatusCode, rows: readonly Row[]): string {
+  const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
+  const lines: string[] = [];
+  if (states.has("no")) lines.push(`- \`executed: "no"\`: ${hintFor(name, "no")}`);
+  if (states.has("unknown") || states.has("yes")) {
+    const open = [...states].filter((state) => state !== "no").sort();
+    for (const { name: call, operation } of columns) {
+      lines.push(
+        `- ${call}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${hintFor(name, "unknown", operation)}`,
+      );
+    }
+  }
+  return lines.join("\n");
+}
+
+function sentenceOfRepeats(rows: readonly Row[]): string {
+  if (Math.max(...mostRepeats(rows)) === 0) return "It never repeats a call that ends so.";
+  const safe =
+    "Rerank and scale are safe to send twice; resume and upload are repeated only where nothing ran, or where the service itself says UNAVAILABLE.";
+  return `It repeats the call where the table says so. ${safe}`;
+}
+
+function statusesOf(name: StatusCode): string {
+  const found: { certain: number[]; inferred: number[] } = { certain: [], inferred: [] };
+  for (let status = 300; status < 600; status++) {
+    const read = codeOfHttpStatus(status);
+    // Every status without a code of its own is UNKNOWN.
+    if (read.code === "UNKNOWN" && status !== codes.UNKNOWN.httpStatus) continue;
+    if (read.code === name) found[read.inferred ? "inferred" : "certain"].push(status);
+  }
+  const rest = name === "UNKNOWN" ? " So is every status that no other code claims." : "";
+  const parts = [ranges(found.certain), ranges(found.inferred) && `${ranges(found.inferred)} (inferred)`];
+  const list = parts.filter((part) => part !== "").join("; ");
+  return list === ""
+    ? "None: only a body can name this code."
+    : `When the body names no code: ${list}.${rest}`;
+}
+
+// 300, 301, 302 is "300 to 302".
+function ranges(statuses: readonly number[]): string {
+  const found: [from: number, to: number][] = [];
+  for (const status of statuses) {
+    const last = found.at(-1);
+    if (last?.[1] === status - 1) last[1] = status;
+    else found.push([status, status]);
+  }
+  return found.map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`)).join(", ");
+}
+
+function okPage(): string {
+  return [
+    head("OK", "OK (HTTP 200): success."),
+    "# OK\n",
+    "HTTP 200. Success.\n",
+    "`OK` is no error: a call that succeeds resolves. A job's own `status` can carry it, and",
+    "[`throwIfFailed`](/guide/resume.md) then throws nothing. A body that names `OK` with an error status is ignored,",
+    "and the status decides.",
+  ].join("\n");
+}
