@@ -24,14 +24,14 @@ export interface ReadableStreamLike {
 /**
  * What can be uploaded.
  *
- * - A path or `file:` URL (Node), read from disk while it is sent. A file whose size or modification time changes
- *   between the call's begin and its last byte is not stored: the request is broken off, `FAILED_PRECONDITION`. A
- *   write within one tick of the file system's clock, or one after which the time is set back, is not noticed.
- * - A Blob, a File, or bytes.
+ * - A path or `file:` URL (Node), read from disk while it is sent. When its size or modification time changes
+ *   between the start of the call and the last bytes, the request is broken off before its end:
+ *   `FAILED_PRECONDITION`. A write within one tick of the file system's clock, or after which the old time is set
+ *   again, cannot be seen. A file replaced by a rename is sent whole as it was when the call opened it.
+ * - A Blob, a File, or bytes. Bytes whose buffer was transferred are `FAILED_PRECONDITION`; nothing is sent.
  * - A stream of bytes: a Node Readable, a web ReadableStream, or any async iterable. It needs `name` and at least
- *   one byte, and is read once: what gives itself as its iterator cannot be sent a second time. A stream that was
- *   read, ended, destroyed or locked before is `FAILED_PRECONDITION`, as are bytes whose buffer was transferred;
- *   nothing is sent then.
+ *   one byte. It is single use, unless it makes a new iterator each time: one that was read, ended, destroyed,
+ *   cancelled or locked before is `FAILED_PRECONDITION`; nothing is sent.
  *
  * An empty file is an empty path, Blob or Uint8Array.
  */

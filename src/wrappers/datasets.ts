@@ -25,9 +25,15 @@ export interface UploadProgress {
 export interface UploadOptions extends CallOptions {
   /** The file's name; its base name is sent. Needed for what has no name of its own, such as bytes. */
   name?: string | undefined;
-  /** The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer. */
+  /**
+   * The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer.
+   * A stream must have at least one byte; an empty file is an empty path, Blob or Uint8Array.
+   */
   size?: number | undefined;
-  /** The media type of the part. @default the Blob's own type, else application/octet-stream */
+  /**
+   * The media type of the part. A Blob's own type that no header can carry is refused unless this is given.
+   * @default the Blob's own type, else application/octet-stream
+   */
   contentType?: string | undefined;
   /** Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
@@ -47,8 +53,11 @@ export interface Datasets {
    *
    * @param datasetId The dataset's id alone, not its full resource name.
    * @param file A path or `file:` URL (Node), a Blob, a File, a Uint8Array, or a stream of bytes with `name`.
-   * Through `fetch` a stream is read whole before it is sent.
-   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
+   * Through `fetch` a stream is read whole before it is sent. A stream is read once.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
+   * `FAILED_PRECONDITION` when the source was read, ended, destroyed, locked or transferred before (nothing is sent
+   * then), or when a file changes, a stream fails, ends without a byte or has not its `size` (the request is then
+   * broken off before its end, so that nothing is stored).
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
   upload(
