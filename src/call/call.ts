@@ -3,13 +3,14 @@ import type { Executed } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { type Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
+import { SourceError } from "../files/sourceError.js";
 import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { currentKey } from "./apiKey.js";
 import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
 import { budget as budgetRule, maxResponseBytes } from "./decisions.js";
-import { endedFailure, Failure, networkFailure, unexpectedFailure } from "./failure.js";
+import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { notify } from "./notify.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { decideRetry, isRepeatable, worse } from "./retry.js";
@@ -95,6 +96,7 @@ async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
         typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
       if (found instanceof Failure) return found;
       key = found ?? "";
+      if (typeof request.body === "object") await deadline.during(request.body.part.file.check());
     }
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, undefined, settings.signal?.reason);
     exchange = client.transport.send({
@@ -113,6 +115,7 @@ async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
     return data instanceof Failure ? data : { data, answer };
   } catch (cause) {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
+    if (cause instanceof SourceError) return sourceFailure(cause);
     return cause instanceof TransportFailure ? networkFailure(cause, key) : unexpectedFailure(cause);
   } finally {
     deadline.attemptOver();
