@@ -10,7 +10,6 @@ export interface Stoppable {
   abort(reason: "aborted" | "attempt-timeout"): void;
 }
 
-
 /** One call's time: one timer for its deadline and its attempts', and the caller's signal; `dispose` releases both. */
 export class Deadline {
   /** Set once the call is over, whatever it is doing. */
