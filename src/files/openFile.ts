@@ -1,4 +1,5 @@
 import { openPath } from "#platform";
+import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
 import { checkFileName, checkInteger } from "../options/arguments.js";
 import type { FileSource, ReadableStreamLike, UrlLike } from "./fileSource.js";
@@ -127,7 +128,7 @@ function sized(source: FileSource, size: number | undefined): FileSource {
 }
 
 function nameOfBlob(blob: Blob): string {
-  const { name } = blob as { name?: unknown };
+  const name = memberOf(blob, "name");
   return typeof name === "string" ? checkFileName(name, "the file's name") : needName(undefined, "a Blob");
 }
 
