@@ -2,24 +2,12 @@
 import createFetchClient from "openapi-fetch";
 import { jsonOf } from "../errors/json.js";
 import { Multipart } from "../files/multipart.js";
-import { type OperationId, operations } from "../generated/contract.js";
-import type { paths, operations as Schema } from "../generated/schema.js";
+import { type OperationId, operations, type PathParameters } from "../generated/contract.js";
 
-// JSON leaves a field that is undefined out, so a caller may say so.
-type Sendable<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
-
-type Body<Id extends OperationId> = Schema[Id]["requestBody"] extends {
-  readonly content: { readonly "application/json": infer Json };
-}
-  ? Sendable<Json>
-  : Multipart;
-
-/** What the contract asks of one operation: its path parameters and its body. */
+/** What an operation is asked with: its path parameters and its body. */
 export interface OperationInput<Id extends OperationId> {
-  readonly path: Schema[Id]["parameters"]["path"] extends object
-    ? Schema[Id]["parameters"]["path"]
-    : undefined;
-  readonly body: Body<Id>;
+  readonly path: PathParameters[Id];
+  readonly body: object;
 }
 
 /** The request openapi-fetch made of an operation. */
@@ -66,7 +54,11 @@ export function createPrepare(baseUrl: string): Prepare {
     querySerializer: noQuery,
     Request: LightRequest,
   };
-  const client = createFetchClient<paths>({ ...options, baseUrl, requestInitExt: undefined } as never);
+  const client = createFetchClient<Record<string, never>>({
+    ...options,
+    baseUrl,
+    requestInitExt: undefined,
+  } as never);
   // The request line of an operation without path parameters never changes: openapi-fetch is asked for it once.
   const fixed: Partial<Record<OperationId, PreparedRequest>> = Object.create(null);
   return (id, input) => {

@@ -1,7 +1,6 @@
-import { limits } from "../generated/contract.js";
-import { requestBodies } from "../generated/requests.js";
+import { requests } from "../generated/contract.js";
+import { compile } from "../options/validate.js";
 import { Refusal } from "./answer.js";
-import { checkBody } from "./checkBody.js";
 import { parseMultipart } from "./multipart.js";
 import { operationIds } from "./route.js";
 import type { TestFile, TestOperation } from "./types.js";
@@ -26,7 +25,7 @@ export interface Content {
   readonly refusal?: Refusal;
 }
 
-const { maxBytes } = limits.uploadDatasetFile.file;
+const maxBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 // Boundaries and the head of a part.
 const framingBytes = 64 * 1024;
 
@@ -35,7 +34,7 @@ export const maxFormBytes: number = maxBytes + framingBytes;
 
 /** Reads a body as its operation takes it. */
 export async function readContent(operation: TestOperation, { headers, body }: Incoming): Promise<Content> {
-  const { contentType, schema } = requestBodies[operationIds[operation]];
+  const { contentType, body: rules } = requests[operationIds[operation]];
   const sent = headers["content-type"] ?? "";
   if (body === undefined) return { refusal: tooLarge() };
   const media = sent.split(";")[0]?.trim().toLowerCase();
@@ -46,11 +45,8 @@ export async function readContent(operation: TestOperation, { headers, body }: I
   const text = new TextDecoder().decode(body);
   try {
     const value: unknown = JSON.parse(text);
-    const problem = checkBody(value, schema);
-    return {
-      body: value,
-      ...(problem !== undefined && { refusal: new Refusal("INVALID_ARGUMENT", problem) }),
-    };
+    const problem = compile(rules, true)(value, "body");
+    return { body: value, ...(problem && { refusal: new Refusal(problem.code, problem.message) }) };
   } catch {
     return { body: text, refusal: new Refusal("INVALID_ARGUMENT", "The body must be JSON.") };
   }

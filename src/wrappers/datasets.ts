@@ -7,7 +7,7 @@ import { invalid, refusal, StatusError } from "../errors/statusError.js";
 import type { UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { hearErrors, openFile } from "../files/openFile.js";
-import { limits } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
@@ -17,7 +17,7 @@ import type { TransportResponse } from "../transport/transport.js";
 const baseTimeoutMs = 60_000;
 // The slowest connection the default deadline allows for.
 const slowestBytesPerMs = (256 * 1024) / 1000;
-const maxFileBytes = limits.uploadDatasetFile.file.maxBytes;
+const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
 /** How far an upload got. */
 export interface UploadProgress {

@@ -1,12 +1,14 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
 import type { Context } from "../call/context.js";
-import { limits } from "../generated/contract.js";
-import { checkId, checkInteger } from "../options/arguments.js";
+import { requests } from "../generated/contract.js";
+import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 import { callSettings } from "../options/settings.js";
+import { compile, validate } from "../options/validate.js";
 
 const timeoutMs = 30_000;
+const check = compile(requests.scaleDeployment.body);
 
 /** Deployments of an account. (Interface document: Endpoints, Scale a deployment.) */
 export interface Deployments {
@@ -28,13 +30,12 @@ export function createDeployments({ connection, defaults }: Context): Deployment
     scale: (deploymentId, replicaCount, options) =>
       startCall("scaleDeployment", async () => {
         const settings = callSettings(defaults, options, timeoutMs);
-        const { minimum } = limits.scaleDeployment.replicaCount;
+        const path = { account_id: settings.account(), deployment_id: checkId(deploymentId, "deploymentId") };
+        const body = { replicaCount };
+        validate(body, check, "body");
         const call = {
           operation: "scaleDeployment",
-          input: {
-            path: { account_id: settings.account(), deployment_id: checkId(deploymentId, "deploymentId") },
-            body: { replicaCount: checkInteger(replicaCount, "replicaCount", minimum) },
-          },
+          input: { path, body },
           read: () => undefined,
         } as const;
         return makeCall<"scaleDeployment", void>(connection, call, settings);

@@ -1,16 +1,16 @@
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
 import type { Context } from "../call/context.js";
-import { invalid } from "../errors/statusError.js";
-import { limits } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
-import { checkInteger, checkObject } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 import { callSettings } from "../options/settings.js";
+import { compile, validate } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
 const timeoutMs = 60_000;
+const check = compile(requests.rerankDocuments.body);
 // The answer can carry every document back.
 const maxResponseBytes = 64 * 1024 * 1024;
 
@@ -40,49 +40,19 @@ export function createRerank(context: Context): Rerank {
     read: (answer: object, response: TransportResponse, key: string) => T,
   ): Promise<Outcome<T>> => {
     const settings = callSettings(defaults, options, timeoutMs);
-    const input = { path: undefined, body: checkBody(body, rerankModel) };
+    const input = { path: undefined, body: checked(body, rerankModel) };
     const call = { operation: "rerankDocuments", input, maxResponseBytes, read } as const;
     return makeCall<"rerankDocuments", T>(connection, call, settings);
   };
   const rerank = (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> =>
     startCall("rerankDocuments", () => send(body, options, (answer) => answer as RerankResponse));
   return Object.assign(rerank, {
-    items: createRerankItems(context, { timeoutMs, check: (body) => checkBody(body, undefined), send }),
+    items: createRerankItems(context, { timeoutMs, check: (body) => validate(body, check, "body"), send }),
   });
 }
 
-function checkBody(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
-  checkObject(body, "body");
-  expect(body, "query", "string", true);
-  const model = expect(body, "model", "string", false);
-  expect(body, "task", "string", false);
-  expect(body, "return_documents", "boolean", false);
-  checkDocuments(own(body, "documents"));
-  const topN = own(body, "top_n");
-  if (topN !== undefined) checkInteger(topN, "top_n", limits.rerankDocuments.top_n.minimum);
+function checked(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
+  validate(body, check, "body");
+  const model = Object.hasOwn(body, "model") ? body.model : undefined;
   return model === undefined && rerankModel !== undefined ? { ...body, model: rerankModel } : body;
-}
-
-function expect(body: RerankRequest, field: keyof RerankRequest, type: string, required: boolean): unknown {
-  const value = own(body, field);
-  if (value === undefined ? required : typeof value !== type) {
-    throw invalid(`${field} must be a ${type}${required ? "" : " when given"}.`);
-  }
-  return value;
-}
-
-function own(body: RerankRequest, field: keyof RerankRequest): unknown {
-  return Object.hasOwn(body, field) ? body[field] : undefined;
-}
-
-function checkDocuments(documents: unknown): void {
-  const { minItems } = limits.rerankDocuments.documents;
-  if (!Array.isArray(documents) || documents.length < minItems) {
-    throw invalid(`documents must be a list of at least ${minItems} string.`);
-  }
-  for (let index = 0; index < documents.length; index++) {
-    if (typeof documents[index] !== "string") {
-      throw invalid(`documents[${index}] must be a string.`);
-    }
-  }
 }

@@ -1,15 +1,18 @@
 import { type Outcome, start } from "../call/callPromise.js";
 import type { Context } from "../call/context.js";
 import { invalid } from "../errors/statusError.js";
-import { limits } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger, ownProperties } from "../options/arguments.js";
 import type { CallOptions } from "../options/options.js";
 import { callSettings, type Defaults } from "../options/settings.js";
+import { compile, validate } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
 import { readRanking } from "./readRanking.js";
 import { runBatches } from "./runBatches.js";
+
+const checkTopN = compile(requests.rerankDocuments.body.properties.top_n);
 
 /** Options of {@link RerankItems}. */
 export interface RerankItemsOptions<T> extends CallOptions {
@@ -67,7 +70,7 @@ export type RerankItems = <T>(
 export interface RerankCall {
   readonly timeoutMs: number;
   /** @throws StatusError */
-  check(body: RerankRequest): unknown;
+  check(body: RerankRequest): void;
   send<R>(
     body: RerankRequest,
     options: CallOptions,
@@ -99,7 +102,7 @@ async function rankItems<T>(
   const { model, task, topN } = own;
   const body = { query, model, task, return_documents: false };
   rerank.check({ ...body, documents: [""] });
-  if (topN !== undefined) checkInteger(topN, "topN", limits.rerankDocuments.top_n.minimum);
+  if (topN !== undefined) validate(topN, checkTopN, "topN");
   const batchSize = checkInteger(own.batchSize ?? Math.max(1, items.length), "batchSize", 1);
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
   const textsOf = checkTexts(items, own.text, batchSize);
