@@ -17,8 +17,6 @@ const shared: BuildOptions = {
   chunkNames: "chunks/[name]-[hash]",
   logLevel: "warning",
 };
-// Instead of the globals that would load Node's fetch.
-const inject = ["src/call/lightGlobals.ts"];
 
 await rm(`${root}dist`, { recursive: true, force: true });
 await writeContract(`${root}openapi.yaml`, `${root}dist`);
@@ -39,7 +37,6 @@ async function writeLibrary(): Promise<void> {
     outdir: "dist",
     splitting: true,
     external: ["#platform", "node:*"],
-    inject,
   });
 }
 
@@ -64,7 +61,6 @@ async function writeCommandLine(): Promise<void> {
     outdir: "dist/cli",
     splitting: true,
     conditions: ["tunerank-source"],
-    inject,
   });
 }
 

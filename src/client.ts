@@ -1,9 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createTransport, isBrowser, runtime } from "#platform";
-import type { Connection } from "./call/attempt.js";
-import type { Context } from "./call/context.js";
-import { createPrepare } from "./call/request.js";
-import { fullBudget } from "./call/retry.js";
+import { budget, defaultConnectTimeoutMs, defaultMaxRetries } from "./call/decisions.js";
+import type { ClientSettings } from "./call/settings.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
 import {
@@ -19,7 +17,6 @@ import {
   ownProperties,
 } from "./options/arguments.js";
 import type { ApiKey, ClientOptions } from "./options/options.js";
-import type { Defaults } from "./options/settings.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
@@ -72,11 +69,11 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  */
 export function createClient(options: ClientOptions = {}): Client {
   const own = ownProperties(options, "options");
-  return build(own, { transport: transportOf(own), budget: { left: fullBudget } });
+  return build(own, { transport: transportOf(own), budget: { left: budget.full } });
 }
 
 // What clients made with `withOptions` have in common.
-type Shared = Pick<Connection, "transport" | "budget">;
+type Shared = Pick<ClientSettings, "transport" | "budget">;
 
 function build(options: ClientOptions, shared: Shared): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
@@ -84,17 +81,13 @@ function build(options: ClientOptions, shared: Shared): Client {
       hint: "Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page only you can open.",
     });
   }
-  const context: Context = {
-    connection: connectionOf(options, shared),
-    defaults: defaultsOf(options),
-    rerankModel: checkText(options.rerankModel, "rerankModel"),
-  };
+  const settings = clientSettings(options, shared);
   const close = async (): Promise<void> => shared.transport.close();
   return {
-    rerank: createRerank(context),
-    reinforcementFineTuningJobs: createReinforcementFineTuningJobs(context),
-    deployments: createDeployments(context),
-    datasets: createDatasets(context),
+    rerank: createRerank(settings),
+    reinforcementFineTuningJobs: createReinforcementFineTuningJobs(settings),
+    deployments: createDeployments(settings),
+    datasets: createDatasets(settings),
     withOptions: (changes) => build(merge(options, changes), shared),
     close,
     // Older browsers lack the symbol; there the member is never asked for.
@@ -113,33 +106,25 @@ function transportOf({ fetch, maxConnections = 128, agent }: ClientOptions): Tra
   throw invalid("agent has no effect on fetch: pass one of the two.");
 }
 
-function connectionOf(options: ClientOptions, { transport, budget }: Shared): Connection {
-  const baseUrl = checkBaseUrl(
-    required(options.baseUrl, "baseUrl", "TUNERANK_BASE_URL"),
-    "baseUrl",
-    options.allowInsecureHttp === true,
-  );
-  const { connectTimeoutMs = 10_000 } = options;
+// Nothing is gathered with `...rest`: that object would inherit again.
+function clientSettings(options: ClientOptions, { transport, budget }: Shared): ClientSettings {
+  const { accountId = environment("TUNERANK_ACCOUNT_ID") } = options;
+  const { connectTimeoutMs = defaultConnectTimeoutMs, maxRetries = defaultMaxRetries } = options;
+  const baseUrl = required(options.baseUrl, "baseUrl", "TUNERANK_BASE_URL");
   return {
-    prepare: createPrepare(baseUrl),
-    transport,
-    budget,
+    baseUrl: checkBaseUrl(baseUrl, "baseUrl", options.allowInsecureHttp === true),
     apiKey: checkKeySource(required(options.apiKey, "apiKey", "TUNERANK_API_KEY")),
     userAgent: userAgentOf(options.userAgent),
     connectTimeoutMs: checkDuration(connectTimeoutMs, "connectTimeoutMs"),
-  };
-}
-
-// Nothing is gathered with `...rest`: that object would inherit again.
-function defaultsOf(options: ClientOptions): Defaults {
-  const { accountId = environment("TUNERANK_ACCOUNT_ID"), maxRetries = 2 } = options;
-  return {
+    transport,
+    budget,
     accountId: accountId === undefined ? undefined : checkId(accountId, "accountId"),
+    rerankModel: checkText(options.rerankModel, "rerankModel"),
     timeoutMs: checkOptionalDuration(options.timeoutMs, "timeoutMs"),
     attemptTimeoutMs: checkOptionalDuration(options.attemptTimeoutMs, "attemptTimeoutMs"),
-    onAttempt: checkCallback(options.onAttempt, "onAttempt"),
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
     headers: checkHeaders(options.headers),
+    onAttempt: checkCallback(options.onAttempt, "onAttempt"),
   };
 }
 

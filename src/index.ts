@@ -3,17 +3,12 @@
  *
  * @module tunerank
  */
+
+export { type CodeOfStatus, codeOfHttpStatus } from "./call/httpStatus.js";
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
-export {
-  type CodeOfStatus,
-  codeOfHttpStatus,
-  type Executed,
-  httpStatusOfCode,
-  type StatusCode,
-} from "./errors/httpStatus.js";
+export { type CodeSource, type Executed, httpStatusOfCode, type StatusCode } from "./errors/codes.js";
 export {
   type Attempt,
-  type CodeSource,
   isStatusError,
   StatusError,
   type StatusErrorDetails,

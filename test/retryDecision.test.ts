@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  columnOf,
-  decideRetry,
-  eventOfFailure,
-  fullBudget,
-  isRepeatable,
-  type RetryEvent,
-  type RetryInput,
-} from "../src/call/retry.js";
+import { budget, type RetryEvent } from "../src/call/decisions.js";
+import { eventOfFailure } from "../src/call/failure.js";
+import { columnOf, decideRetry, isRepeatable, type RetryInput } from "../src/call/retry.js";
 import type { OperationId } from "../src/index.js";
 
 const usual: RetryInput = {
@@ -19,7 +13,7 @@ const usual: RetryInput = {
   maxRetries: 2,
   retryAfterMs: undefined,
   timeLeftMs: 60_000,
-  budget: fullBudget,
+  budget: budget.full,
   replayable: true,
   freshKey: false,
   random: 0.5,
@@ -43,12 +37,20 @@ const table: readonly (readonly [RetryEvent, readonly [number, number, number, n
   ["deadline", [0, 1, 1, 0]],
   ["unnamedFault", [0, 1, 1, 0]],
   ["namedFault", [0, 1, 0, 0]],
-  ["final", [0, 0, 0, 0]],
+  ["dataLoss", [0, 0, 0, 0]],
+  ["otherFault", [0, 0, 0, 0]],
+  ["refused", [0, 0, 0, 0]],
+  ["cancelled", [0, 0, 0, 0]],
+  ["redirect", [0, 0, 0, 0]],
+  ["tlsFailure", [0, 0, 0, 0]],
+  ["html", [0, 0, 0, 0]],
+  ["tooLarge", [0, 0, 0, 0]],
+  ["ended", [0, 0, 0, 0]],
   ["unauthenticated", [1, 1, 1, 1]],
-  ["misdirected", [1, 1, 1, 1]],
-  ["unconnected", [2, 2, 2, 2]],
+  ["unprocessed", [1, 1, 1, 1]],
+  ["neverConnected", [2, 2, 2, 2]],
   ["nameNotFound", [1, 1, 1, 1]],
-  ["lost", [0, 2, 2, 0]],
+  ["connectionLost", [0, 2, 2, 0]],
   ["attemptTimeout", [0, 1, 1, 0]],
   ["bodyLost", [0, 2, 1, 0]],
   ["notJson", [0, 1, 0, 0]],
@@ -89,9 +91,9 @@ describe.each(columns)("for %s", (column, operation) => {
 describe("of several events", () => {
   test.each([
     [["unavailable", "unnamedFault"], 1],
-    [["unavailable", "final"], 0],
+    [["unavailable", "refused"], 0],
     [["exhaustedTimed", "gateway"], 2],
-    [["unauthenticated", "misdirected"], 1],
+    [["unauthenticated", "unprocessed"], 1],
   ] as [RetryEvent[], number][])("%j allows what the strictest does", (events, most) => {
     expect(repeatsOf({ events })).toBe(most);
     expect(repeatsOf({ events: events.reverse() })).toBe(most);
@@ -182,23 +184,23 @@ describe("nothing is repeated", () => {
 
 describe("a request without a whole answer", () => {
   test.each([
-    ["connect", "network", "ECONNREFUSED", "unconnected"],
-    ["connect", "network", "EHOSTUNREACH", "unconnected"],
-    ["connect", "network", "ENETUNREACH", "unconnected"],
-    ["connect", "network", "EAI_AGAIN", "unconnected"],
+    ["connect", "network", "ECONNREFUSED", "neverConnected"],
+    ["connect", "network", "EHOSTUNREACH", "neverConnected"],
+    ["connect", "network", "ENETUNREACH", "neverConnected"],
+    ["connect", "network", "EAI_AGAIN", "neverConnected"],
     ["connect", "network", "ENOTFOUND", "nameNotFound"],
-    ["connect", "network", "DEPTH_ZERO_SELF_SIGNED_CERT", "final"],
-    ["connect", "network", "EPROTO", "final"],
-    ["connect", "network", "ERR_ECONNREFUSED", "final"],
-    ["connect", "network", "ECONNREFUSED_ALL", "final"],
-    ["connect", "connect-timeout", "", "unconnected"],
-    ["send", "network", "ECONNRESET", "lost"],
-    ["headers", "network", "ECONNRESET", "lost"],
+    ["connect", "network", "DEPTH_ZERO_SELF_SIGNED_CERT", "tlsFailure"],
+    ["connect", "network", "EPROTO", "tlsFailure"],
+    ["connect", "network", "ERR_ECONNREFUSED", "tlsFailure"],
+    ["connect", "network", "ECONNREFUSED_ALL", "tlsFailure"],
+    ["connect", "connect-timeout", "", "neverConnected"],
+    ["send", "network", "ECONNRESET", "connectionLost"],
+    ["headers", "network", "ECONNRESET", "connectionLost"],
     ["body", "network", "ECONNRESET", "bodyLost"],
     ["headers", "attempt-timeout", "", "attemptTimeout"],
     ["body", "attempt-timeout", "", "bodyLost"],
-    ["body", "too-large", "", "final"],
-    ["send", "source", "", "final"],
+    ["body", "too-large", "", "tooLarge"],
+    ["send", "source", "", "ended"],
   ] as const)("in phase %s by %s %s is %s", (phase, reason, networkCode, event) => {
     expect(eventOfFailure(phase, reason, networkCode)).toBe(event);
   });

@@ -1,5 +1,6 @@
-import { hintFor } from "../../src/errors/hint.js";
-import { codeOfHttpStatus, type Executed, type StatusCode } from "../../src/errors/httpStatus.js";
+import { codeOfHttpStatus } from "../../src/call/httpStatus.js";
+import type { Executed, StatusCode } from "../../src/errors/codes.js";
+import { hintFor } from "../../src/errors/hints.js";
 import { codes } from "../../src/generated/contract.js";
 import { columns, describe, distinct, type Row, readRows, repeatCells, repeats } from "./conformance.js";
 import type { Contract } from "./contract.js";

@@ -12,7 +12,6 @@ export function generateContract(document: Document): string {
       .join("\n")};\n`,
     codesTable(document),
     operationsTable(operations),
-    pathParameters(operations),
     requestsTable(document, operations),
   ].join("\n");
 }
@@ -42,14 +41,6 @@ function operationsTable(operations: Operations): string {
     "  Record<OperationId, { readonly method: string; readonly path: string; readonly retrySafe: boolean }>\n" +
     `> = {\n${rows.join("")}};\n`
   );
-}
-
-function pathParameters(operations: Operations): string {
-  const rows = operations.map(({ path, operation }) => {
-    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `readonly ${name}: string`);
-    return `  readonly ${operation.operationId}: ${names.length === 0 ? "undefined" : `{ ${names.join("; ")} }`};\n`;
-  });
-  return `/** What each operation's path is filled in with. */\nexport interface PathParameters {\n${rows.join("")}}\n`;
 }
 
 // What options/validate.ts and the wrappers read; the rest of a schema is for people.

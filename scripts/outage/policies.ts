@@ -1,5 +1,6 @@
 // The retry policies that are compared. A policy is asked after each failed request.
-import { decideRetry, fullBudget, repeatCost } from "../../src/call/retry.js";
+import { budget as budgetRule } from "../../src/call/decisions.js";
+import { decideRetry } from "../../src/call/retry.js";
 
 /** What one client of a policy remembers. */
 export interface PolicyClient {
@@ -18,14 +19,14 @@ export interface Policy {
 const maxRetries = 2;
 
 function budgeted(): PolicyClient {
-  let budget = fullBudget;
+  let budget = budgetRule.full;
   return {
     succeeded() {
-      budget = Math.min(fullBudget, budget + 1);
+      budget = Math.min(budgetRule.full, budget + 1);
     },
     waitAfter(retries, timeLeftMs, random) {
       const waitMs = decide(retries, timeLeftMs, random, budget);
-      if (waitMs !== undefined) budget -= repeatCost;
+      if (waitMs !== undefined) budget -= budgetRule.retryCost;
       return waitMs;
     },
   };
@@ -35,7 +36,7 @@ function budgeted(): PolicyClient {
 function unbudgeted(): PolicyClient {
   return {
     succeeded() {},
-    waitAfter: (retries, timeLeftMs, random) => decide(retries, timeLeftMs, random, fullBudget),
+    waitAfter: (retries, timeLeftMs, random) => decide(retries, timeLeftMs, random, budgetRule.full),
   };
 }
 

@@ -1,99 +1,162 @@
 import { traced } from "#platform";
-import { hintFor } from "../errors/hint.js";
-import type { Executed } from "../errors/httpStatus.js";
-import type { Attempt, StatusError } from "../errors/statusError.js";
+import type { Executed } from "../errors/codes.js";
+import { type Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
-import type { OperationId } from "../generated/contract.js";
-import type { CallSettings } from "../options/settings.js";
-import { type Call, type Connection, makeAttempt, unexpected } from "./attempt.js";
+import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
+import { readAnswer, type Unusable } from "./answer.js";
+import { currentKey } from "./apiKey.js";
 import type { Outcome } from "./callPromise.js";
-import { Lifetime } from "./deadline.js";
-import { AttemptFailure, decideRetry, fullBudget, isRepeatable, repeatCost } from "./retry.js";
+import { Deadline } from "./deadline.js";
+import { budget as budgetRule, deadlines, slowestUploadBytesPerSecond } from "./decisions.js";
+import { endedFailure, Failure, networkFailure, unexpectedFailure } from "./failure.js";
+import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
+import { decideRetry, isRepeatable, worse } from "./retry.js";
+import type { CallSettings, ClientSettings } from "./settings.js";
 
-/** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
-export function makeCall<Id extends OperationId, T>(
-  connection: Connection,
-  call: Call<Id, T>,
-  settings: CallSettings,
-): Promise<Outcome<T>> {
-  return traced(call.operation, () => makeAttempts(connection, call, settings));
+/** One call: an operation with its input, and how its answer is read. */
+export interface Call<T> extends OperationInput {
+  /** The most bytes of its answer. @default 1 MiB */
+  readonly maxResponseBytes?: number;
+  /** Makes the call's value of the answer's JSON object. */
+  readonly read: (value: object) => T | Unusable;
 }
 
-async function makeAttempts<Id extends OperationId, T>(
-  connection: Connection,
-  call: Call<Id, T>,
+/** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
+export function makeCall<T>(
+  client: ClientSettings,
+  call: Call<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  const { budget } = connection;
-  const { timeoutMs, signal } = settings;
-  const lifetime = new Lifetime({
-    timeoutMs,
-    attemptTimeoutMs: attemptTimeout(call.operation, settings),
-    signal,
-  });
-  const attempts: Attempt[] = [];
-  let executed: Executed = "no";
+  return traced(call.operation, () => runCall(client, call, settings));
+}
+
+// A call on its way.
+interface Run<T> {
+  readonly client: ClientSettings;
+  readonly call: Call<T>;
+  readonly settings: CallSettings;
+  readonly request: PreparedRequest;
+  readonly timeoutMs: number;
+  readonly deadline: Deadline;
+  readonly attempts: Attempt[];
+}
+
+async function runCall<T>(
+  client: ClientSettings,
+  call: Call<T>,
+  settings: CallSettings,
+): Promise<Outcome<T>> {
+  const request = prepare(client.baseUrl, call);
+  const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs(call);
+  const attemptTimeoutMs = settings.attemptTimeoutMs ?? defaultAttemptTimeoutMs(call, settings, timeoutMs);
+  const deadline = new Deadline({ timeoutMs, attemptTimeoutMs, signal: settings.signal });
+  const run = { client, call, settings, request, timeoutMs, deadline, attempts: [] };
   try {
-    for (;;) {
-      const started = performance.now();
-      try {
-        const { data, answer } = await makeAttempt(connection, call, settings, lifetime);
-        budget.left = Math.min(fullBudget, budget.left + 1);
-        const durationMs = performance.now() - started;
-        attempts.push({ number: attempts.length + 1, durationMs, httpStatus: answer.status });
-        report(settings, call.operation, attempts);
-        return { data, answer, attempts };
-      } catch (thrown) {
-        const failure = thrown instanceof AttemptFailure ? thrown : unexpected(call.operation, thrown);
-        const { error, sent } = failure;
-        executed = worse(executed, error.executed);
-        if (sent) attempts.push(recordOf(error, attempts.length + 1, performance.now() - started));
-        const waitMs = sent ? waitAfter(failure, connection, call, settings, lifetime, attempts) : undefined;
-        if (sent) report(settings, call.operation, attempts, waitMs);
-        if (waitMs === undefined) throw complete(error, executed, attempts);
-        budget.left -= repeatCost;
-        await lifetime.wait(waitMs);
-      }
-    }
+    return await runAttempts(run);
   } finally {
-    lifetime.dispose();
+    deadline.dispose();
   }
 }
 
-// Half of the time for a first try leaves the other half for a second, where there may be one.
-function attemptTimeout(operation: OperationId, settings: CallSettings): number {
-  const { attemptTimeoutMs, timeoutMs, maxRetries, repeatable } = settings;
-  const half = isRepeatable(operation, repeatable) && maxRetries > 0;
-  return attemptTimeoutMs ?? (half ? timeoutMs / 2 : timeoutMs);
+async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
+  const { client, attempts, deadline } = run;
+  const { budget } = client;
+  let executed: Executed = "no";
+  for (;;) {
+    const started = performance.now();
+    const result = await attempt(run);
+    const durationMs = performance.now() - started;
+    const number = attempts.length + 1;
+    if (!(result instanceof Failure)) {
+      budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
+      attempts.push({ number, durationMs, httpStatus: result.answer.status });
+      report(run);
+      return { data: result.data, answer: result.answer, attempts };
+    }
+    executed = worse(executed, result.details.executed);
+    if (result.details.requested === false) throw errorOf(run, result, executed);
+    attempts.push(recordOf(result, number, durationMs));
+    const waitMs = waitAfter(run, result);
+    report(run, waitMs);
+    if (waitMs === undefined) throw errorOf(run, result, executed);
+    budget.left -= budgetRule.retryCost;
+    await deadline.wait(waitMs);
+  }
 }
 
-function waitAfter<Id extends OperationId, T>(
-  { error, events }: AttemptFailure,
-  { apiKey, budget }: Connection,
-  { operation, input }: Call<Id, T>,
-  { repeatable, maxRetries }: CallSettings,
-  lifetime: Lifetime,
-  attempts: readonly Attempt[],
-): number | undefined {
+/** One request and its answer: asks for the key, sends, reads. Never rejects. */
+async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
+  const { client, call, settings, request, deadline, timeoutMs } = run;
+  let key = "";
+  let exchange: Exchange | undefined;
+  try {
+    if (!deadline.ended) {
+      const found =
+        typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
+      if (found instanceof Failure) return found;
+      key = found ?? "";
+    }
+    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, undefined, settings.signal?.reason);
+    exchange = client.transport.send({
+      method: request.method,
+      url: request.url,
+      headers: headersOf(run, key),
+      body: request.body,
+      maxResponseBytes: call.maxResponseBytes ?? 1024 * 1024,
+      freshSocket: !isRepeatable(call.operation, settings.repeatable),
+      connectTimeoutMs: client.connectTimeoutMs,
+      lifetime: deadline,
+    });
+    deadline.running = exchange;
+    const answer = await exchange.response;
+    const data = readAnswer(answer, key, call.read);
+    return data instanceof Failure ? data : { data, answer };
+  } catch (cause) {
+    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
+    return cause instanceof TransportFailure ? networkFailure(cause, key) : unexpectedFailure(cause);
+  } finally {
+    deadline.attemptOver();
+  }
+}
+
+interface Success<T> {
+  readonly data: T;
+  readonly answer: TransportResponse;
+}
+
+function headersOf<T>({ client, settings, request }: Run<T>, key: string): Record<string, string> {
+  return {
+    accept: "application/json",
+    "user-agent": client.userAgent,
+    ...settings.headers,
+    authorization: `Bearer ${key}`,
+    "content-type": typeof request.body === "object" ? request.body.contentType : "application/json",
+  };
+}
+
+function waitAfter<T>(run: Run<T>, { details }: Failure): number | undefined {
+  const { client, call, settings, deadline, attempts } = run;
+  const { body } = call;
   return decideRetry({
-    operation,
-    repeatable,
-    events,
-    code: error.code,
+    operation: call.operation,
+    repeatable: settings.repeatable,
+    events: details.events,
+    code: details.code,
     retries: attempts.length - 1,
-    maxRetries,
-    retryAfterMs: error.retryAfterMs,
-    timeLeftMs: lifetime.ended ? 0 : lifetime.leftMs,
-    budget: budget.left,
-    replayable: !(input.body instanceof Multipart) || input.body.part.file.replayable,
+    maxRetries: settings.maxRetries,
+    retryAfterMs: details.retryAfterMs,
+    timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
+    budget: client.budget.left,
+    replayable: !(body instanceof Multipart) || body.part.file.replayable,
     freshKey:
-      typeof apiKey === "function" &&
+      typeof client.apiKey === "function" &&
       attempts.every(({ httpStatus }, i) => httpStatus !== 401 || i === attempts.length - 1),
     random: Math.random(),
   });
 }
 
-function recordOf({ code, httpStatus, cause }: StatusError, number: number, durationMs: number): Attempt {
+function recordOf({ details }: Failure, number: number, durationMs: number): Attempt {
+  const { code, httpStatus, cause } = details;
   return {
     number,
     durationMs,
@@ -103,31 +166,43 @@ function recordOf({ code, httpStatus, cause }: StatusError, number: number, dura
   };
 }
 
-const severity: readonly Executed[] = ["no", "unknown", "yes"];
-
-// The operation may have run in any of the attempts.
-function worse(a: Executed, b: Executed): Executed {
-  return severity.indexOf(a) > severity.indexOf(b) ? a : b;
+// The one error of a call, made where the call ends.
+function errorOf<T>({ call, attempts }: Run<T>, { details }: Failure, executed: Executed): StatusError {
+  // What the last attempt advises does not fit when an earlier one may have run.
+  const hint = executed === details.executed ? details.hint : undefined;
+  return new StatusError(details.message, {
+    ...details,
+    operation: call.operation,
+    executed,
+    attempts,
+    hint,
+  });
 }
 
-function complete(error: StatusError, executed: Executed, attempts: readonly Attempt[]): StatusError {
-  const { code, operation } = error;
-  const changed = executed !== error.executed && { executed, hint: hintFor(code, executed, operation) };
-  return Object.assign(error, { attempts }, changed);
-}
-
-// Telling somebody of an attempt must not change what becomes of it.
-function report(
-  { onAttempt }: CallSettings,
-  operation: OperationId,
-  attempts: readonly Attempt[],
-  waitMs?: number,
-): void {
+// Telling the caller of an attempt must not change what becomes of the call.
+function report<T>({ call, settings, attempts }: Run<T>, waitMs?: number): void {
   const last = attempts.at(-1);
-  if (onAttempt === undefined || last === undefined) return;
+  if (settings.onAttempt === undefined || last === undefined) return;
   try {
-    onAttempt({ ...last, operation, ...(waitMs !== undefined && { waitMs }) });
+    settings.onAttempt({ ...last, operation: call.operation, ...(waitMs !== undefined && { waitMs }) });
   } catch {
     // Documented: what it throws is ignored.
   }
+}
+
+// An upload may take as long as its file does at the slowest rate; one of unknown size, as the largest.
+function defaultTimeoutMs({ operation, body }: OperationInput): number {
+  const { timeoutMs } = deadlines[operation];
+  if (!(body instanceof Multipart)) return timeoutMs;
+  const { file, maxFileBytes } = body.part;
+  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / slowestUploadBytesPerSecond;
+}
+
+// Half of the time for a first try leaves the other half for a second, where there may be one.
+function defaultAttemptTimeoutMs(
+  { operation }: OperationInput,
+  { repeatable, maxRetries }: CallSettings,
+  timeoutMs: number,
+): number {
+  return isRepeatable(operation, repeatable) && maxRetries > 0 ? timeoutMs / 2 : timeoutMs;
 }

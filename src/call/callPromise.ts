@@ -1,4 +1,4 @@
-import { type Attempt, invalid, isStatusError } from "../errors/statusError.js";
+import { type Attempt, invalid, isStatusError, ofOperation } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse } from "../options/options.js";
 import type { TransportResponse } from "../transport/transport.js";
@@ -42,8 +42,7 @@ function fail(error: unknown, operation: OperationId): never {
     throw invalid("An argument could not be read.", { operation, cause: error });
   }
   // Checks of arguments do not know which operation they serve.
-  if (error.operation === undefined) Object.assign(error, { operation });
-  throw error;
+  throw error.operation === undefined ? ofOperation(error, operation) : error;
 }
 
 function responseOf<T>({ data, answer, attempts }: Outcome<T>): CallResponse<T> {

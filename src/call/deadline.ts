@@ -9,7 +9,7 @@ export interface Stoppable {
 }
 
 /** How long a call and each of its attempts may take. */
-export interface LifetimeOptions {
+export interface DeadlineOptions {
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
   readonly signal: AbortSignalLike | undefined;
@@ -18,8 +18,8 @@ export interface LifetimeOptions {
 // Timers hold 31 bits; a longer time is as good as none.
 const longestMs = 2 ** 31 - 1;
 
-/** One call's time: one timer for its deadline and its attempts', and the caller's signal; both let go by `dispose`. */
-export class Lifetime {
+/** One call's time: one timer for its deadline and its attempts', and the caller's signal; `dispose` releases both. */
+export class Deadline {
   /** Set once the call is over, whatever it is doing. */
   ended: EndReason | undefined;
   /** What to stop when time runs out. */
@@ -31,7 +31,7 @@ export class Lifetime {
   #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
 
-  constructor({ timeoutMs, attemptTimeoutMs, signal }: LifetimeOptions) {
+  constructor({ timeoutMs, attemptTimeoutMs, signal }: DeadlineOptions) {
     const now = performance.now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = now + timeoutMs;
@@ -65,11 +65,11 @@ export class Lifetime {
     this.running = undefined;
   }
 
-  /** Waits for `promise`, or rejects with {@link Ended} as soon as the call is over. */
-  during<T>(promise: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
+  /** Waits for `promise`; resolves to undefined as soon as the call is over. */
+  during<T>(promise: Promise<T>): Promise<T | undefined> {
+    return new Promise<T | undefined>((resolve, reject) => {
       promise.then(resolve, reject);
-      this.#run({ abort: () => reject(new Ended()) });
+      this.#run({ abort: () => resolve(undefined) });
     });
   }
 
@@ -128,9 +128,9 @@ export class Lifetime {
 }
 
 // One listener for all calls on a signal: Node warns of a leak when an eleventh is added.
-const listening = new WeakMap<AbortSignalLike, { calls: Set<Lifetime>; onAbort: () => void }>();
+const listening = new WeakMap<AbortSignalLike, { calls: Set<Deadline>; onAbort: () => void }>();
 
-function listen(signal: AbortSignalLike, call: Lifetime): void {
+function listen(signal: AbortSignalLike, call: Deadline): void {
   const entry = listening.get(signal);
   if (entry) {
     entry.calls.add(call);
@@ -144,13 +144,10 @@ function listen(signal: AbortSignalLike, call: Lifetime): void {
   signal.addEventListener("abort", onAbort);
 }
 
-function unlisten(signal: AbortSignalLike, call: Lifetime): void {
+function unlisten(signal: AbortSignalLike, call: Deadline): void {
   const entry = listening.get(signal);
   entry?.calls.delete(call);
   if (entry?.calls.size !== 0) return;
   signal.removeEventListener("abort", entry.onAbort);
   listening.delete(signal);
 }
-
-/** Thrown inside a call when its lifetime ended; callers see the StatusError made of it. */
-export class Ended extends Error {}

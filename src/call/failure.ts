@@ -1,53 +1,110 @@
+import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
 import { redact } from "../errors/errorBody.js";
-import { codeOfHttpStatus, type Executed, executedOfAnswer } from "../errors/httpStatus.js";
-import { StatusError, type StatusErrorDetails } from "../errors/statusError.js";
 import { SourceError } from "../files/multipart.js";
-import type { OperationId } from "../generated/contract.js";
-import { networkCode, type Phase, type TransportFailure } from "../transport/transport.js";
+import {
+  type Exchange,
+  type FailureReason,
+  networkCode,
+  type Phase,
+  type TransportFailure,
+} from "../transport/transport.js";
 import type { EndReason } from "./deadline.js";
-import { AttemptFailure, eventOfFailure } from "./retry.js";
+import { events, type RetryEvent } from "./decisions.js";
+import { rowOfStatus } from "./httpStatus.js";
+
+/** What is known of a failed attempt. */
+export interface FailureDetails {
+  readonly message: string;
+  readonly code: StatusCode;
+  readonly executed: Executed;
+  readonly codeSource: CodeSource;
+  /** Whether this client chose the code. @default true */
+  readonly inferred?: boolean;
+  /** What happened; with several, the one that allows fewest retries counts. */
+  readonly events: readonly RetryEvent[];
+  readonly httpStatus?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly body?: unknown;
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+  /** Whether a request was made at all. @default true */
+  readonly requested?: boolean;
+}
+
+/** A failed attempt, as a value: the call's one StatusError is made of the last of them. */
+export class Failure {
+  readonly details: FailureDetails;
+  constructor(details: FailureDetails) {
+    this.details = details;
+  }
+}
 
 /** The failure of a request that brought no whole answer. */
-export function transportFailure(
-  operation: OperationId,
-  failure: TransportFailure,
-  key: string,
-): AttemptFailure {
-  const { phase, reason, cause } = failure;
-  const error = transportError(operation, failure, key);
-  return new AttemptFailure(error, [eventOfFailure(phase, reason, networkCode(cause))]);
-}
-
-function transportError(operation: OperationId, failure: TransportFailure, key: string): StatusError {
+export function networkFailure(failure: TransportFailure, key: string): Failure {
   const { phase, reason, status } = failure;
   const cause = reason === "source" ? failure.cause : withoutKey(failure.cause, key);
-  const executed = executedSoFar(phase, status);
-  const shared = { operation, executed, cause, httpStatus: status } satisfies Partial<StatusErrorDetails>;
-  const message = redact(key, failure.message);
-  if (reason === "connect-timeout") {
-    return new StatusError(message, { ...shared, code: "DEADLINE_EXCEEDED", codeSource: "transport" });
-  }
-  if (reason === "attempt-timeout") {
-    return new StatusError("No complete answer to this attempt in time (attemptTimeoutMs).", {
-      ...shared,
-      code: "DEADLINE_EXCEEDED",
-      codeSource: "client",
-    });
-  }
-  if (reason === "too-large") {
-    return new StatusError(message, { ...shared, code: "RESOURCE_EXHAUSTED", codeSource: "client" });
-  }
-  if (reason === "source") {
-    const code = cause instanceof SourceError ? cause.code : "FAILED_PRECONDITION";
-    const text = cause instanceof SourceError ? cause.message : message;
-    return new StatusError(text, { ...shared, code, codeSource: "client" });
-  }
-  const code = phase === "body" ? "INTERNAL" : "UNAVAILABLE";
-  const hint = phase === "connect" ? adviceFor(networkCode(cause)) : undefined;
-  return new StatusError(message, { ...shared, code, codeSource: "transport", hint });
+  return new Failure({
+    message: redact(key, failure.message),
+    executed: executedSoFar(failure),
+    events: [eventOfFailure(phase, reason, networkCode(cause))],
+    httpStatus: status,
+    cause,
+    ...namedBy(failure),
+    // An agent that node:http refuses has sent nothing.
+    requested: reason !== "agent",
+    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
+  });
 }
 
-// Trying again helps none of these.
+// The code and who chose it; a source that failed has words of its own.
+function namedBy({ reason, phase, cause }: TransportFailure): Named {
+  switch (reason) {
+    case "connect-timeout":
+      return { code: "DEADLINE_EXCEEDED", codeSource: "transport" };
+    case "attempt-timeout":
+      return { code: "DEADLINE_EXCEEDED", codeSource: "client", message: attemptTimedOut };
+    case "too-large":
+      return { code: "RESOURCE_EXHAUSTED", codeSource: "client" };
+    case "agent":
+      return { code: "INVALID_ARGUMENT", codeSource: "client" };
+    case "source":
+      return cause instanceof SourceError
+        ? { code: cause.code, codeSource: "client", message: cause.message }
+        : { code: "FAILED_PRECONDITION", codeSource: "client" };
+    default:
+      return { code: phase === "body" ? "INTERNAL" : "UNAVAILABLE", codeSource: "transport" };
+  }
+}
+
+type Named = Pick<FailureDetails, "code" | "codeSource"> & { readonly message?: string };
+
+const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
+
+// Refused, unreachable, or a name server that asks for another try.
+const transient =
+  /^(ECONNREFUSED|ConnectionRefused|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/;
+
+/** The event of a request that brought no whole answer. @param code What the network called it. */
+export function eventOfFailure(phase: Phase, reason: FailureReason, code: string): RetryEvent {
+  if (reason === "connect-timeout") return "neverConnected";
+  if (reason === "attempt-timeout") return phase === "body" ? "bodyLost" : "attemptTimeout";
+  if (reason === "too-large") return "tooLarge";
+  if (reason !== "network") return "ended";
+  if (phase === "body") return "bodyLost";
+  if (phase !== "connect") return "connectionLost";
+  if (code === "ENOTFOUND") return "nameNotFound";
+  return transient.test(code) ? "neverConnected" : "tlsFailure";
+}
+
+/** How far a request got tells whether the operation can have run. */
+function executedSoFar({ phase, status }: { phase: Phase; status: number | undefined }): Executed {
+  if (phase === "connect") return "no";
+  if (status === undefined) return "unknown";
+  return status >= 200 && status < 300 ? "yes" : events[rowOfStatus(status).event].executed;
+}
+
+// Retrying helps none of these.
 function adviceFor(networkCode: string): string | undefined {
   if (/REFUSED/i.test(networkCode))
     return "Nothing listens at this address: check baseUrl, and that the server or the mock is running.";
@@ -57,41 +114,50 @@ function adviceFor(networkCode: string): string | undefined {
   return undefined;
 }
 
-/** The error of a call that its deadline or its caller ended. */
-export function endedError(
-  operation: OperationId,
+/** The failure of a call that its deadline or its caller ended; `exchange` is what it had under way. */
+export function endedFailure(
   reason: EndReason,
   timeoutMs: number,
-  reached: { phase: Phase; status: number | undefined } | undefined,
+  exchange: Exchange | undefined,
   cause: unknown,
-): StatusError {
-  const executed = reached ? executedSoFar(reached.phase, reached.status) : "no";
-  const details = { operation, executed, codeSource: "client", httpStatus: reached?.status } as const;
+): Failure {
+  const shared = {
+    executed: exchange ? executedSoFar(exchange) : "no",
+    codeSource: "client",
+    httpStatus: exchange?.status,
+    events: ["ended"],
+    requested: exchange !== undefined,
+  } as const;
   return reason === "aborted"
-    ? new StatusError("The caller aborted the call.", { ...details, code: "CANCELLED", cause })
-    : new StatusError(`No complete answer within ${timeoutMs} ms (timeoutMs).`, {
-        ...details,
+    ? new Failure({ ...shared, message: "The caller aborted the call.", code: "CANCELLED", cause })
+    : new Failure({
+        ...shared,
+        message: `No complete answer within ${timeoutMs} ms (timeoutMs).`,
         code: "DEADLINE_EXCEEDED",
       });
 }
 
-function executedSoFar(phase: Phase, status: number | undefined): Executed {
-  if (phase === "connect") return "no";
-  if (status === undefined) return "unknown";
-  return status >= 200 && status < 300
-    ? "yes"
-    : executedOfAnswer(codeOfHttpStatus(status).code, status, false);
+/** A fault of this client's own: it proves nothing of what the service did. */
+export function unexpectedFailure(cause: unknown): Failure {
+  return new Failure({
+    message: "The client failed; please report this.",
+    code: "INTERNAL",
+    executed: "unknown",
+    codeSource: "client",
+    events: ["ended"],
+    cause,
+  });
 }
 
-const told = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
+const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
 
 // Network errors can hold the bytes that caused them: only what says what happened is kept.
 function withoutKey(cause: unknown, key: string, depth = 0): unknown {
   if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
   const inner = depth < 3 ? withoutKey(cause.cause, key, depth + 1) : undefined;
   const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
-  for (const name of told) {
-    const value = (cause as { [name in (typeof told)[number]]?: unknown })[name];
+  for (const name of keptFields) {
+    const value = (cause as { [name in (typeof keptFields)[number]]?: unknown })[name];
     if (typeof value === "number") Object.assign(copy, { [name]: value });
     else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
   }

@@ -1,5 +1,5 @@
 import { codes } from "../generated/contract.js";
-import type { StatusCode } from "./httpStatus.js";
+import type { StatusCode } from "./codes.js";
 import { parseJson } from "./json.js";
 
 /** What an error answer says of itself, whatever its shape. */

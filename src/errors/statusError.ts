@@ -1,9 +1,6 @@
 import type { OperationId } from "../generated/contract.js";
-import { hintFor } from "./hint.js";
-import type { Executed, StatusCode } from "./httpStatus.js";
-
-/** Who named the code: the answer's body, its HTTP status, the network below it, or this client. */
-export type CodeSource = "body" | "status" | "transport" | "client";
+import type { CodeSource, Executed, StatusCode } from "./codes.js";
+import { hintFor } from "./hints.js";
 
 /** One HTTP request made for a call. */
 export interface Attempt {
@@ -113,6 +110,16 @@ export function isStatusError<C extends StatusCode = StatusCode>(
     (error as { [brand]?: unknown })[brand] === true &&
     (code === undefined || (error as StatusError).code === code)
   );
+}
+
+/** The same refusal, with the operation it refused: a check of an argument does not know which it serves. */
+export function ofOperation(error: StatusError, operation: OperationId): StatusError {
+  const { code, executed, codeSource, inferred, hint, cause, stack } = error;
+  const message = error.message.slice(`[${code}] `.length);
+  const named = new StatusError(message, { code, executed, codeSource, inferred, hint, cause, operation });
+  // Where the argument was refused.
+  if (stack !== undefined) named.stack = stack;
+  return named;
 }
 
 /** A refusal before anything is sent: `executed` is `"no"`. */

@@ -1,4 +1,4 @@
-import type { StatusCode } from "../errors/httpStatus.js";
+import type { StatusCode } from "../errors/codes.js";
 import type { FileSource } from "./fileSource.js";
 
 /** A file as a multipart body's one part takes it. */

@@ -40,14 +40,6 @@ export const operations: Readonly<
   uploadDatasetFile: {"method":"POST","path":"/v1/accounts/{account_id}/datasets/{dataset_id}:upload","retrySafe":false},
 };
 
-/** What each operation's path is filled in with. */
-export interface PathParameters {
-  readonly resumeReinforcementFineTuningJob: { readonly account_id: string; readonly reinforcement_fine_tuning_job_id: string };
-  readonly rerankDocuments: undefined;
-  readonly scaleDeployment: { readonly account_id: string; readonly deployment_id: string };
-  readonly uploadDatasetFile: { readonly account_id: string; readonly dataset_id: string };
-}
-
 /** The rules of each operation's request body, in the words of JSON Schema. */
 export const requests = {
   resumeReinforcementFineTuningJob: {"contentType":"application/json","body":{"type":"object","additionalProperties":false}},

@@ -1,15 +1,12 @@
 import { invalid, refusal } from "../errors/statusError.js";
-import { compile, validate } from "./validate.js";
+import { validate } from "./validate.js";
 
-const isBoolean = compile({ type: "boolean" });
-const isNumber = compile({ type: "number" });
-const isObject = compile({ type: "object" });
 const nothing: object = Object.freeze(Object.create(null));
 
 /** An own-properties-only copy, so that a polluted Object.prototype adds nothing to it. */
 export function ownProperties<T extends object>(value: T | undefined, what: string): T {
   if (value === undefined) return nothing as T;
-  validate(value, isObject, what);
+  validate(value, { type: "object" }, what);
   return Object.assign(Object.create(null), value) as T;
 }
 
@@ -32,15 +29,16 @@ export function checkId(value: unknown, what: string): string {
 
 /** A key that can stand in a header. The value is never repeated in the error. */
 export function checkApiKey(value: unknown, what: string): string {
-  if (typeof value !== "string" || value === "") {
-    throw invalid(`${what} must be a string that is not empty.`);
-  }
-  if (!/^[\x21-\x7e]{1,8192}$/.test(value)) {
-    throw invalid(
-      `${what} has a character that a key cannot have (a space, a line break or one outside ASCII), or over 8192 characters.`,
-    );
-  }
-  return value;
+  const problem = keyProblem(value);
+  if (problem !== undefined) throw invalid(`${what} ${problem}`);
+  return value as string;
+}
+
+/** Why a value cannot be a key, to stand behind its name; undefined when it can. */
+export function keyProblem(value: unknown): string | undefined {
+  if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
+  if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
+  return "has a character that a key cannot have (a space, a line break or one outside ASCII), or over 8192 characters.";
 }
 
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
@@ -113,7 +111,7 @@ export function isHeaderText(value: string): boolean {
 
 /** A duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {
-  validate(value, isNumber, what);
+  validate(value, { type: "number" }, what);
   if ((value as number) <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${value}.`);
   return value as number;
 }
@@ -125,7 +123,7 @@ export function checkOptionalDuration(value: unknown, what: string): number | un
 
 /** True or false; undefined counts as false. */
 export function checkFlag(value: unknown, what: string): boolean {
-  if (value !== undefined) validate(value, isBoolean, what);
+  if (value !== undefined) validate(value, { type: "boolean" }, what);
   return value === true;
 }
 
@@ -137,7 +135,7 @@ export function checkCallback<T>(value: T, what: string): T {
 
 /** A whole number of at least `minimum`. */
 export function checkInteger(value: unknown, what: string, minimum: number): number {
-  validate(value, compile({ type: "integer", minimum }), what);
+  validate(value, { type: "integer", minimum }, what);
   return value as number;
 }
 

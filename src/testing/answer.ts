@@ -1,4 +1,4 @@
-import type { StatusCode } from "../errors/httpStatus.js";
+import type { StatusCode } from "../errors/codes.js";
 import { codes } from "../generated/contract.js";
 
 /** What is sent back. */

@@ -1,8 +1,10 @@
+import { isStatusError } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
-import { compile } from "../options/validate.js";
+import { type Rules, validate } from "../options/validate.js";
 import { Refusal } from "./answer.js";
 import { parseMultipart } from "./multipart.js";
 import { operationIds } from "./route.js";
+import { strictProblem } from "./strictRules.js";
 import type { TestFile, TestOperation } from "./types.js";
 
 /** A request before anything is made of it. */
@@ -43,13 +45,24 @@ export async function readContent(operation: TestOperation, { headers, body }: I
   }
   if (operation === "upload") return await readForm(body, sent);
   const text = new TextDecoder().decode(body);
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    const problem = compile(rules, true)(value, "body");
-    return { body: value, ...(problem && { refusal: new Refusal(problem.code, problem.message) }) };
+    value = JSON.parse(text);
   } catch {
     return { body: text, refusal: new Refusal("INVALID_ARGUMENT", "The body must be JSON.") };
   }
+  return { body: value, ...refusalOf(value, rules) };
+}
+
+function refusalOf(value: unknown, rules: Rules): Pick<Content, "refusal"> {
+  try {
+    validate(value, rules, "body");
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return { refusal: new Refusal(error.code, error.message.replace(/^\[\w+\] /, "")) };
+  }
+  const problem = strictProblem(value, rules, "body");
+  return problem === undefined ? {} : { refusal: new Refusal("INVALID_ARGUMENT", problem) };
 }
 
 async function readForm(body: Uint8Array, contentType: string): Promise<Content> {

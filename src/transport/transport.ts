@@ -58,6 +58,7 @@ export type FailureReason =
   | "attempt-timeout"
   | "too-large"
   | "aborted"
+  | "agent"
   | "source";
 
 /** Why an exchange brought no whole answer. */

@@ -1,22 +1,16 @@
-import { requestIdOf } from "../call/answer.js";
+import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import { startCall } from "../call/callPromise.js";
-import type { Context } from "../call/context.js";
-import { readErrorBody } from "../errors/errorBody.js";
-import { invalid, refusal, StatusError } from "../errors/statusError.js";
-import type { UploadFile } from "../files/fileSource.js";
+import { type Outcome, startCall } from "../call/callPromise.js";
+import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
+import { invalid, refusal } from "../errors/statusError.js";
+import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { hearErrors, openFile } from "../files/openFile.js";
 import { requests } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
-import { callSettings } from "../options/settings.js";
-import type { TransportResponse } from "../transport/transport.js";
 
-const baseTimeoutMs = 60_000;
-// The slowest connection the default deadline allows for.
-const slowestBytesPerMs = (256 * 1024) / 1000;
 const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
 /** How far an upload got. */
@@ -64,70 +58,78 @@ export interface Datasets {
   ): CallPromise<UploadDatasetFileResponse>;
 }
 
-/** @internal Makes {@link Datasets} over a client's connection. */
-export function createDatasets({ connection, defaults }: Context): Datasets {
-  return {
-    upload: (datasetId, file, options) =>
-      startCall("uploadDatasetFile", async () => {
-        hearErrors(file);
-        const own = ownProperties(options, "options");
-        const { account } = callSettings(defaults, own, baseTimeoutMs);
-        const path = { account_id: account(), dataset_id: checkId(datasetId, "datasetId") };
-        const contentType = checkContentType(own.contentType);
-        const progress = checkCallback(own.onProgress, "onProgress");
-        const verify = checkFlag(own.verifyBytes, "verifyBytes");
-        const source = await openFile(file, own.name, own.size);
-        try {
-          const size = checkSize(source.size);
-          const settings = callSettings(
-            defaults,
-            own,
-            baseTimeoutMs + (size ?? maxFileBytes) / slowestBytesPerMs,
-          );
-          let sentBytes = 0;
-          let reported = -1;
-          const onSent = (sent: number, done: boolean): void => {
-            sentBytes = sent;
-            // A repeat begins anew; progress never goes back.
-            if (sent < reported || (sent === reported && !done)) return;
-            reported = sent;
-            progress?.({ sentBytes, totalBytes: done ? sent : size });
-          };
-          const type = contentType ?? (source.type || "application/octet-stream");
-          const call = {
-            operation: "uploadDatasetFile",
-            input: { path, body: new Multipart("file", type, { file: source, maxFileBytes, onSent }) },
-            read: (value: object, answer: TransportResponse, key: string) =>
-              verify ? verified(value, answer, sentBytes, key) : (value as UploadDatasetFileResponse),
-          } as const;
-          return await makeCall(connection, call, settings);
-        } finally {
-          await source.close().catch(() => {});
-        }
-      }),
-  };
+/** @internal Makes {@link Datasets} with a client's settings. */
+export function createDatasets(client: ClientSettings): Datasets {
+  function upload(
+    datasetId: string,
+    file: UploadFile,
+    options?: UploadOptions,
+  ): CallPromise<UploadDatasetFileResponse> {
+    return startCall("uploadDatasetFile", () => openAndSend(client, datasetId, file, options));
+  }
+  return { upload };
 }
 
-function verified(
-  value: object,
-  { status, headers, text }: TransportResponse,
-  sentBytes: number,
-  key: string,
-): UploadDatasetFileResponse {
+async function openAndSend(
+  client: ClientSettings,
+  datasetId: string,
+  file: UploadFile,
+  options: UploadOptions | undefined,
+): Promise<Outcome<UploadDatasetFileResponse>> {
+  hearErrors(file);
+  const own = ownProperties(options, "options");
+  const settings = callSettings(client, own);
+  const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
+  const contentType = checkContentType(own.contentType);
+  const onProgress = checkCallback(own.onProgress, "onProgress");
+  const verify = checkFlag(own.verifyBytes, "verifyBytes");
+  const source = await openFile(file, own.name, own.size);
+  try {
+    const progress = progressOf(checkSize(source), onProgress);
+    const type = contentType ?? (source.type || "application/octet-stream");
+    const part = { file: source, maxFileBytes, onSent: progress.onSent };
+    const call = {
+      operation: "uploadDatasetFile",
+      path,
+      body: new Multipart("file", type, part),
+      read: (value: object) =>
+        verify ? verified(value, progress.sentBytes) : (value as UploadDatasetFileResponse),
+    } as const;
+    return await makeCall(client, call, settings);
+  } finally {
+    await source.close().catch(() => {});
+  }
+}
+
+interface Progress {
+  /** Bytes of the file sent by the attempt under way. */
+  sentBytes: number;
+  readonly onSent: (sentBytes: number, done: boolean) => void;
+}
+
+function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]): Progress {
+  let reported = -1;
+  const progress: Progress = {
+    sentBytes: 0,
+    onSent(sent, done) {
+      progress.sentBytes = sent;
+      // A retry begins anew; progress never goes back.
+      if (sent < reported || (sent === reported && !done)) return;
+      reported = sent;
+      onProgress?.({ sentBytes: sent, totalBytes: done ? sent : size });
+    },
+  };
+  return progress;
+}
+
+function verified(value: object, sentBytes: number): UploadDatasetFileResponse | Unusable {
   const upload = value as UploadDatasetFileResponse;
   if (upload.bytes === sentBytes) return upload;
   const stored = typeof upload.bytes === "number" ? `${upload.bytes} bytes` : "an unknown number";
-  throw new StatusError(`The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`, {
-    code: "DATA_LOSS",
-    executed: "yes",
-    codeSource: "client",
-    httpStatus: status,
-    requestId: requestIdOf(headers, key),
-    body: readErrorBody(text, status, key).body,
-  });
+  return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
 }
 
-function checkSize(size: number | undefined): number | undefined {
+function checkSize({ size }: FileSource): number | undefined {
   if (size === undefined || size <= maxFileBytes) return size;
   throw refusal(
     "OUT_OF_RANGE",

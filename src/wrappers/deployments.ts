@@ -1,14 +1,10 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import type { Context } from "../call/context.js";
+import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
-import { callSettings } from "../options/settings.js";
-import { compile, validate } from "../options/validate.js";
-
-const timeoutMs = 30_000;
-const check = compile(requests.scaleDeployment.body);
+import { validate } from "../options/validate.js";
 
 /** Deployments of an account. (Interface document: Endpoints, Scale a deployment.) */
 export interface Deployments {
@@ -24,21 +20,17 @@ export interface Deployments {
   scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void>;
 }
 
-/** @internal Makes {@link Deployments} over a client's connection. */
-export function createDeployments({ connection, defaults }: Context): Deployments {
-  return {
-    scale: (deploymentId, replicaCount, options) =>
-      startCall("scaleDeployment", async () => {
-        const settings = callSettings(defaults, options, timeoutMs);
-        const path = { account_id: settings.account(), deployment_id: checkId(deploymentId, "deploymentId") };
-        const body = { replicaCount };
-        validate(body, check, "body");
-        const call = {
-          operation: "scaleDeployment",
-          input: { path, body },
-          read: () => undefined,
-        } as const;
-        return makeCall<"scaleDeployment", void>(connection, call, settings);
-      }),
-  };
+/** @internal Makes {@link Deployments} with a client's settings. */
+export function createDeployments(client: ClientSettings): Deployments {
+  function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
+    return startCall("scaleDeployment", async () => {
+      const settings = callSettings(client, options);
+      const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
+      const body = { replicaCount };
+      validate(body, requests.scaleDeployment.body, "body");
+      const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;
+      return makeCall<void>(client, call, settings);
+    });
+  }
+  return { scale };
 }

@@ -1,7 +1,5 @@
-import { requestIdOf } from "../call/answer.js";
-import { StatusError } from "../errors/statusError.js";
+import { Unusable } from "../call/answer.js";
 import type { RerankUsage } from "../generated/types.js";
-import type { TransportResponse } from "../transport/transport.js";
 
 /** A rerank answer whose items are those of the request. */
 export interface Ranking {
@@ -10,42 +8,38 @@ export interface Ranking {
   readonly usage: RerankUsage;
 }
 
-/** Reads a rerank answer. @throws StatusError `INTERNAL` when it names documents that were not sent. */
-export function readRanking(
-  answer: object,
-  { status, headers }: TransportResponse,
-  documents: readonly string[],
-  key: string,
-): Ranking {
-  const broken = (what: string): StatusError =>
-    new StatusError(`The ranking cannot be matched with what was sent: ${what}.`, {
-      code: "INTERNAL",
-      executed: "yes",
-      codeSource: "client",
-      operation: "rerankDocuments",
-      httpStatus: status,
-      requestId: requestIdOf(headers, key),
-    });
+/** Reads a rerank answer; {@link Unusable} when it names documents that were not sent. */
+export function readRanking(answer: object, documents: readonly string[]): Ranking | Unusable {
   const { data, model, usage } = answer as { data?: unknown; model?: unknown; usage?: Partial<RerankUsage> };
-  if (!Array.isArray(data)) throw broken("data is no list");
+  if (!Array.isArray(data)) return broken("data is no list");
   const seen = new Set<number>();
-  const read = data.map((entry: unknown, position) => {
+  const read: { index: number; score: number }[] = [];
+  for (const [position, entry] of data.entries()) {
     const { index, relevance_score: score, document } = (entry ?? {}) as Record<string, unknown>;
-    const known = Number.isInteger(index) && (index as number) >= 0 && (index as number) < documents.length;
-    if (!known) throw broken(`data[${position}].index is not one of ${documents.length} documents`);
-    if (seen.size === seen.add(index as number).size) throw broken(`index ${index} is there twice`);
-    if (typeof score !== "number") throw broken(`data[${position}].relevance_score is no number`);
-    // Asked for none, a service may still send the text, or an empty one.
-    if (typeof document === "string" && document !== "" && document !== documents[index as number]) {
-      throw broken(`the document of index ${index} is another`);
+    if (!isIndex(index, documents.length)) {
+      return broken(`data[${position}].index is not one of ${documents.length} documents`);
     }
-    return { index: index as number, score };
-  });
+    if (seen.size === seen.add(index).size) return broken(`index ${index} is there twice`);
+    if (typeof score !== "number") return broken(`data[${position}].relevance_score is no number`);
+    // Asked for none, a service may still send the text, or an empty one.
+    if (typeof document === "string" && document !== "" && document !== documents[index]) {
+      return broken(`the document of index ${index} is another`);
+    }
+    read.push({ index, score });
+  }
   return {
     data: read,
     model: typeof model === "string" ? model : undefined,
     usage: { prompt_tokens: count(usage?.prompt_tokens), total_tokens: count(usage?.total_tokens) },
   };
+}
+
+function broken(what: string): Unusable {
+  return new Unusable("INTERNAL", `The ranking cannot be matched with what was sent: ${what}.`);
+}
+
+function isIndex(value: unknown, length: number): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < length;
 }
 
 function count(tokens: unknown): number {

@@ -1,12 +1,9 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import type { Context } from "../call/context.js";
+import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
-import { callSettings } from "../options/settings.js";
-
-const timeoutMs = 30_000;
 
 /** Reinforcement fine-tuning jobs of an account. (Interface document: Endpoints, Resume a reinforcement fine-tuning job.) */
 export interface ReinforcementFineTuningJobs {
@@ -21,25 +18,22 @@ export interface ReinforcementFineTuningJobs {
   resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob>;
 }
 
-/** @internal Makes {@link ReinforcementFineTuningJobs} over a client's connection. */
-export function createReinforcementFineTuningJobs({
-  connection,
-  defaults,
-}: Context): ReinforcementFineTuningJobs {
-  return {
-    resume: (jobId, options) =>
-      startCall("resumeReinforcementFineTuningJob", async () => {
-        const settings = callSettings(defaults, options, timeoutMs);
-        const path = {
-          account_id: settings.account(),
+/** @internal Makes {@link ReinforcementFineTuningJobs} with a client's settings. */
+export function createReinforcementFineTuningJobs(client: ClientSettings): ReinforcementFineTuningJobs {
+  function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
+    return startCall("resumeReinforcementFineTuningJob", async () => {
+      const settings = callSettings(client, options);
+      const call = {
+        operation: "resumeReinforcementFineTuningJob",
+        path: {
+          account_id: accountOf(settings),
           reinforcement_fine_tuning_job_id: checkId(jobId, "jobId"),
-        };
-        const call = {
-          operation: "resumeReinforcementFineTuningJob",
-          input: { path, body: {} },
-          read: (answer: object) => answer as ReinforcementFineTuningJob,
-        } as const;
-        return makeCall(connection, call, settings);
-      }),
-  };
+        },
+        body: {},
+        read: (answer: object) => answer as ReinforcementFineTuningJob,
+      } as const;
+      return makeCall(client, call, settings);
+    });
+  }
+  return { resume };
 }

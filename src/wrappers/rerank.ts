@@ -1,16 +1,14 @@
+import type { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
-import type { Context } from "../call/context.js";
+import { type ClientSettings, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
-import { callSettings } from "../options/settings.js";
-import { compile, validate } from "../options/validate.js";
-import type { TransportResponse } from "../transport/transport.js";
+import { validate } from "../options/validate.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
-const timeoutMs = 60_000;
-const check = compile(requests.rerankDocuments.body);
+const { body: rules } = requests.rerankDocuments;
 // The answer can carry every document back.
 const maxResponseBytes = 64 * 1024 * 1024;
 
@@ -30,29 +28,28 @@ export interface Rerank {
   readonly items: RerankItems;
 }
 
-/** @internal Makes {@link Rerank} over a client's connection. */
-export function createRerank(context: Context): Rerank {
-  const { connection, defaults, rerankModel } = context;
+/** @internal Makes {@link Rerank} with a client's settings. */
+export function createRerank(client: ClientSettings): Rerank {
   // An async function: what its checks throw is a rejection.
-  const send = async <T>(
+  async function send<T>(
     body: RerankRequest,
     options: CallOptions | undefined,
-    read: (answer: object, response: TransportResponse, key: string) => T,
-  ): Promise<Outcome<T>> => {
-    const settings = callSettings(defaults, options, timeoutMs);
-    const input = { path: undefined, body: checked(body, rerankModel) };
-    const call = { operation: "rerankDocuments", input, maxResponseBytes, read } as const;
-    return makeCall<"rerankDocuments", T>(connection, call, settings);
-  };
-  const rerank = (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> =>
-    startCall("rerankDocuments", () => send(body, options, (answer) => answer as RerankResponse));
-  return Object.assign(rerank, {
-    items: createRerankItems(context, { timeoutMs, check: (body) => validate(body, check, "body"), send }),
-  });
+    read: (answer: object) => T | Unusable,
+  ): Promise<Outcome<T>> {
+    const settings = callSettings(client, options);
+    validate(body, rules, "body");
+    const whole = withModel(body, client.rerankModel);
+    const call = { operation: "rerankDocuments", body: whole, maxResponseBytes, read } as const;
+    return makeCall(client, call, settings);
+  }
+  function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
+    return startCall("rerankDocuments", () => send(body, options, (answer) => answer as RerankResponse));
+  }
+  const items = createRerankItems(client, send);
+  return Object.assign(rerank, { items });
 }
 
-function checked(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
-  validate(body, check, "body");
+function withModel(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
   const model = Object.hasOwn(body, "model") ? body.model : undefined;
   return model === undefined && rerankModel !== undefined ? { ...body, model: rerankModel } : body;
 }

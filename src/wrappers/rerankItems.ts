@@ -1,18 +1,18 @@
+import type { Unusable } from "../call/answer.js";
 import { type Outcome, start } from "../call/callPromise.js";
-import type { Context } from "../call/context.js";
+import { deadlines } from "../call/decisions.js";
+import { type ClientSettings, callSettings } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger, ownProperties } from "../options/arguments.js";
 import type { CallOptions } from "../options/options.js";
-import { callSettings, type Defaults } from "../options/settings.js";
-import { compile, validate } from "../options/validate.js";
-import type { TransportResponse } from "../transport/transport.js";
+import { validate } from "../options/validate.js";
 import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
 import { readRanking } from "./readRanking.js";
 import { runBatches } from "./runBatches.js";
 
-const checkTopN = compile(requests.rerankDocuments.body.properties.top_n);
+const { body: rules } = requests.rerankDocuments;
 
 /** Options of {@link RerankItems}. */
 export interface RerankItemsOptions<T> extends CallOptions {
@@ -67,59 +67,54 @@ export type RerankItems = <T>(
 ) => RerankItemsPromise<T>;
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
-export interface RerankCall {
-  readonly timeoutMs: number;
-  /** @throws StatusError */
-  check(body: RerankRequest): void;
-  send<R>(
-    body: RerankRequest,
-    options: CallOptions,
-    read: (answer: object, response: TransportResponse, key: string) => R,
-  ): Promise<Outcome<R>>;
-}
+export type SendRerank = <R>(
+  body: RerankRequest,
+  options: CallOptions,
+  read: (answer: object) => R | Unusable,
+) => Promise<Outcome<R>>;
 
 /** @internal Makes {@link RerankItems} over a client's rerank. */
-export function createRerankItems({ defaults }: Context, rerank: RerankCall): RerankItems {
-  return (query, items, options) =>
-    start(
+export function createRerankItems(client: ClientSettings, send: SendRerank): RerankItems {
+  return function items(query, given, options) {
+    return start(
       "rerankDocuments",
-      () => rankItems(query, items, options, defaults, rerank),
+      () => rankItems(query, given, options, client, send),
       (response) => response,
     );
+  };
 }
 
 async function rankItems<T>(
   query: string,
-  given: readonly T[],
+  list: readonly T[],
   options: RerankItemsOptions<T>,
-  defaults: Defaults,
-  rerank: RerankCall,
+  client: ClientSettings,
+  send: SendRerank,
 ): Promise<RerankItemsResponse<T>> {
   const own = ownProperties(options, "options");
-  if (!Array.isArray(given)) throw invalid("items must be a list.");
+  if (!Array.isArray(list)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.
-  const items: readonly T[] = [...given];
+  const items: readonly T[] = [...list];
   const { model, task, topN } = own;
   const body = { query, model, task, return_documents: false };
-  rerank.check({ ...body, documents: [""] });
-  if (topN !== undefined) validate(topN, checkTopN, "topN");
+  validate({ ...body, documents: [""] }, rules, "body");
+  if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   const batchSize = checkInteger(own.batchSize ?? Math.max(1, items.length), "batchSize", 1);
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
   const textsOf = checkTexts(items, own.text, batchSize);
   const batches = Math.ceil(items.length / batchSize);
   const rounds = Math.ceil(batches / concurrency);
-  const { signal: callersSignal, timeoutMs } = callSettings(defaults, own, rerank.timeoutMs * rounds);
-  const each = own.timeoutMs ?? defaults.timeoutMs ?? rerank.timeoutMs;
+  const { signal: callersSignal, timeoutMs: given } = callSettings(client, own);
+  const each = given ?? deadlines.rerankDocuments.timeoutMs;
+  const timeoutMs = given ?? each * rounds;
   const endsAt = performance.now() + timeoutMs;
   const done: DoneBatch[] = [];
   await runBatches(batches, concurrency, callersSignal, async (batch, signal) => {
     const left = Math.max(1, Math.ceil(endsAt - performance.now()));
     const call = { ...own, signal, timeoutMs: Math.min(each, left) };
     const documents = textsOf(batch);
-    const { data, answer, attempts } = await rerank.send(
-      { ...body, documents },
-      call,
-      (value, response, key) => readRanking(value, response, documents, key),
+    const { data, answer, attempts } = await send({ ...body, documents }, call, (value) =>
+      readRanking(value, documents),
     );
     done.push({ offset: batch * batchSize, ranking: data, attempts, headers: answer.headers });
   });

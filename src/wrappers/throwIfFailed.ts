@@ -1,4 +1,4 @@
-import type { StatusCode } from "../errors/httpStatus.js";
+import type { StatusCode } from "../errors/codes.js";
 import { StatusError } from "../errors/statusError.js";
 import { codes } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";

@@ -1,6 +1,6 @@
 import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
-import type { Executed, StatusCode } from "./httpStatus.js";
+import type { Executed, StatusCode } from "./codes.js";
 
 const advice: Readonly<Record<StatusCode, string>> = {
   ABORTED: "Another change ran at the same time: read the current state, then decide whether to repeat.",

@@ -7,12 +7,26 @@ import {
   checkInteger,
   checkOptionalDuration,
   ownProperties,
-} from "./arguments.js";
-import type { AbortSignalLike, CallOptions } from "./options.js";
+} from "../options/arguments.js";
+import type { AbortSignalLike, ApiKey, CallOptions } from "../options/options.js";
+import type { Transport } from "../transport/transport.js";
 
-/** What a client sets for all of its calls. */
-export interface Defaults {
+/** What a client may still spend on retries, in tenths of one. */
+export interface RetryBudget {
+  left: number;
+}
+
+/** What a client was made with: its connection to the service, and what its calls do by default. */
+export interface ClientSettings {
+  readonly baseUrl: string;
+  readonly apiKey: ApiKey;
+  readonly userAgent: string;
+  readonly connectTimeoutMs: number;
+  /** Shared with the clients made of this one, as the budget is. */
+  readonly transport: Transport;
+  readonly budget: RetryBudget;
   readonly accountId: string | undefined;
+  readonly rerankModel: string | undefined;
   readonly timeoutMs: number | undefined;
   readonly attemptTimeoutMs: number | undefined;
   readonly maxRetries: number;
@@ -23,41 +37,37 @@ export interface Defaults {
 /** The options of one call, checked and joined with its client's. */
 export interface CallSettings {
   readonly signal: AbortSignalLike | undefined;
-  readonly timeoutMs: number;
+  /** Undefined for the operation's own deadline. */
+  readonly timeoutMs: number | undefined;
   readonly attemptTimeoutMs: number | undefined;
   readonly maxRetries: number;
   readonly repeatable: boolean | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly onAttempt: CallOptions["onAttempt"];
-  /** @throws StatusError when neither the call nor the client names an account. */
-  readonly account: () => string;
+  readonly accountId: string | undefined;
 }
 
-/** Joins a call's options with its client's. @param timeoutMs The operation's own deadline. */
-export function callSettings(
-  defaults: Defaults,
-  options: CallOptions | undefined,
-  timeoutMs: number,
-): CallSettings {
+/** Joins a call's options with its client's. @throws StatusError when one cannot be used. */
+export function callSettings(client: ClientSettings, options: CallOptions | undefined): CallSettings {
   const own = ownProperties(options, "options");
-  const { maxRetries = defaults.maxRetries } = own;
+  const { maxRetries = client.maxRetries } = own;
   return {
     signal: checkSignal(own.signal),
-    timeoutMs: checkOptionalDuration(own.timeoutMs ?? defaults.timeoutMs, "timeoutMs") ?? timeoutMs,
+    timeoutMs: checkOptionalDuration(own.timeoutMs ?? client.timeoutMs, "timeoutMs"),
     attemptTimeoutMs: checkOptionalDuration(
-      own.attemptTimeoutMs ?? defaults.attemptTimeoutMs,
+      own.attemptTimeoutMs ?? client.attemptTimeoutMs,
       "attemptTimeoutMs",
     ),
-    repeatable: own.repeatable === undefined ? undefined : checkFlag(own.repeatable, "repeatable"),
-    onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? defaults.onAttempt,
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
-    headers:
-      own.headers === undefined ? defaults.headers : { ...defaults.headers, ...checkHeaders(own.headers) },
-    account: () => checkAccountId(own.accountId ?? defaults.accountId),
+    repeatable: own.repeatable === undefined ? undefined : checkFlag(own.repeatable, "repeatable"),
+    headers: own.headers === undefined ? client.headers : { ...client.headers, ...checkHeaders(own.headers) },
+    onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,
+    accountId: own.accountId ?? client.accountId,
   };
 }
 
-function checkAccountId(accountId: string | undefined): string {
+/** The account a call is for. @throws StatusError when neither the call nor its client names one. */
+export function accountOf({ accountId }: CallSettings): string {
   if (accountId !== undefined) return checkId(accountId, "accountId");
   throw invalid("No account: pass accountId, or set TUNERANK_ACCOUNT_ID.", {
     hint: "This operation needs an account: pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",

@@ -1,0 +1,197 @@
+// Every decision about a failure, as data: retry.ts, the docs, the README and contract/conformance read it.
+import type { Executed, StatusCode } from "../errors/codes.js";
+import type { OperationId } from "../generated/contract.js";
+
+/** What can happen to an attempt, as far as a retry is concerned. */
+export type RetryEvent =
+  | "unavailable"
+  | "gateway"
+  | "exhaustedTimed"
+  | "exhausted"
+  | "deadline"
+  | "unnamedFault"
+  | "namedFault"
+  | "dataLoss"
+  | "otherFault"
+  | "refused"
+  | "cancelled"
+  | "redirect"
+  | "unauthenticated"
+  | "unprocessed"
+  | "neverConnected"
+  | "nameNotFound"
+  | "tlsFailure"
+  | "connectionLost"
+  | "attemptTimeout"
+  | "bodyLost"
+  | "notJson"
+  | "html"
+  | "tooLarge"
+  | "ended";
+
+/** The four kinds of call that the table tells apart. */
+export type Column = "resume" | "rerank" | "scale" | "upload";
+
+/** The most retries after an event, and whether the operation ran. */
+export interface EventRow {
+  readonly retries: Readonly<Record<Column, number>>;
+  readonly executed: Executed;
+}
+
+/** Event -> most retries and `executed`. Where the service's documentation is silent, a retry is not safe. */
+export const events: Readonly<Record<RetryEvent, EventRow>> = {
+  // The service's own words: transient; retry with backoff.
+  unavailable: row(2, 2, 2, 2, "unknown"),
+  // 503 without a name, 502, 52x: a proxy answers.
+  gateway: row(0, 2, 2, 0, "unknown"),
+  exhaustedTimed: row(2, 2, 2, 1, "no"),
+  exhausted: row(0, 1, 1, 0, "no"),
+  // The operation may still have completed.
+  deadline: row(0, 1, 1, 0, "unknown"),
+  unnamedFault: row(0, 1, 1, 0, "unknown"),
+  namedFault: row(0, 1, 0, 0, "unknown"),
+  dataLoss: row(0, 0, 0, 0, "unknown"),
+  otherFault: row(0, 0, 0, 0, "unknown"),
+  refused: row(0, 0, 0, 0, "no"),
+  cancelled: row(0, 0, 0, 0, "unknown"),
+  redirect: row(0, 0, 0, 0, "unknown"),
+  // Only with a fresh key.
+  unauthenticated: row(1, 1, 1, 1, "no"),
+  // 421, 425: refused before any work.
+  unprocessed: row(1, 1, 1, 1, "no"),
+  neverConnected: row(2, 2, 2, 2, "no"),
+  nameNotFound: row(1, 1, 1, 1, "no"),
+  tlsFailure: row(0, 0, 0, 0, "no"),
+  // After connecting, before the answer's headers.
+  connectionLost: row(0, 2, 2, 0, "unknown"),
+  attemptTimeout: row(0, 1, 1, 0, "unknown"),
+  // Inside the body of a 2xx: the operation ran.
+  bodyLost: row(0, 2, 1, 0, "yes"),
+  notJson: row(0, 1, 0, 0, "yes"),
+  // A web page is somebody else's answer: the service may never have seen the request.
+  html: row(0, 0, 0, 0, "unknown"),
+  tooLarge: row(0, 0, 0, 0, "yes"),
+  // The caller, the deadline or the file ended it: `executed` tells how far the request got.
+  ended: row(0, 0, 0, 0, "unknown"),
+};
+
+function row(resume: number, rerank: number, scale: number, upload: number, executed: Executed): EventRow {
+  return { retries: { resume, rerank, scale, upload }, executed };
+}
+
+/** Operation -> column. */
+export const columns: Readonly<Record<OperationId, Column>> = {
+  resumeReinforcementFineTuningJob: "resume",
+  rerankDocuments: "rerank",
+  scaleDeployment: "scale",
+  uploadDatasetFile: "upload",
+};
+
+/** A code that the answer names -> event. */
+export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
+  CANCELLED: "cancelled",
+  UNKNOWN: "namedFault",
+  INVALID_ARGUMENT: "refused",
+  DEADLINE_EXCEEDED: "deadline",
+  NOT_FOUND: "refused",
+  ALREADY_EXISTS: "refused",
+  PERMISSION_DENIED: "refused",
+  UNAUTHENTICATED: "unauthenticated",
+  RESOURCE_EXHAUSTED: "exhausted",
+  FAILED_PRECONDITION: "refused",
+  ABORTED: "refused",
+  OUT_OF_RANGE: "refused",
+  UNIMPLEMENTED: "refused",
+  INTERNAL: "namedFault",
+  UNAVAILABLE: "unavailable",
+  DATA_LOSS: "dataLoss",
+};
+
+/** A status whose answer names no code: the code it stands for, and the event. */
+export interface StatusRow {
+  readonly code: StatusCode;
+  readonly event: RetryEvent;
+}
+
+/** HTTP status -> code and event, for an answer that names no code. */
+export const eventOfStatus: Readonly<Record<number, StatusRow>> = {
+  400: { code: "INVALID_ARGUMENT", event: "refused" },
+  401: { code: "UNAUTHENTICATED", event: "unauthenticated" },
+  402: { code: "FAILED_PRECONDITION", event: "refused" },
+  403: { code: "PERMISSION_DENIED", event: "refused" },
+  404: { code: "NOT_FOUND", event: "refused" },
+  405: { code: "UNIMPLEMENTED", event: "refused" },
+  406: { code: "INVALID_ARGUMENT", event: "refused" },
+  408: { code: "DEADLINE_EXCEEDED", event: "deadline" },
+  409: { code: "ABORTED", event: "refused" },
+  412: { code: "FAILED_PRECONDITION", event: "refused" },
+  413: { code: "INVALID_ARGUMENT", event: "refused" },
+  414: { code: "INVALID_ARGUMENT", event: "refused" },
+  415: { code: "INVALID_ARGUMENT", event: "refused" },
+  416: { code: "OUT_OF_RANGE", event: "refused" },
+  421: { code: "UNAVAILABLE", event: "unprocessed" },
+  422: { code: "INVALID_ARGUMENT", event: "refused" },
+  425: { code: "UNAVAILABLE", event: "unprocessed" },
+  429: { code: "RESOURCE_EXHAUSTED", event: "exhausted" },
+  431: { code: "INVALID_ARGUMENT", event: "refused" },
+  499: { code: "CANCELLED", event: "cancelled" },
+  500: { code: "UNKNOWN", event: "unnamedFault" },
+  501: { code: "UNIMPLEMENTED", event: "refused" },
+  502: { code: "UNAVAILABLE", event: "gateway" },
+  503: { code: "UNAVAILABLE", event: "gateway" },
+  504: { code: "DEADLINE_EXCEEDED", event: "deadline" },
+  529: { code: "UNAVAILABLE", event: "gateway" },
+  530: { code: "UNAVAILABLE", event: "gateway" },
+};
+
+/** The statuses that the table above does not list, as ranges; the first that fits counts. */
+export const statusRanges: readonly {
+  readonly from: number;
+  readonly to: number;
+  readonly row: StatusRow;
+}[] = [
+  { from: 300, to: 399, row: { code: "FAILED_PRECONDITION", event: "redirect" } },
+  { from: 520, to: 527, row: { code: "UNAVAILABLE", event: "gateway" } },
+  { from: 400, to: 499, row: { code: "UNKNOWN", event: "refused" } },
+  { from: 0, to: 999, row: { code: "UNKNOWN", event: "otherFault" } },
+];
+
+/** How long to wait before a retry, in milliseconds: full jitter over a base that doubles up to a cap. */
+export const backoff: {
+  readonly baseMs: number;
+  readonly exhaustedBaseMs: number;
+  readonly capMs: number;
+  readonly longestRetryAfterMs: number;
+} = {
+  baseMs: 250,
+  /** The base after RESOURCE_EXHAUSTED. */
+  exhaustedBaseMs: 1000,
+  capMs: 8000,
+  /** A longer Retry-After ends the call at once. */
+  longestRetryAfterMs: 60_000,
+};
+
+/** What a client may spend on retries, in tenths of a retry so that they add up exactly. */
+export const budget: { readonly full: number; readonly retryCost: number; readonly successGain: number } = {
+  full: 100,
+  retryCost: 10,
+  successGain: 1,
+};
+
+/** The default deadline of each operation, in milliseconds. */
+export const deadlines: Readonly<Record<OperationId, { readonly timeoutMs: number }>> = {
+  resumeReinforcementFineTuningJob: { timeoutMs: 30_000 },
+  rerankDocuments: { timeoutMs: 60_000 },
+  scaleDeployment: { timeoutMs: 30_000 },
+  // And as long as its file takes at the slowest rate allowed for.
+  uploadDatasetFile: { timeoutMs: 60_000 },
+};
+
+/** The slowest upload that the default deadline allows for, in bytes a second. */
+export const slowestUploadBytesPerSecond: number = 256 * 1024;
+
+/** Milliseconds to connect; a client's default. */
+export const defaultConnectTimeoutMs: number = 10_000;
+
+/** The most retries of a call; a client's default. */
+export const defaultMaxRetries: number = 2;
