@@ -76,6 +76,7 @@ function titled({ description = "", ...schema }: Schema): Schema {
   const meanings = Object.entries(schema["x-enumDescriptions"] ?? {});
   const lines = [
     description,
+    ...(schema.readOnly ? ["Read-only."] : []),
     ...(bounds.length > 0 ? [`Range: ${bounds.join(", ")}.`] : []),
     ...(meanings.length > 0 ? ["", ...meanings.map(([value, text]) => `- \`${value}\`: ${text}`)] : []),
   ];

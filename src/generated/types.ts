@@ -190,6 +190,7 @@ export interface UploadDatasetFileResponse {
 export interface ReinforcementFineTuningJob {
     /**
      * Name of the job.
+     * Read-only.
      * @example accounts/acme/reinforcementFineTuningJobs/answer-quality
      */
     readonly name?: string;
@@ -197,12 +198,14 @@ export interface ReinforcementFineTuningJob {
     displayName?: string;
     /**
      * Creation time.
+     * Read-only.
      * Format: date-time
      * @example 2026-03-02T09:15:00Z
      */
     readonly createTime?: string;
     /**
      * Completion time of the job.
+     * Read-only.
      * Format: date-time
      * @example 2026-03-02T17:40:12Z
      */
@@ -216,12 +219,19 @@ export interface ReinforcementFineTuningJob {
     evaluationDataset?: string;
     /** Whether to carve the evaluation data out of the dataset automatically. */
     evalAutoCarveout?: boolean;
-    /** State of the job. */
+    /**
+     * State of the job.
+     * Read-only.
+     */
     readonly state?: JobState | (string & {});
-    /** Status of the job. */
+    /**
+     * Status of the job.
+     * Read-only.
+     */
     readonly status?: Status;
     /**
      * The e-mail address of the user who started the job.
+     * Read-only.
      * @example ada@example.com
      */
     readonly createdBy?: string;
@@ -238,9 +248,15 @@ export interface ReinforcementFineTuningJob {
     objectStorageAConfig?: ObjectStorageAConfig;
     /** Access settings for a dataset in another cloud blob store. */
     objectStorageBConfig?: ObjectStorageBConfig;
-    /** Aggregated stats of the output dataset of the evaluation job. */
+    /**
+     * Aggregated stats of the output dataset of the evaluation job.
+     * Read-only.
+     */
     readonly outputStats?: string;
-    /** Progress of the job. */
+    /**
+     * Progress of the job.
+     * Read-only.
+     */
     readonly jobProgress?: JobProgress;
     /** Sampling parameters for rollouts. */
     inferenceParameters?: InferenceParameters;
@@ -251,7 +267,10 @@ export interface ReinforcementFineTuningJob {
      * @default 200
      */
     chunkSize?: number;
-    /** Output metrics. */
+    /**
+     * Output metrics.
+     * Read-only.
+     */
     readonly outputMetrics?: string;
     /**
      * Maximum replicas of the deployment.
@@ -267,9 +286,15 @@ export interface ReinforcementFineTuningJob {
     nodeCount?: number;
     /** Loss method and hyperparameters. */
     lossConfig?: LossConfig;
-    /** Signed URL of the trainer log file (stdout/stderr). Filled only if the account has trainer log reading enabled. */
+    /**
+     * Signed URL of the trainer log file (stdout/stderr). Filled only if the account has trainer log reading enabled.
+     * Read-only.
+     */
     readonly trainerLogsSignedUrl?: string;
-    /** Accelerator seconds used, keyed by accelerator type. Updated when the job completes or is cancelled. */
+    /**
+     * Accelerator seconds used, keyed by accelerator type. Updated when the job completes or is cancelled.
+     * Read-only.
+     */
     readonly acceleratorSeconds?: AcceleratorSeconds;
     /**
      * Maximum concurrent rollouts.
@@ -285,7 +310,10 @@ export interface ReinforcementFineTuningJob {
     purpose?: Purpose | (string & {});
     /** Whether to try the account's reserved capacity before falling back to shared trainer capacity. */
     useReservation?: boolean;
-    /** Stamped at creation from the account's encryption-key configuration and immutable afterwards. */
+    /**
+     * Stamped at creation from the account's encryption-key configuration and immutable afterwards.
+     * Read-only.
+     */
     readonly encryptionState?: EncryptionState | (string & {});
 }
 
@@ -494,7 +522,10 @@ export interface TrackerConfig {
     entity?: string;
     /** Run ID. */
     runId?: string;
-    /** URL. */
+    /**
+     * URL.
+     * Read-only.
+     */
     readonly url?: string;
 }
 

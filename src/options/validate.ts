@@ -30,10 +30,10 @@ const nouns: Readonly<Record<string, string>> = {
  */
 export function validate(value: unknown, rules: Rules, name: string, owner?: Rules): void {
   const { type } = rules;
-  if (!hasType(value, type)) {
+  if (!hasType(value, rules)) {
     const when = owner === undefined || isRequired(owner, name) ? "" : " when given";
     const not = type === "integer" && Number.isFinite(value) ? `, not ${value}` : "";
-    throw refusal("INVALID_ARGUMENT", `${name} must be ${nouns[type]}${when}${not}.`);
+    throw refusal("INVALID_ARGUMENT", `${name} must be ${nouns[type]}${lengthOf(rules)}${when}${not}.`);
   }
   if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules);
   else if (type === "array") validateItems(value as readonly unknown[], rules, name);
@@ -42,10 +42,15 @@ export function validate(value: unknown, rules: Rules, name: string, owner?: Rul
   }
 }
 
-function hasType(value: unknown, type: string): boolean {
+function hasType(value: unknown, { type, minItems }: Rules): boolean {
   if (type === "integer") return Number.isSafeInteger(value);
   if (type === "number") return Number.isFinite(value);
-  return (Array.isArray(value) ? "array" : value === null || typeof value) === type;
+  if (Array.isArray(value)) return type === "array" && !(value.length < (minItems as number));
+  return value !== null && typeof value === type;
+}
+
+function lengthOf({ minItems, items }: Rules): string {
+  return minItems ? ` of at least ${minItems} ${items?.type}${minItems === 1 ? "" : "s"}` : "";
 }
 
 function isRequired({ required }: Rules, field: string): boolean {
@@ -63,13 +68,9 @@ function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules):
   }
 }
 
-function validateItems(list: readonly unknown[], { items, minItems }: Rules, name: string): void {
+function validateItems(list: readonly unknown[], { items }: Rules, name: string): void {
   if (items === undefined) return;
-  const { type } = items;
-  if (list.length < (minItems as number)) {
-    throw refusal("INVALID_ARGUMENT", `${name} must be a list of at least ${minItems} ${type}.`);
-  }
-  const isText = type === "string";
+  const isText = items.type === "string";
   for (let index = 0; index < list.length; index++) {
     // Nothing is called, and no name built, for each of thousands of texts.
     if (!isText || typeof list[index] !== "string") validate(list[index], items, `${name}[${index}]`);
