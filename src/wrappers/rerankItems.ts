@@ -14,8 +14,10 @@ import { runBatches } from "./runBatches.js";
 
 const { body: rules } = requests.rerankDocuments;
 
-/** Options of {@link RerankItems}. */
-export interface RerankItemsOptions<T> extends CallOptions {
+/** Options of {@link RerankItems}: those of a call, its own, and the fields of a rerank that are passed on. */
+export interface RerankItemsOptions<T>
+  extends CallOptions,
+    Omit<RerankRequest, "query" | "documents" | "top_n" | "return_documents"> {
   /**
    * The text the service is to rank an item by. Called for every item before anything is sent, and for those
    * after the first batch once more when they are, so that not all texts need be kept.
@@ -23,8 +25,6 @@ export interface RerankItemsOptions<T> extends CallOptions {
   text: (item: T, index: number) => string;
   /** The name of the reranker model. @default the client's rerankModel */
   model?: string | undefined;
-  /** A task description that guides the ranking. */
-  task?: string | undefined;
   /** Keep this many of the best: at least 1. Applied once, to all items together. @default all */
   topN?: number | undefined;
   /**
@@ -95,8 +95,8 @@ async function rankItems<T>(
   if (!Array.isArray(list)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.
   const items: readonly T[] = [...list];
-  const { model, task, topN } = own;
-  const body = { query, model, task, return_documents: false };
+  const { topN } = own;
+  const body = { ...fieldsOf(own), query, top_n: undefined, return_documents: false };
   validate({ ...body, documents: [""] }, rules, "body");
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   const batchSize = checkInteger(own.batchSize ?? Math.max(1, items.length), "batchSize", 1);
@@ -119,6 +119,11 @@ async function rankItems<T>(
     done.push({ offset: batch * batchSize, ranking: data, attempts, headers: answer.headers });
   });
   return mergeRankings(items, done, topN);
+}
+
+/** The options that are fields of the request's body. */
+function fieldsOf(own: object): Partial<RerankRequest> {
+  return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rules.properties, name)));
 }
 
 /** Checks every text, and keeps those of the first batch only; the others are asked for again when they are sent. */
