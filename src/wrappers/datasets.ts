@@ -9,12 +9,12 @@ import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { handleErrors, openFile } from "../files/openFile.js";
-import { limits } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 
-const maxFileBytes = limits.uploadDatasetFile.file.maxBytes;
+const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
 /** How far an upload got. */
 export interface UploadProgress {
