@@ -6,8 +6,13 @@ const nothing: object = Object.freeze(Object.create(null));
 /** An own-properties-only copy, so that a polluted Object.prototype adds nothing to it. */
 export function ownProperties<T extends object>(value: T | undefined, what: string): T {
   if (value === undefined) return nothing as T;
-  validate(value, { type: "object" }, what);
+  checkObject(value, what);
   return Object.assign(Object.create(null), value) as T;
+}
+
+/** An object that is no list. */
+export function checkObject(value: unknown, what: string): void {
+  validate(value, { type: "object" }, what);
 }
 
 /** A resource id as it may stand in a path: never one that could turn the call into another operation. */
@@ -108,6 +113,9 @@ export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
 export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
 }
+
+/** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
+export const longestTimerMs: number = 2 ** 31 - 1;
 
 /** A duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {

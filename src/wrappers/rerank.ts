@@ -9,8 +9,6 @@ import { validate } from "../options/validate.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
 const { body: rules } = requests.rerankDocuments;
-// The answer can carry every document back.
-const maxResponseBytes = 64 * 1024 * 1024;
 
 /** Ranks documents by their relevance to a query. (Interface document: Endpoints, Rerank documents.) */
 export interface Rerank {
@@ -39,7 +37,7 @@ export function createRerank(client: ClientSettings): Rerank {
     const settings = callSettings(client, options);
     validate(body, rules, "body");
     const whole = withModel(body, client.rerankModel);
-    const call = { operation: "rerankDocuments", body: whole, maxResponseBytes, read } as const;
+    const call = { operation: "rerankDocuments", body: whole, read } as const;
     return makeCall(client, call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
