@@ -7,7 +7,7 @@ import { hoistSchemas, nameReference } from "./hoistSchemas.js";
 /** Writes the public types: what openapi-typescript makes of each schema of the contract, under the schema's name. */
 export async function generateTypes(document: Document): Promise<string> {
   const nodes = await openapiTypescript({ ...documented(document), paths: {} } as unknown as OpenAPI3, {
-    // Linting is `npm run lint:spec`: the older rules inside openapi-typescript do not know ours.
+    // Linting is `npm run lint`: the older rules inside openapi-typescript do not know ours.
     redocly: await createConfig({ extends: [] }),
     defaultNonNullable: false,
     silent: true,

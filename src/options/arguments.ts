@@ -6,8 +6,13 @@ const nothing: object = Object.freeze(Object.create(null));
 /** An own-properties-only copy, so that a polluted Object.prototype adds nothing to it. */
 export function ownProperties<T extends object>(value: T | undefined, what: string): T {
   if (value === undefined) return nothing as T;
-  validate(value, { type: "object" }, what);
+  checkObject(value, what);
   return Object.assign(Object.create(null), value) as T;
+}
+
+/** An object that is no list. */
+export function checkObject(value: unknown, what: string): void {
+  validate(value, { type: "object" }, what);
 }
 
 /** A resource id as it may stand in a path: never one that could turn the call into another operation. */
