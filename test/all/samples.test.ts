@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root, run } from "./support/project.js";
-import { useRecordingServer } from "./support/recordingServer.js";
+import { root, run } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
 
 // The reference's samples for curl and in Python; those in TypeScript are snippets of the guides.
 const server = useRecordingServer();

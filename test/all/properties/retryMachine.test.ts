@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { RetryEvent } from "../../src/call/decisions.js";
-import { decideRetry } from "../../src/call/retry.js";
-import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../src/index.js";
-import { operationCalls } from "../support/clients.js";
-import { decisionRows, type RowServer } from "../support/decisionRows.js";
+import type { RetryEvent } from "../../../src/call/decisions.js";
+import { decideRetry } from "../../../src/call/retry.js";
+import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
+import { operationCalls } from "../../support/clients.js";
+import { decisionRows, type RowServer } from "../../support/decisionRows.js";
 import { plainClient } from "./support/client.js";
 import { settled } from "./support/failures.js";
 import { FakeClock } from "./support/fakeClock.js";

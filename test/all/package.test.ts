@@ -3,9 +3,9 @@ import path from "node:path";
 import { build } from "esbuild";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { canaryKey } from "./support/canary.js";
-import { consumer, installPackedPackage, type PackedPackage } from "./support/packedPackage.js";
-import { type Outcome, root, run } from "./support/project.js";
+import { canaryKey } from "../support/canary.js";
+import { consumer, installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
+import { type Outcome, root, run } from "../support/project.js";
 
 const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
 let packed: PackedPackage;

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as bundleSize from "../bench/scenarios/bundleSize.js";
-import * as manyAtOnce from "../bench/scenarios/manyAtOnce.js";
-import * as uploadMemory from "../bench/scenarios/uploadMemory.js";
-import { installPackedPackage, type PackedPackage } from "./support/packedPackage.js";
+import * as bundleSize from "../../bench/scenarios/bundleSize.js";
+import * as manyAtOnce from "../../bench/scenarios/manyAtOnce.js";
+import * as uploadMemory from "../../bench/scenarios/uploadMemory.js";
+import { installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
 
 let packed: PackedPackage;
 let entry: string;

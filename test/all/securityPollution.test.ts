@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type ReceivedRequest, useRecordingServer } from "./support/recordingServer.js";
-import { runScript } from "./support/script.js";
+import { type ReceivedRequest, useRecordingServer } from "../support/recordingServer.js";
+import { runScript } from "../support/script.js";
 
 const server = useRecordingServer();
 
