@@ -50,7 +50,7 @@ beforeAll(async () => {
     for (let run = left.shift(); run; run = left.shift()) seen.set(run, await run.act());
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-}, 120_000);
+});
 
 async function act({ call }: OperationCall, row: DecisionRow, options: ClientOptions): Promise<Seen> {
   const server = await new ServerOfRow(row.server).start();

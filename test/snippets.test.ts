@@ -216,7 +216,7 @@ describe("a snippet of the docs", () => {
     await remove();
   });
 
-  test("cli.sh and cliJson.sh run against the contract's mock", { timeout: 60_000 }, async () => {
+  test("cli.sh and cliJson.sh run against the contract's mock", async () => {
     const { folder: temporary, remove } = await temporaryFolder();
     const command = path.join(temporary, "tunerank");
     await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
@@ -229,7 +229,7 @@ describe("a snippet of the docs", () => {
     await remove();
   });
 
-  test("curl.sh calls all four operations", { timeout: 30_000 }, async () => {
+  test("curl.sh calls all four operations", async () => {
     server.reply(done);
     const env = environment(server.url);
     const { exitCode, stdout } = await run("bash", ["-e", path.join(folder, "curl.sh")], { env });

@@ -68,7 +68,7 @@ describe.each(transports)("over $name", ({ options, name }) => {
     test.each<[how: string, code: StatusCode]>([
       ["was aborted", "CANCELLED"],
       ["met its deadline", "DEADLINE_EXCEEDED"],
-    ])("that gives no more when the call %s", { timeout: 2_000 }, async (_how, code) => {
+    ])("that gives no more when the call %s", async (_how, code) => {
       server.listen((request) => void request.on("error", () => {}).resume());
       const { file, released } = make(3, "stalls");
       const controller = new AbortController();

@@ -27,7 +27,7 @@ const script = `
   console.log("done");
 `;
 
-describe.skipIf(!node)(`NODE_USE_ENV_PROXY${skipped}`, { timeout: 20_000 }, () => {
+describe.skipIf(!node)(`NODE_USE_ENV_PROXY${skipped}`, () => {
   const runWith = (env: Record<string, string>) => runScript(script, env, { node: node ?? "" });
   const done = { exitCode: 0, stdout: "done\n" };
 

@@ -12,7 +12,7 @@ let packed: PackedPackage;
 
 beforeAll(async () => {
   packed = await installPackedPackage();
-}, 60_000);
+});
 // A package that could not be packed has told so above.
 afterAll(() => packed?.remove());
 
@@ -246,9 +246,9 @@ describe.each([
         noEmit: true,
       });
       declarations = program.getSourceFiles().filter(({ fileName }) => fileName.includes("/tunerank/dist/"));
-    }, 30_000);
+    });
 
-    test("type-checks, declarations included", { timeout: 30_000 }, () => {
+    test("type-checks, declarations included", () => {
       const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
         const text = ts.flattenDiagnosticMessageText(messageText, "\n");
         return `${file && path.relative(packed.user, file.fileName)}: ${text}`;

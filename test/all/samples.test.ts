@@ -50,7 +50,6 @@ describe("a sample of the reference", () => {
     const missing = spawnSync(program, ["--version"]).error !== undefined;
     test.skipIf(missing).each(operations)(
       `$name with ${program} makes its request and reads the answer`,
-      { timeout: 30_000 },
       async ({ name, sends, body, answer, python }) => {
         server.reply({ json: answer });
         const env = {

@@ -113,7 +113,7 @@ describe.each(["node:http", "fetch"])("over %s, on Object.prototype", (transport
   let seen: Seen;
   beforeAll(async () => {
     seen = await callWith(transport, names);
-  }, 120_000);
+  });
 
   test("nothing gives five requests, to compare with", () => {
     expect(seen.requests.clean).toHaveLength(5);

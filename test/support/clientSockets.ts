@@ -1,6 +1,7 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
+import { turns } from "./turns.js";
 
 // Node names every socket that a client of this process opens, over node:http and over fetch.
 const clients: Set<Socket> = new Set();
@@ -15,6 +16,5 @@ export async function readByClient(server: Socket | null): Promise<void> {
   const client = [...clients].find(({ localPort }) => localPort === server.remotePort);
   if (client === undefined) throw new Error("No client of this process has this connection.");
   while (client.bytesRead < server.bytesWritten && !client.destroyed) await turn();
-  // What was read passes through a few promises and streams: none of them waits for anything outside of this process.
-  for (let turns = 0; turns < 10; turns += 1) await turn();
+  await turns();
 }
