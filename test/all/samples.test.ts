@@ -1,13 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
-import { root, run } from "../support/project.js";
+import { describe, expect, inject, test } from "vitest";
+import { program as commandLine } from "../support/commandLine.js";
+import { root, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 // The reference's samples for curl and in Python; those in TypeScript are snippets of the guides.
 const server = useRecordingServer();
 const train = await readFile(path.join(root, "examples/train.jsonl"));
+const snippets = path.join(root, "docs/snippets");
 const account = "/v1/accounts/acme";
 const query = "I forgot my password";
 const documents = ["Choose Reset on the sign-in page.", "Invoices are PDF files."];
@@ -43,25 +45,22 @@ const operations = [
   },
 ];
 
-const programs = { sh: "bash", py: "python3" };
+const programs = { sh: ["bash", "curl"], py: ["python3"] };
+const missing = (program: string) => spawnSync(program, ["--version"]).error !== undefined;
+const environment = (baseUrl: string) => ({
+  TUNERANK_BASE_URL: baseUrl,
+  TUNERANK_API_KEY: "sample-key",
+  TUNERANK_ACCOUNT_ID: "acme",
+});
 
 describe("a sample of the reference", () => {
-  for (const [extension, program] of Object.entries(programs)) {
-    const missing = spawnSync(program, ["--version"]).error !== undefined;
-    test.skipIf(missing).each(operations)(
+  for (const [extension, [program = "", ...others]] of Object.entries(programs)) {
+    test.skipIf([program, ...others].some(missing)).each(operations)(
       `$name with ${program} makes its request and reads the answer`,
       async ({ name, sends, body, answer, python }) => {
         server.reply({ json: answer });
-        const env = {
-          TUNERANK_BASE_URL: server.url,
-          TUNERANK_API_KEY: "sample-key",
-          TUNERANK_ACCOUNT_ID: "acme",
-        };
-        const { exitCode, stdout } = await run(
-          program,
-          [path.join(root, `docs/snippets/${name}.${extension}`)],
-          { env },
-        );
+        const file = path.join(snippets, `${name}.${extension}`);
+        const { exitCode, stdout } = await run(program, [file], { env: environment(server.url) });
         expect({ exitCode, stdout }).toEqual({
           exitCode: 0,
           stdout: extension === "py" ? python : JSON.stringify(answer),
@@ -79,4 +78,34 @@ describe("a sample of the reference", () => {
       },
     );
   }
+});
+
+describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
+  test("cli.sh and cliJson.sh run against the contract's mock", async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const command = path.join(temporary, "tunerank");
+    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${commandLine}' "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = { ...environment(inject("mockUrl")), PATH: `${temporary}:${process.env.PATH}` };
+    const shell = (file: string) => run("bash", ["-e", path.join(snippets, file)], { env });
+    const { exitCode, stdout } = await shell("cli.sh");
+    expect(exitCode).toBe(0);
+    await expect(stdout).toMatchFileSnapshot(path.join(snippets, "cli.out.txt"));
+    expect(await shell("cliJson.sh")).toMatchObject({ exitCode: 0, stdout: "JOB_STATE_RUNNING\n" });
+    await remove();
+  });
+
+  test("curl.sh calls all four operations", async () => {
+    server.reply({ json: {} });
+    const env = environment(server.url);
+    const { exitCode, stdout } = await run("bash", ["-e", path.join(snippets, "curl.sh")], { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "{}{}{}{}" });
+    const sent = server.requests.map(({ method, url }) => `${method} ${url}`);
+    expect(sent).toEqual(operations.map(({ sends }) => sends));
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+      Array(4).fill("Bearer sample-key"),
+    );
+    expect(server.requests[3]?.files).toMatchObject([{ part: "file", bytes: train }]);
+  });
 });
