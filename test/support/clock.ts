@@ -48,9 +48,14 @@ export class TestClock {
     this.now = until;
   }
 
+  /** Whether something waits for exactly this long from now. */
+  isAwaited(ms: number): boolean {
+    return [...this.#timers].some(({ at }) => at === this.now + ms);
+  }
+
   /** Resolves once something waits for exactly this long from now. */
   async waitsFor(ms: number): Promise<void> {
-    while (![...this.#timers].some(({ at }) => at === this.now + ms)) await turn();
+    while (!this.isAwaited(ms)) await turn();
   }
 
   /** Lets so much time pass once something waits for exactly that long. */
