@@ -23,6 +23,7 @@ const config: ViteUserConfig = defineConfig({
     // Only ends what hangs, also on a busy machine: what a test says about time it asserts itself.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 120_000, interval: 10 } },
     globalSetup: ["test/support/mock.ts"],
     setupFiles: ["test/support/canarySetup.ts"],
     // A rejection nobody handles ends the run as an exception does.

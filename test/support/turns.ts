@@ -15,3 +15,8 @@ export async function isPending(promise: Promise<unknown>): Promise<boolean> {
   await turns();
   return !settled;
 }
+
+/** Resolves once the condition holds. It has no time of its own: what never holds ends with its test. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await turn();
+}
