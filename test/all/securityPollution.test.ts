@@ -3,9 +3,9 @@ import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { canaryKey } from "./support/canary.js";
-import { root, run, temporaryFolder } from "./support/project.js";
-import { type ReceivedRequest, type Reply, useRecordingServer } from "./support/recordingServer.js";
+import { canaryKey } from "../support/canary.js";
+import { root, run, temporaryFolder } from "../support/project.js";
+import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
 
@@ -149,7 +149,7 @@ describe.each(["node:http", "fetch"])("over %s, on Object.prototype", (transport
   let seen: Seen;
   beforeAll(async () => {
     seen = await callWith(transport, names);
-  }, 240_000);
+  });
 
   test("nothing gives the requests and outcomes to compare with", () => {
     expect(seen.requests.clean).toHaveLength(15);
