@@ -1,4 +1,6 @@
+import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/options.js";
+import type { Times } from "./times.js";
 
 /** Why a call ended before its answer. */
 export type EndReason = "aborted" | "deadline";
@@ -7,16 +9,6 @@ export type EndReason = "aborted" | "deadline";
 export interface Stoppable {
   abort(reason: "aborted" | "attempt-timeout"): void;
 }
-
-/** How long a call and each of its attempts may take. */
-export interface DeadlineOptions {
-  readonly timeoutMs: number;
-  readonly attemptTimeoutMs: number;
-  readonly signal: AbortSignalLike | undefined;
-}
-
-// Timers hold 31 bits; a longer time is as good as none.
-const longestMs = 2 ** 31 - 1;
 
 /** One call's time: one timer for its deadline and its attempts', and the caller's signal; `dispose` releases both. */
 export class Deadline {
@@ -31,7 +23,7 @@ export class Deadline {
   #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
 
-  constructor({ timeoutMs, attemptTimeoutMs, signal }: DeadlineOptions) {
+  constructor({ timeoutMs, attemptTimeoutMs }: Times, signal: AbortSignalLike | undefined) {
     const now = performance.now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = now + timeoutMs;
@@ -98,7 +90,7 @@ export class Deadline {
   }
 
   #start(now: number): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestMs));
+    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestTimerMs));
   }
 
   #restart(now: number): void {

@@ -1,5 +1,6 @@
 import { findForm, type Span } from "./findForm.js";
 import { type KeyForm, keyForms, leastCharacters, plainForm } from "./keyForms.js";
+import { memberOf } from "./memberOf.js";
 import { type Characters, undoEscapes } from "./undoEscapes.js";
 import { isWholeValue } from "./wholeValue.js";
 
@@ -43,10 +44,10 @@ const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "
 /** A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them. */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
   if (!(cause instanceof Error)) return typeof cause === "string" ? redact(cause) : undefined;
-  const inner = depth < 3 ? redactCause(redact, cause.cause, depth + 1) : undefined;
+  const inner = depth < 3 ? redactCause(redact, memberOf(cause, "cause"), depth + 1) : undefined;
   const copy = new Error(redact(cause.message), inner === undefined ? undefined : { cause: inner });
   for (const name of keptFields) {
-    const value = (cause as { [name in (typeof keptFields)[number]]?: unknown })[name];
+    const value = memberOf(cause, name);
     if (typeof value === "number") Object.assign(copy, { [name]: value });
     else if (typeof value === "string") Object.assign(copy, { [name]: redact(value) });
   }

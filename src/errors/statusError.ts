@@ -72,7 +72,8 @@ export class StatusError extends Error {
     // Its own members only: a polluted prototype says nothing of what happened.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
     super(`[${own.code}] ${message}`, own.cause === undefined ? undefined : { cause: own.cause });
-    Object.defineProperty(this, brand, { value: true });
+    // A descriptor that inherits nothing: Object.prototype may have a `get` or `set`.
+    Object.defineProperty(this, brand, { __proto__: null, value: true } as PropertyDescriptor);
     this.code = own.code;
     this.executed = own.executed;
     this.codeSource = own.codeSource;
