@@ -7,10 +7,14 @@ const flags = ["--conditions=tunerank-source", "--import", "tsx", "--input-type=
 export function runScript(
   script: string,
   env: Record<string, string>,
-  { node = process.execPath, args = [] }: { node?: string; args?: readonly string[] } = {},
+  {
+    node = process.execPath,
+    args = [],
+    cwd = root,
+  }: { node?: string; args?: readonly string[]; cwd?: string } = {},
 ): Promise<Outcome> {
   return run(node, [...args, ...flags, "-e", script], {
-    cwd: root,
+    cwd,
     env: { TUNERANK_API_KEY: canaryKey, ...env },
   });
 }
