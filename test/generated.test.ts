@@ -53,29 +53,29 @@ test("a new optional boolean of a rerank is typed, checked and sent once the con
 }, async () => {
   const task = "          example: Find the help article that answers the customer's question.\n";
   const field =
-    "        truncate:\n          type: boolean\n          description: Whether long documents are cut.\n";
+    "        new_flag:\n          type: boolean\n          description: Whether long documents are cut.\n";
   await changeContract(task, task + field);
   expect(await generate(copy.folder)).toMatchObject({ exitCode: 0, stderr: "" });
   const types = await readFile(path.join(copy.folder, "src/generated/types.ts"), "utf8");
-  expect(types).toContain("/** Whether long documents are cut. */\n    truncate?: boolean | undefined;");
+  expect(types).toContain("/** Whether long documents are cut. */\n    new_flag?: boolean | undefined;");
 
   const script = `
     import { createClient } from "./src/index.ts";
     const client = createClient({ baseUrl: process.env.URL, maxRetries: 0 });
-    const { message } = await client.rerank({ query: "q", documents: ["d"], truncate: "yes" }).catch((e) => e);
+    const { message } = await client.rerank({ query: "q", documents: ["d"], new_flag: "yes" }).catch((e) => e);
     console.log(message);
-    await client.rerank({ query: "q", documents: ["d"], truncate: true });
-    await client.rerank.items("q", ["d"], { text: String, truncate: false });
+    await client.rerank({ query: "q", documents: ["d"], new_flag: true });
+    await client.rerank.items("q", ["d"], { text: String, new_flag: false });
   `;
   server.reply({ json: { data: [] } });
   expect(await runScript(script, { URL: server.url }, { cwd: copy.folder })).toEqual({
     exitCode: 0,
-    stdout: "[INVALID_ARGUMENT] truncate must be true or false when given.\n",
+    stdout: "[INVALID_ARGUMENT] new_flag must be true or false when given.\n",
     stderr: "",
   });
   expect(server.requests.map(({ body }) => JSON.parse(body.toString()))).toEqual([
-    { query: "q", documents: ["d"], truncate: true },
-    { query: "q", documents: ["d"], truncate: false, return_documents: false },
+    { query: "q", documents: ["d"], new_flag: true },
+    { query: "q", documents: ["d"], new_flag: false, return_documents: false },
   ]);
 });
 
