@@ -1,3 +1,4 @@
+import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
 import { checkFileName, checkInteger } from "../options/arguments.js";
 import type { FileSource, UrlLike } from "./fileSource.js";
@@ -80,7 +81,7 @@ async function sized(source: FileSource, size: number | undefined): Promise<File
 }
 
 function nameOfBlob(blob: Blob): string {
-  const { name } = blob as { name?: unknown };
+  const name = memberOf(blob, "name");
   return typeof name === "string" ? checkFileName(name, "the file's name") : needName(undefined, "a Blob");
 }
 

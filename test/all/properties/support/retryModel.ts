@@ -1,6 +1,6 @@
 // The decision table's rules in few words, to hold the client against: see contract/conformance/retries.json.
-import type { OperationId } from "../../../src/index.js";
-import { type DecisionRow, decisionRows } from "../../support/decisionRows.js";
+import type { OperationId } from "../../../../src/index.js";
+import { type DecisionRow, decisionRows } from "../../../support/decisionRows.js";
 
 /** What becomes of one request: a row of the table, or success when there is none. */
 export interface Outcome {

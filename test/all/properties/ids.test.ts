@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CallPromise, Client, FetchLike } from "../../src/index.js";
-import { isStatusError } from "../../src/index.js";
-import { transports } from "../support/clients.js";
+import type { CallPromise, Client, FetchLike } from "../../../src/index.js";
+import { isStatusError } from "../../../src/index.js";
+import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { useEchoServer } from "./support/echoServer.js";
 import { inOneRead } from "./support/inOneRead.js";

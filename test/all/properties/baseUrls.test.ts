@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import type { FetchLike } from "../../src/index.js";
-import { transports } from "../support/clients.js";
+import type { FetchLike } from "../../../src/index.js";
+import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { useEchoServer } from "./support/echoServer.js";
 import { hides, settled } from "./support/failures.js";

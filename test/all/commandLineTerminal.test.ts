@@ -1,13 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { onTerminal, tunerank } from "./support/commandLine.js";
-import { temporaryFolder } from "./support/project.js";
-import { useRecordingServer } from "./support/recordingServer.js";
-
-// Each is a process of its own.
-vi.setConfig({ testTimeout: 30_000 });
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { onTerminal, tunerank } from "../support/commandLine.js";
+import { temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
 
 // util-linux's `script` gives a real terminal; other systems' take other arguments.
 const hasTerminal = /util-linux/.test(spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "");

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Client, StatusError } from "../../src/index.js";
-import { transports } from "../support/clients.js";
+import type { Client, StatusError } from "../../../src/index.js";
+import { transports } from "../../support/clients.js";
 import { behaviour, isRefusal, namesUnavailable } from "./support/behaviours.js";
 import { plainClient } from "./support/client.js";
 import { settled } from "./support/failures.js";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import type { RerankRequest } from "../../src/index.js";
-import { transports } from "../support/clients.js";
+import type { RerankRequest } from "../../../src/index.js";
+import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { type Echo, useEchoServer } from "./support/echoServer.js";
 import { settled } from "./support/failures.js";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { RetryEvent } from "../../src/call/decisions.js";
-import { decideRetry } from "../../src/call/retry.js";
-import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../src/index.js";
-import { operationCalls } from "../support/clients.js";
-import { decisionRows, type RowServer } from "../support/decisionRows.js";
+import type { RetryEvent } from "../../../src/call/decisions.js";
+import { decideRetry } from "../../../src/call/retry.js";
+import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
+import { operationCalls } from "../../support/clients.js";
+import { TestClock } from "../../support/clock.js";
+import { decisionRows, type RowServer } from "../../support/decisionRows.js";
 import { plainClient } from "./support/client.js";
 import { settled } from "./support/failures.js";
-import { FakeClock } from "./support/fakeClock.js";
 import { inOneRead } from "./support/inOneRead.js";
 import {
   type Budget,
@@ -22,13 +22,13 @@ import {
 } from "./support/retryModel.js";
 import { times, within } from "./support/runs.js";
 
-let clock: FakeClock;
+let clock: TestClock;
 beforeEach(() => {
-  clock = new FakeClock();
+  clock = new TestClock();
 });
 afterEach(() => {
+  clock.remove();
   vi.restoreAllMocks();
-  vi.unstubAllGlobals();
 });
 
 // Answers without a time, to which one may be added where it changes nothing but the wait.

@@ -4,10 +4,10 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { breakingChanges } from "./support/breakingChanges.js";
-import type { Part } from "./support/contractParts.js";
-import { harmlessChanges } from "./support/harmlessChanges.js";
-import { root, run, temporaryFolder } from "./support/project.js";
+import { breakingChanges } from "../support/breakingChanges.js";
+import type { Part } from "../support/contractParts.js";
+import { harmlessChanges } from "../support/harmlessChanges.js";
+import { root, run, temporaryFolder } from "../support/project.js";
 
 const places = [...(process.env.PATH ?? "").split(path.delimiter), path.join(homedir(), "go", "bin")];
 const oasdiff = places.map((place) => path.join(place, "oasdiff")).find((file) => existsSync(file));

@@ -3,16 +3,16 @@ import path from "node:path";
 import { build } from "esbuild";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { canaryKey } from "./support/canary.js";
-import { consumer, installPackedPackage, type PackedPackage } from "./support/packedPackage.js";
-import { type Outcome, root, run } from "./support/project.js";
+import { canaryKey } from "../support/canary.js";
+import { consumer, installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
+import { type Outcome, root, run } from "../support/project.js";
 
 const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
 let packed: PackedPackage;
 
 beforeAll(async () => {
   packed = await installPackedPackage();
-}, 60_000);
+});
 // A package that could not be packed has told so above.
 afterAll(() => packed?.remove());
 
@@ -252,9 +252,9 @@ describe.each([
         noEmit: true,
       });
       declarations = program.getSourceFiles().filter(({ fileName }) => fileName.includes("/tunerank/dist/"));
-    }, 30_000);
+    });
 
-    test("type-checks, declarations included", { timeout: 30_000 }, () => {
+    test("type-checks, declarations included", () => {
       const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
         const text = ts.flattenDiagnosticMessageText(messageText, "\n");
         return `${file && path.relative(packed.user, file.fileName)}: ${text}`;

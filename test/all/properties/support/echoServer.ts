@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import busboy from "busboy";
 import { afterAll, beforeAll } from "vitest";
-import type { RerankRequest } from "../../../src/index.js";
+import type { RerankRequest } from "../../../../src/index.js";
 
 /** What the server is to answer. */
 export interface Answer {

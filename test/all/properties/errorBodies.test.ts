@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { describe, test } from "vitest";
-import { codes } from "../../src/generated/contract.js";
-import { transports } from "../support/clients.js";
+import { codes } from "../../../src/generated/contract.js";
+import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { asking, useEchoServer } from "./support/echoServer.js";
 import { base64, hides, settled } from "./support/failures.js";

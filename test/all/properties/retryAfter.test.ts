@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { describe, test } from "vitest";
-import { transports } from "../support/clients.js";
+import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { asking, useEchoServer } from "./support/echoServer.js";
 import { settled } from "./support/failures.js";

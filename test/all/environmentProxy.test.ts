@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { certificate } from "./support/certificate.js";
-import { useForwardProxy } from "./support/forwardProxy.js";
-import { temporaryFolder } from "./support/project.js";
-import { useRecordingServer } from "./support/recordingServer.js";
-import { runScript } from "./support/script.js";
-import { useSecureServer } from "./support/secureServer.js";
+import { certificate } from "../support/certificate.js";
+import { useForwardProxy } from "../support/forwardProxy.js";
+import { temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { runScript } from "../support/script.js";
+import { useSecureServer } from "../support/secureServer.js";
 
 // This Node where it has the feature, else one that is named for this test.
 const node = process.allowedNodeEnvironmentFlags.has("--use-env-proxy")
@@ -27,7 +27,7 @@ const script = `
   console.log("done");
 `;
 
-describe.skipIf(!node)(`NODE_USE_ENV_PROXY${skipped}`, { timeout: 20_000 }, () => {
+describe.skipIf(!node)(`NODE_USE_ENV_PROXY${skipped}`, () => {
   const runWith = (env: Record<string, string>) => runScript(script, env, { node: node ?? "" });
   const done = { exitCode: 0, stdout: "done\n" };
 

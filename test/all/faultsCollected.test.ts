@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { wireFaults } from "./support/faults/faults.js";
-import { testFaults } from "./support/faults/testFaults.js";
+import { wireFaults } from "../support/faults/faults.js";
+import { testFaults } from "../support/faults/testFaults.js";
 
 // The faults again, while whatever nobody holds is collected: what a call needs must be held by the call.
 setFlagsFromString("--expose-gc");

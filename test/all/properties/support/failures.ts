@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import { isStatusError, type StatusError } from "../../../src/index.js";
+import { isStatusError, type StatusError } from "../../../../src/index.js";
 
 /** Far more than a case takes on a busy machine, far less than a pattern that backtracks. */
 export const quicklyMs = 10_000;

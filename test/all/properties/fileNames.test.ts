@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { transports } from "../support/clients.js";
+import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { type Echo, useEchoServer } from "./support/echoServer.js";
 import { settled } from "./support/failures.js";

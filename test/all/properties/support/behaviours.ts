@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from "fast-check";
-import { codes } from "../../../src/generated/contract.js";
+import { codes } from "../../../../src/generated/contract.js";
 import type { Behaviour, Ending } from "./faultyService.js";
 
 // 408 and 499: somebody stopped waiting, whatever the service did.
