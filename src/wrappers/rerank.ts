@@ -41,7 +41,11 @@ export function createRerank(client: ClientSettings): Rerank {
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", () => send(body, options, (answer) => answer as RerankResponse));
   }
-  const items = createRerankItems(client, { check: (body) => checkBody(body, undefined), send });
+  const items = createRerankItems({
+    check: (body) => checkBody(body, undefined),
+    settings: (options) => callSettings(client, options),
+    send,
+  });
   return Object.assign(rerank, { items });
 }
 
