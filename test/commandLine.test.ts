@@ -167,6 +167,21 @@ test("rerank takes a field of JSON Lines from the standard input, and prints the
   expect(JSON.parse(`${server.only.body}`).documents).toEqual(["one", "two"]);
 });
 
+test("a value that starts with a dash is given after an equals sign", async () => {
+  server.reply({ json: ranking });
+  const surroundings = { baseUrl: server.url, input: "a\nb\n" };
+  const { exitCode } = await tunerank(["rerank", "--query=--json", "--task=-"], surroundings);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(`${server.only.body}`)).toMatchObject({ query: "--json", task: "-" });
+});
+
+test("what follows two dashes is no option, and short options may stand together", async () => {
+  const { exitCode, stderr } = await tunerank(["scale", "-q", "--", "-prod", "3"], { baseUrl: server.url });
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(server.only.url).toBe("/v1/accounts/acme/deployments/-prod:scale");
+  expect((await tunerank(["scale", "-qh"])).stdout).toMatch(/^Usage: tunerank scale /);
+});
+
 test("rerank of no account needs none", async () => {
   server.reply({ json: ranking });
   const surroundings = { baseUrl: server.url, input: "a\nb\n", env: { TUNERANK_ACCOUNT_ID: undefined } };

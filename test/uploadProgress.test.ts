@@ -38,11 +38,20 @@ describe.each(transports)("onProgress over $name", ({ options }) => {
   });
 });
 
-test("onProgress over node:http reports a file while it is read", async () => {
+test.each(transports)("onProgress over $name reports a path while it is read", async ({ options }) => {
   const seen: number[] = [];
-  await connect(server.url).datasets.upload("reviews", path.join(folder, "train.jsonl"), {
+  await connect(server.url, options).datasets.upload("reviews", path.join(folder, "train.jsonl"), {
     onProgress: ({ sentBytes }) => seen.push(sentBytes),
   });
   expect(seen.length).toBeGreaterThan(1);
   expect(seen[0]).toBeLessThan(size);
+});
+
+test("a fetch function that answers without having asked for the file is taken at its word", async () => {
+  const fetch = async () => Response.json({ bytes: size });
+  const seen: UploadProgress[] = [];
+  const upload = { verifyBytes: true, onProgress: (progress: UploadProgress) => seen.push(progress) };
+  const client = connect("https://service.test", { fetch });
+  await client.datasets.upload("reviews", path.join(folder, "train.jsonl"), upload);
+  expect(seen).toEqual([{ sentBytes: size, totalBytes: size }]);
 });

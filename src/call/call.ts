@@ -3,22 +3,19 @@ import type { Executed } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { type Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
+import { SourceError } from "../files/sourceError.js";
 import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { currentKey } from "./apiKey.js";
 import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
-import {
-  budget as budgetRule,
-  deadlines,
-  maxResponseBytes,
-  slowestUploadBytesPerSecond,
-} from "./decisions.js";
-import { endedFailure, Failure, networkFailure, unexpectedFailure } from "./failure.js";
+import { budget as budgetRule, maxResponseBytes } from "./decisions.js";
+import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { notify } from "./notify.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { decideRetry, isRepeatable, worse } from "./retry.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
+import { timesOf } from "./times.js";
 
 /** One call: an operation with its input, and how its answer is read. */
 export interface Call<T> extends OperationInput {
@@ -52,10 +49,9 @@ async function runCall<T>(
   settings: CallSettings,
 ): Promise<Outcome<T>> {
   const request = prepare(client.baseUrl, call);
-  const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs(call);
-  const attemptTimeoutMs = settings.attemptTimeoutMs ?? defaultAttemptTimeoutMs(call, settings, timeoutMs);
-  const deadline = new Deadline({ timeoutMs, attemptTimeoutMs, signal: settings.signal });
-  const run = { client, call, settings, request, timeoutMs, deadline, attempts: [] };
+  const times = timesOf(call, settings);
+  const deadline = new Deadline(times, settings.signal);
+  const run = { client, call, settings, request, timeoutMs: times.timeoutMs, deadline, attempts: [] };
   try {
     return await runAttempts(run);
   } finally {
@@ -100,6 +96,7 @@ async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
         typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
       if (found instanceof Failure) return found;
       key = found ?? "";
+      if (typeof request.body === "object") await deadline.during(request.body.part.file.check());
     }
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, undefined, settings.signal?.reason);
     exchange = client.transport.send({
@@ -118,6 +115,7 @@ async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
     return data instanceof Failure ? data : { data, answer };
   } catch (cause) {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
+    if (cause instanceof SourceError) return sourceFailure(cause);
     return cause instanceof TransportFailure ? networkFailure(cause, key) : unexpectedFailure(cause);
   } finally {
     deadline.attemptOver();
@@ -188,21 +186,4 @@ function report<T>({ call, settings, attempts }: Run<T>, waitMs?: number): void 
   const last = attempts.at(-1);
   if (settings.onAttempt === undefined || last === undefined) return;
   notify(settings.onAttempt, { ...last, operation: call.operation, ...(waitMs !== undefined && { waitMs }) });
-}
-
-// An upload may take as long as its file does at the slowest rate; one of unknown size, as the largest.
-function defaultTimeoutMs({ operation, body }: OperationInput): number {
-  const { timeoutMs } = deadlines[operation];
-  if (!(body instanceof Multipart)) return timeoutMs;
-  const { file, maxFileBytes } = body.part;
-  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / slowestUploadBytesPerSecond;
-}
-
-// Half of the time for a first try leaves the other half for a second, where there may be one.
-function defaultAttemptTimeoutMs(
-  { operation }: OperationInput,
-  { repeatable, maxRetries }: CallSettings,
-  timeoutMs: number,
-): number {
-  return isRepeatable(operation, repeatable) && maxRetries > 0 ? timeoutMs / 2 : timeoutMs;
 }

@@ -1,5 +1,6 @@
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/options.js";
+import type { Times } from "./times.js";
 
 /** Why a call ended before its answer. */
 export type EndReason = "aborted" | "deadline";
@@ -7,13 +8,6 @@ export type EndReason = "aborted" | "deadline";
 /** What a call is doing, as far as it can be stopped. */
 export interface Stoppable {
   abort(reason: "aborted" | "attempt-timeout"): void;
-}
-
-/** How long a call and each of its attempts may take. */
-export interface DeadlineOptions {
-  readonly timeoutMs: number;
-  readonly attemptTimeoutMs: number;
-  readonly signal: AbortSignalLike | undefined;
 }
 
 /** One call's time: one timer for its deadline and its attempts', and the caller's signal; `dispose` releases both. */
@@ -29,7 +23,7 @@ export class Deadline {
   #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
 
-  constructor({ timeoutMs, attemptTimeoutMs, signal }: DeadlineOptions) {
+  constructor({ timeoutMs, attemptTimeoutMs }: Times, signal: AbortSignalLike | undefined) {
     const now = performance.now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = now + timeoutMs;

@@ -1,7 +1,7 @@
 import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
 import { redact } from "../errors/errorBody.js";
 import { memberOf } from "../errors/memberOf.js";
-import { SourceError } from "../files/multipart.js";
+import { SourceError } from "../files/sourceError.js";
 import {
   type Exchange,
   type FailureReason,
@@ -53,10 +53,10 @@ export function networkFailure(failure: TransportFailure, key: string): Failure 
     events: [eventOfFailure(phase, reason, networkCode(cause))],
     httpStatus: status,
     cause,
+    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
     ...namedBy(failure),
     // An agent that node:http refuses has sent nothing.
     requested: reason !== "agent",
-    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
   });
 }
 
@@ -73,14 +73,23 @@ function namedBy({ reason, phase, cause }: TransportFailure): Named {
       return { code: "INVALID_ARGUMENT", codeSource: "client" };
     case "source":
       return cause instanceof SourceError
-        ? { code: cause.code, codeSource: "client", message: cause.message }
+        ? namedBySource(cause)
         : { code: "FAILED_PRECONDITION", codeSource: "client" };
     default:
       return { code: phase === "body" ? "INTERNAL" : "UNAVAILABLE", codeSource: "transport" };
   }
 }
 
-type Named = Pick<FailureDetails, "code" | "codeSource"> & { readonly message?: string };
+type Named = Pick<FailureDetails, "code" | "codeSource" | "hint" | "cause"> & { readonly message?: string };
+
+function namedBySource({ code, message, hint, cause }: SourceError): Named & { readonly message: string } {
+  return { code, codeSource: "client", message, hint, cause };
+}
+
+/** The refusal of a file that cannot be sent, before anything is. */
+export function sourceFailure(error: SourceError): Failure {
+  return new Failure({ ...namedBySource(error), executed: "no", events: ["ended"], requested: false });
+}
 
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
 

@@ -1,15 +1,15 @@
 import { type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
 import { withClient } from "./client.js";
-import { type Context, callOptions } from "./context.js";
-import { oneLine } from "./terminal.js";
+import type { Context } from "./context.js";
+import { jsonLine, oneLine } from "./safeText.js";
 
 /** `tunerank resume JOB` */
 export async function run(context: Context): Promise<void> {
-  const [id = ""] = context.positionals;
-  const { terminal } = context;
-  await withClient(context, async (client) => {
-    const job = await client.reinforcementFineTuningJobs.resume(id, callOptions(context));
-    if (terminal.json) terminal.print(JSON.stringify(job));
+  const [id = ""] = context.args;
+  const { terminal, signal } = context;
+  await withClient(context, "resumeReinforcementFineTuningJob", async (client) => {
+    const job = await client.reinforcementFineTuningJobs.resume(id, { signal });
+    if (terminal.json) terminal.print(jsonLine(job));
     else terminal.print(oneLine(lineOf(job, id)));
     throwIfFailed(job);
   });

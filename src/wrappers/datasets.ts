@@ -1,3 +1,4 @@
+import { openPath } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
@@ -7,7 +8,7 @@ import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
-import { hearErrors, openFile } from "../files/openFile.js";
+import { handleErrors, openFile } from "../files/openFile.js";
 import { limits } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
@@ -27,9 +28,15 @@ export interface UploadProgress {
 export interface UploadOptions extends CallOptions {
   /** The file's name; its base name is sent. Needed for what has no name of its own, such as bytes. */
   name?: string | undefined;
-  /** The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer. */
+  /**
+   * The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer.
+   * A stream must have at least one byte; an empty file is an empty path, Blob or Uint8Array.
+   */
   size?: number | undefined;
-  /** The media type of the part. @default the Blob's own type, else application/octet-stream */
+  /**
+   * The media type of the part. A Blob's own type that no header can carry is refused unless this is given.
+   * @default the Blob's own type, else application/octet-stream
+   */
   contentType?: string | undefined;
   /**
    * Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. It is not
@@ -52,8 +59,11 @@ export interface Datasets {
    *
    * @param datasetId The dataset's id alone, not its full resource name.
    * @param file A path or `file:` URL (Node), a Blob, a File, a Uint8Array, or a stream of bytes with `name`.
-   * Through `fetch` a stream is read whole before it is sent.
-   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
+   * Through `fetch` a stream is read whole before it is sent. A stream is read once.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
+   * `FAILED_PRECONDITION` when the source was read, ended, destroyed, locked or transferred before (nothing is sent
+   * then), or when a file changes, a stream fails, ends without a byte or has not its `size` (the request is then
+   * broken off before its end, so that nothing is stored).
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
   upload(
@@ -81,17 +91,17 @@ async function openAndSend(
   file: UploadFile,
   options: UploadOptions | undefined,
 ): Promise<Outcome<UploadDatasetFileResponse>> {
-  hearErrors(file);
+  handleErrors(file);
   const own = ownProperties(options, "options");
   const settings = callSettings(client, own);
   const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
   const verify = checkFlag(own.verifyBytes, "verifyBytes");
-  const source = await openFile(file, own.name, own.size);
+  const source = await openFile(file, own, openPath);
   try {
     const progress = progressOf(checkSize(source), onProgress);
-    const type = contentType ?? (source.type || "application/octet-stream");
+    const type = contentType ?? checkOwnType(source.type);
     const part = { file: source, maxFileBytes, onSent: progress.onSent };
     const call = {
       operation: "uploadDatasetFile",
@@ -143,6 +153,12 @@ function checkSize({ size }: FileSource): number | undefined {
       hint: "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
     },
   );
+}
+
+// The platform's own Blobs have a clean one, but it may be overridden.
+function checkOwnType(type: unknown): string {
+  if (typeof type === "string" && isHeaderText(type)) return type || "application/octet-stream";
+  throw invalid("The Blob's own type is not text that a header can carry: pass {contentType}.");
 }
 
 function checkContentType(value: unknown): string | undefined {

@@ -4,6 +4,7 @@ import { memberOf } from "../../errors/memberOf.js";
 import { fileChunks, Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
 import {
+  answeredEarly,
   type Exchange,
   type FailureReason,
   networkCode,
@@ -209,8 +210,6 @@ export class NodeExchange implements Exchange {
     this.#message?.destroy();
   }
 }
-
-const answeredEarly = "The answer came before the whole file was sent.";
 
 // A short text leaves in one write together with the headers; a long one is better not copied behind them.
 function encode(text: string): string | Buffer {
