@@ -38,7 +38,7 @@ const brand = Symbol.for("tunerank.StatusError");
 
 /**
  * The one error every call rejects with.
- * Its message begins with the code in brackets. (Interface document: Errors.)
+ * Its message begins with the code in brackets.
  */
 export class StatusError extends Error {
   override get name(): "StatusError" {
@@ -85,13 +85,6 @@ export class StatusError extends Error {
     if (own.body !== undefined) this.body = own.body;
     this.hint = own.hint ?? hintFor(own.code, own.executed, own.operation);
     this.attempts = own.attempts ?? [];
-  }
-
-  static {
-    // What an error does not have is undefined, whatever Object.prototype has.
-    const absent = { __proto__: null, value: undefined, writable: true, configurable: true };
-    for (const name of ["httpStatus", "operation", "requestId", "retryAfterMs", "body", "cause"])
-      Object.defineProperty(StatusError.prototype, name, absent as PropertyDescriptor);
   }
 
   /** A plain object for logs: every field but the stack and the causes. */

@@ -49,7 +49,7 @@ function fromBytes(bytes: Uint8Array, name: string): FileSource {
   };
 }
 
-// Its length is then 0, as if it were empty; only methods refuse it.
+// A detached array has length 0, like an empty one; only its methods throw.
 function isDetached(bytes: Uint8Array): boolean {
   try {
     bytes.keys();

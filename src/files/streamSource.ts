@@ -5,7 +5,7 @@ import { SourceError, unusable } from "./sourceError.js";
 /** Bytes that come one after another. */
 export type Stream = AsyncIterable<unknown> | ReadableStreamLike;
 
-// Streams and iterators that were read here: a second reading would give less, without saying so.
+// Streams and iterators that were read here: a second read would yield less, without an error.
 const used = new WeakSet<object>();
 const readers = new WeakMap<object, ReadableStreamDefaultReader<unknown>>();
 
@@ -86,7 +86,7 @@ function problemOfWebStream(stream: ReadableStreamLike): SourceError | undefined
   return isDisturbed(stream) ? unusable("a stream that was read or cancelled already") : undefined;
 }
 
-// A web stream does not say that it was read; a Response refuses such a body, and leaves any other as it was.
+// A web stream does not expose that it was read, but the Response constructor refuses such a body.
 function isDisturbed(stream: ReadableStreamLike): boolean {
   if (typeof Response === "undefined" || typeof ReadableStream === "undefined") return false;
   if (!(stream instanceof ReadableStream)) return false;
@@ -106,7 +106,7 @@ function isReadable(stream: object): stream is { destroy(): void } {
   return typeof memberOf(stream, "destroy") === "function";
 }
 
-// A Readable gives a new iterator each time, any other stream that can be read once gives itself.
+// A Readable returns a new iterator each time; any other single-use stream returns itself.
 function markUsed(stream: object, iterator: object): void {
   if (isReadable(stream)) used.add(stream);
   if (used.has(iterator)) throw unusable("a stream that was sent already");
@@ -136,7 +136,7 @@ async function* read(stream: ReadableStreamLike): AsyncGenerator<unknown> {
   }
 }
 
-// Ended half-way it would keep what is behind it open.
+// A stream abandoned half-way would keep its file or socket open.
 function release(stream: Stream): void {
   if (isReadable(stream)) stream.destroy();
   else

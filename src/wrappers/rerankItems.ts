@@ -1,19 +1,24 @@
 import type { Unusable } from "../call/answer.js";
 import { type Outcome, start } from "../call/callPromise.js";
 import { deadlines } from "../call/decisions.js";
-import type { CallSettings } from "../call/settings.js";
+import { type ClientSettings, callSettings } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
-import { limits } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger, ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/options.js";
+import { validate } from "../options/validate.js";
 import { errorOfBatches, RequestsMade } from "./batchFailure.js";
 import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
 import { readRanking } from "./readRanking.js";
 import { runBatches } from "./runBatches.js";
 
-/** Options of {@link RerankItems}. */
-export interface RerankItemsOptions<T> extends CallOptions {
+const { body: rules } = requests.rerankDocuments;
+
+/** Options of {@link RerankItems}: those of a call, its own, and the fields of a rerank that are passed on. */
+export interface RerankItemsOptions<T>
+  extends CallOptions,
+    Omit<RerankRequest, "query" | "documents" | "top_n" | "return_documents"> {
   /**
    * The text the service is to rank an item by. Called for every item before anything is sent, and for those
    * after the first batch once more when they are, so that not all texts need be kept.
@@ -21,8 +26,6 @@ export interface RerankItemsOptions<T> extends CallOptions {
   text: (item: T, index: number) => string;
   /** The name of the reranker model. @default the client's rerankModel */
   model?: string | undefined;
-  /** A task description that guides the ranking. */
-  task?: string | undefined;
   /** Keep this many of the best: at least 1. Applied once, to all items together. @default all */
   topN?: number | undefined;
   /**
@@ -67,27 +70,18 @@ export type RerankItems = <T>(
 ) => RerankItemsPromise<T>;
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
-export interface RerankCall {
-  /** @throws StatusError */
-  check(body: RerankRequest): unknown;
-  /** @throws StatusError */
-  settings(options: CallOptions): CallSettings;
-  send<R>(
-    body: RerankRequest,
-    options: CallOptions,
-    read: (answer: object) => R | Unusable,
-  ): Promise<Outcome<R>>;
-}
+export type SendRerank = <R>(
+  body: RerankRequest,
+  options: CallOptions,
+  read: (answer: object) => R | Unusable,
+) => Promise<Outcome<R>>;
 
-/** @internal Makes {@link RerankItems} over a rerank call. */
-export function createRerankItems(rerank: RerankCall): RerankItems {
+/** @internal Makes {@link RerankItems} over a client's rerank. */
+export function createRerankItems(client: ClientSettings, send: SendRerank): RerankItems {
   return function items(query, given, options) {
     return start(
       "rerankDocuments",
-      async () => {
-        const own = ownProperties(options, "options");
-        return rankItems(planOf(query, given, own, rerank), rerank);
-      },
+      async () => rankItems(planOf(query, given, options, client), send),
       (response) => response,
     );
   };
@@ -111,33 +105,34 @@ interface Plan<T> {
 function planOf<T>(
   query: string,
   list: readonly T[],
-  own: RerankItemsOptions<T>,
-  rerank: RerankCall,
+  options: RerankItemsOptions<T>,
+  client: ClientSettings,
 ): Plan<T> {
+  const own = ownProperties(options, "options");
   if (!Array.isArray(list)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.
   const items: readonly T[] = [...list];
-  const { model, task, topN } = own;
-  const body = { query, model, task, return_documents: false } as Plan<T>["body"];
-  rerank.check({ ...body, documents: [""] });
-  if (topN !== undefined) checkInteger(topN, "topN", limits.rerankDocuments.top_n.minimum);
+  const { topN } = own;
+  const body = { ...fieldsOf(own), query, top_n: undefined, return_documents: false };
+  validate({ ...body, documents: [""] }, rules, "body");
+  if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   const batchSize = checkInteger(own.batchSize ?? Math.max(1, items.length), "batchSize", 1);
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
   const textsOf = checkTexts(items, own.text, batchSize);
   const batches = Math.ceil(items.length / batchSize);
-  const { signal, timeoutMs } = rerank.settings(own);
+  const { signal, timeoutMs } = callSettings(client, own);
   const eachMs = timeoutMs ?? deadlines.rerankDocuments.timeoutMs;
   const endsAt = performance.now() + (timeoutMs ?? eachMs * Math.ceil(batches / concurrency));
   return { items, body, options: own, textsOf, batchSize, batches, concurrency, signal, eachMs, endsAt };
 }
 
-async function rankItems<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
+async function rankItems<T>(plan: Plan<T>, send: SendRerank): Promise<RerankItemsResponse<T>> {
   const { items, batchSize, batches, concurrency, options } = plan;
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
   const failed = await runBatches(batches, concurrency, plan.signal, async (batch, signal) => {
     try {
-      const ranked = await rankBatch(plan, rerank, batch, signal);
+      const ranked = await rankBatch(plan, send, batch, signal);
       made.add(ranked.attempts, "yes");
       done.push(ranked);
     } catch (error) {
@@ -152,7 +147,7 @@ async function rankItems<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankIt
 
 async function rankBatch<T>(
   { body, options, textsOf, batchSize, eachMs, endsAt }: Plan<T>,
-  rerank: RerankCall,
+  send: SendRerank,
   batch: number,
   signal: AbortSignalLike,
 ): Promise<DoneBatch> {
@@ -160,10 +155,15 @@ async function rankBatch<T>(
   const call = { ...options, signal, timeoutMs: Math.min(eachMs, leftMs) };
   const documents = textsOf(batch);
   const offset = batch * batchSize;
-  const { data, answer, attempts } = await rerank.send({ ...body, documents }, call, (value) =>
+  const { data, answer, attempts } = await send({ ...body, documents }, call, (value) =>
     readRanking(value, documents, offset),
   );
   return { offset, ranking: data, attempts, headers: answer.headers };
+}
+
+/** The options that are fields of the request's body. */
+function fieldsOf(own: object): Partial<RerankRequest> {
+  return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rules.properties, name)));
 }
 
 /** Checks every text, and keeps those of the first batch only; the others are asked for again when they are sent. */
