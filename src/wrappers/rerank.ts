@@ -43,7 +43,7 @@ export function createRerank(client: ClientSettings): Rerank {
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", () => send(body, options, (answer) => answer as RerankResponse));
   }
-  const items = createRerankItems(client, send);
+  const items = createRerankItems({ client, send });
   return Object.assign(rerank, { items });
 }
 

@@ -70,18 +70,24 @@ export type RerankItems = <T>(
 ) => RerankItemsPromise<T>;
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
-export type SendRerank = <R>(
-  body: RerankRequest,
-  options: CallOptions,
-  read: (answer: object) => R | Unusable,
-) => Promise<Outcome<R>>;
+export interface RerankCall {
+  readonly client: ClientSettings;
+  send<R>(
+    body: RerankRequest,
+    options: CallOptions,
+    read: (answer: object) => R | Unusable,
+  ): Promise<Outcome<R>>;
+}
 
-/** @internal Makes {@link RerankItems} over a client's rerank. */
-export function createRerankItems(client: ClientSettings, send: SendRerank): RerankItems {
+/** @internal Makes {@link RerankItems} over a rerank call. */
+export function createRerankItems(rerank: RerankCall): RerankItems {
   return function items(query, given, options) {
     return start(
       "rerankDocuments",
-      async () => rankItems(planOf(query, given, options, client), send),
+      async () => {
+        const own = ownProperties(options, "options");
+        return rankItems(planOf(query, given, own, rerank.client), rerank);
+      },
       (response) => response,
     );
   };
@@ -105,10 +111,9 @@ interface Plan<T> {
 function planOf<T>(
   query: string,
   list: readonly T[],
-  options: RerankItemsOptions<T>,
+  own: RerankItemsOptions<T>,
   client: ClientSettings,
 ): Plan<T> {
-  const own = ownProperties(options, "options");
   if (!Array.isArray(list)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.
   const items: readonly T[] = [...list];
@@ -126,13 +131,13 @@ function planOf<T>(
   return { items, body, options: own, textsOf, batchSize, batches, concurrency, signal, eachMs, endsAt };
 }
 
-async function rankItems<T>(plan: Plan<T>, send: SendRerank): Promise<RerankItemsResponse<T>> {
+async function rankItems<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
   const { items, batchSize, batches, concurrency, options } = plan;
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
   const failed = await runBatches(batches, concurrency, plan.signal, async (batch, signal) => {
     try {
-      const ranked = await rankBatch(plan, send, batch, signal);
+      const ranked = await rankBatch(plan, rerank, batch, signal);
       made.add(ranked.attempts, "yes");
       done.push(ranked);
     } catch (error) {
@@ -147,7 +152,7 @@ async function rankItems<T>(plan: Plan<T>, send: SendRerank): Promise<RerankItem
 
 async function rankBatch<T>(
   { body, options, textsOf, batchSize, eachMs, endsAt }: Plan<T>,
-  send: SendRerank,
+  rerank: RerankCall,
   batch: number,
   signal: AbortSignalLike,
 ): Promise<DoneBatch> {
@@ -155,7 +160,7 @@ async function rankBatch<T>(
   const call = { ...options, signal, timeoutMs: Math.min(eachMs, leftMs) };
   const documents = textsOf(batch);
   const offset = batch * batchSize;
-  const { data, answer, attempts } = await send({ ...body, documents }, call, (value) =>
+  const { data, answer, attempts } = await rerank.send({ ...body, documents }, call, (value) =>
     readRanking(value, documents, offset),
   );
   return { offset, ranking: data, attempts, headers: answer.headers };
