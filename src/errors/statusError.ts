@@ -1,6 +1,7 @@
 import type { OperationId } from "../generated/contract.js";
 import type { CodeSource, Executed, StatusCode } from "./codes.js";
 import { hintFor } from "./hints.js";
+import { memberOf } from "./memberOf.js";
 
 /** One HTTP request made for a call. */
 export interface Attempt {
@@ -115,12 +116,21 @@ export function isStatusError<C extends StatusCode = StatusCode>(
 
 /** The same refusal, with the operation it refused: a check of an argument does not know which it serves. */
 export function ofOperation(error: StatusError, operation: OperationId): StatusError {
-  const { code, executed, codeSource, inferred, hint, cause, stack } = error;
-  const message = error.message.slice(`[${code}] `.length);
-  const named = new StatusError(message, { code, executed, codeSource, inferred, hint, cause, operation });
+  const { stack } = error;
+  const named = new StatusError(messageOf(error), { ...detailsOf(error), operation });
   // Where the argument was refused.
   if (stack !== undefined) named.stack = stack;
   return named;
+}
+
+/** What an error was made of: its own members only, as a polluted prototype adds others. */
+export function detailsOf(error: StatusError): StatusErrorDetails {
+  return Object.assign(Object.create(null), error, { cause: memberOf(error, "cause") });
+}
+
+/** The message of an error without its code. */
+export function messageOf({ code, message }: StatusError): string {
+  return message.slice(`[${code}] `.length);
 }
 
 /** A refusal before anything is sent: `executed` is `"no"`. */

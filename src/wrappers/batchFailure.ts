@@ -1,6 +1,6 @@
 import { worse } from "../call/retry.js";
 import type { Executed } from "../errors/codes.js";
-import { type Attempt, isStatusError, StatusError } from "../errors/statusError.js";
+import { type Attempt, detailsOf, isStatusError, messageOf, StatusError } from "../errors/statusError.js";
 
 /** The requests of one call that is made of batches, batch by batch as they ended. */
 export class RequestsMade {
@@ -28,15 +28,9 @@ export interface BatchRange {
 /** The error of a whole call, one of whose batches failed: with every request made, in terms of the caller's items. */
 export function errorOfBatches(error: unknown, batch: BatchRange, made: RequestsMade): unknown {
   if (!isStatusError(error)) return error;
-  const { code, codeSource, inferred, httpStatus, requestId, retryAfterMs, body, hint, cause } = error;
-  const message = withItems(error.message.slice(`[${code}] `.length), batch);
   const { executed, attempts } = made;
-  return new StatusError(message, {
-    operation: "rerankDocuments",
-    ...{ code, codeSource, inferred, httpStatus, requestId, retryAfterMs, body, hint, cause },
-    executed,
-    attempts,
-  });
+  const details = { ...detailsOf(error), operation: "rerankDocuments", executed, attempts } as const;
+  return new StatusError(withItems(messageOf(error), batch), details);
 }
 
 // A service knows the documents of one request only, and writes their places in several ways.
