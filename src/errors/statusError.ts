@@ -38,7 +38,7 @@ const brand = Symbol.for("tunerank.StatusError");
 
 /**
  * The one error every call rejects with.
- * Its message begins with the code in brackets. (Interface document: Errors.)
+ * Its message begins with the code in brackets.
  */
 export class StatusError extends Error {
   override get name(): "StatusError" {
@@ -60,7 +60,7 @@ export class StatusError extends Error {
   declare readonly requestId?: string;
   /** How long the service asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
-  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept. */
+  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   declare readonly body?: unknown;
   /** One sentence on what to do now. */
   readonly hint: string;
@@ -85,13 +85,6 @@ export class StatusError extends Error {
     if (own.body !== undefined) this.body = own.body;
     this.hint = own.hint ?? hintFor(own.code, own.executed, own.operation);
     this.attempts = own.attempts ?? [];
-  }
-
-  static {
-    // What an error does not have is undefined, whatever Object.prototype has.
-    const absent = { __proto__: null, value: undefined, writable: true, configurable: true };
-    for (const name of ["httpStatus", "operation", "requestId", "retryAfterMs", "body", "cause"])
-      Object.defineProperty(StatusError.prototype, name, absent as PropertyDescriptor);
   }
 
   /** A plain object for logs: every field but the stack and the causes. */

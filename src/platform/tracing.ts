@@ -2,7 +2,7 @@ import { tracingChannel } from "node:diagnostics_channel";
 import type { Attempt, StatusError } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
 
-/** What subscribers of the tracing channel `tunerank.call` are told: never a key, a body or an answer. */
+/** What subscribers of the tracing channel `tunerank.call` get: never a key, a body or an answer. */
 export interface CallTrace {
   /** The operation's id in the contract. */
   readonly operation: OperationId;
@@ -14,7 +14,7 @@ export interface CallTrace {
 
 const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
 
-/** Runs a call, and tells `node:diagnostics_channel` of it when somebody listens. */
+/** Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers. */
 export function traced<T extends { readonly attempts: readonly Attempt[] }>(
   operation: OperationId,
   run: () => Promise<T>,
@@ -28,7 +28,7 @@ async function tell<T extends { readonly attempts: readonly Attempt[] }>(
 ): Promise<T> {
   const context: CallTrace = { operation };
   let outcome: T | undefined;
-  // The channel would hand over what its promise resolves to: that holds the answer.
+  // The channel publishes what its promise resolves to, so that must not be the answer.
   await channel.tracePromise(async () => {
     try {
       outcome = await run();

@@ -9,12 +9,12 @@ import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { handleErrors, openFile } from "../files/openFile.js";
-import { limits } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 
-const maxFileBytes = limits.uploadDatasetFile.file.maxBytes;
+const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
 /** How far an upload got. */
 export interface UploadProgress {
@@ -51,7 +51,7 @@ export interface UploadOptions extends CallOptions {
   verifyBytes?: boolean | undefined;
 }
 
-/** Datasets of an account. (Interface document: Endpoints, Upload dataset file.) */
+/** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets {
   /**
    * Uploads one file of up to 150 MB to a dataset in a single request. Its format is the service's to check.

@@ -4,12 +4,12 @@ import { memberOf } from "../errors/memberOf.js";
 import { StatusError } from "../errors/statusError.js";
 import { codes } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
-import { checkObject } from "../options/arguments.js";
+import { validate } from "../options/validate.js";
 
 /**
  * Throws the failure a job reports in its `status`; a job without a status or code, or with OK, passes.
  * A code given as a number is read as gRPC numbers them: 0 is OK, 5 is NOT_FOUND.
- * (Interface document: Resources and their fields, Status.)
+ * The contract's schema `Status`.
  *
  * @throws StatusError with the job's code, `executed: "yes"` and no `httpStatus`. A code outside the
  * service's table becomes `UNKNOWN`, `inferred`. `body` holds the status as it came. `INVALID_ARGUMENT` with
@@ -17,7 +17,7 @@ import { checkObject } from "../options/arguments.js";
  * @example throwIfFailed(await client.reinforcementFineTuningJobs.resume("job-1"));
  */
 export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): void {
-  checkObject(job, "job");
+  validate(job, { type: "object" }, "job");
   const status = memberOf(job, "status");
   const reported = memberOf(status, "code");
   if (reported === undefined || reported === null || reported === "OK" || reported === 0) return;

@@ -1,92 +1,117 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { type ReceivedRequest, useRecordingServer } from "../support/recordingServer.js";
-import { runScript } from "../support/script.js";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import path from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canaryKey } from "../support/canary.js";
+import { root, run, temporaryFolder } from "../support/project.js";
+import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
 
 const clientOptions =
   "baseUrl apiKey accountId rerankModel connectTimeoutMs maxConnections agent userAgent fetch allowInsecureHttp " +
-  "dangerouslyAllowBrowser timeoutMs attemptTimeoutMs maxRetries repeatable onAttempt headers signal";
-const callOptions = "name size contentType onProgress verifyBytes";
+  "dangerouslyAllowBrowser timeoutMs attemptTimeoutMs maxRetries repeatable onAttempt headers signal " +
+  "TUNERANK_ACCOUNT_ID";
+const callOptions = "name size contentType onProgress verifyBytes maxResponseBytes";
+const ofFiles = "getReader on errored readableDidRead destroyed locked streamed check replayable";
 const fields = "query model documents top_n task return_documents replicaCount account_id job_id";
+const answerFields =
+  "data index relevance_score document usage prompt_tokens total_tokens bytes detail error";
 const errorFields =
-  "code executed codeSource inferred httpStatus operation requestId retryAfterMs hint cause attempts message reason phase";
+  "code executed codeSource inferred httpStatus operation requestId retryAfterMs hint cause attempts message reason " +
+  "phase events requested hostname port errors rerankDocuments scaleDeployment";
 const headerNames =
-  "authorization host accept user-agent content-type content-length x-polluted x-request-id";
+  "authorization host accept user-agent content-type content-length x-polluted x-request-id request-id retry-after " +
+  "retry-after-ms set-cookie connection";
 const ofOpenapiFetch =
   "Request querySerializer bodySerializer pathSerializer requestInitExt middleware params parseAs path header cookie";
 const ofFetch =
   "method redirect credentials mode cache referrer referrerPolicy integrity keepalive duplex dispatcher window priority";
 const ofNode =
-  "hostname port protocol socketPath auth setHost localAddress localPort family lookup createConnection defaultPort " +
+  "protocol socketPath auth setHost localAddress localPort family lookup createConnection defaultPort " +
   "_defaultAgent insecureHTTPParser maxHeaderSize uniqueHeaders joinDuplicateHeaders timeout";
-const ofTheLanguage = "toJSON then toString valueOf length href blob stream status query body aborted";
+const ofDescriptors = "get set value writable enumerable configurable";
+// With a function named `then` a call never ends, nor closes its file: that is tried last.
+const ofTheLanguage = "toJSON toString valueOf length href blob stream status body aborted then";
 
 // The names of numbers are tried with one, too.
-const ofNumbers = `${clientOptions} ${callOptions} length`;
+const ofNumbers = `${clientOptions} ${callOptions} ${answerFields} retryAfterMs httpStatus length`;
 
 // Node itself reads these from objects that it makes: a call then fails, and so does every other use of Node.
 const readByNode: Readonly<Record<string, readonly string[]>> = {
   "node:http": ["signal", "timeout"],
-  fetch: ["signal", "query", "body", "aborted", "mode", "referrer", "dispatcher", "window", "status"],
+  fetch: (
+    "signal timeout query body aborted mode referrer dispatcher window status get set error " +
+    "keepalive maxHeaderSize socketPath localAddress localPort"
+  ).split(" "),
 };
 
-// Each is called with its name and value on Object.prototype; what the service saw and what came of it are compared.
-const script = `
-  import { createClient } from "./src/index.ts";
-  import { operationCalls } from "./test/support/clients.ts";
-  const values = ["polluted", { polluted: "polluted" }, () => "polluted", 1];
-  const [scale] = operationCalls.filter(({ operation }) => operation === "scaleDeployment");
-  const numbers = process.env.NUMBERS.split(" ");
-  const told = {};
-  const fetched = process.env.TRANSPORT === "fetch" ? { fetch } : {};
-  async function callAll(tag) {
-    const outcomes = (told[tag] = []);
-    const client = createClient({ baseUrl: process.env.URL, accountId: "acme", maxRetries: 0, ...fetched });
-    const make = (call, answer) => {
-      const place = outcomes.push(undefined) - 1;
-      call(client, { headers: { "x-tag": tag, "x-answer": answer } }).then(
-        (value) => { outcomes[place] = { value }; },
-        (error) => { outcomes[place] = { error }; },
-      );
-      return settled(() => outcomes[place] !== undefined);
-    };
-    for (const { call } of operationCalls) await make(call, "200");
-    await make(scale.call, "404");
-  }
-  // Half a second is for what can never settle.
-  function settled(done) {
-    const end = performance.now() + 500;
-    return new Promise((resolve) => {
-      const look = () => (done() || performance.now() > end ? resolve() : setImmediate(look));
-      look();
-    });
-  }
-  await callAll("clean");
-  for (const name of process.env.NAMES.split(" ")) {
-    for (const value of numbers.includes(name) ? values : values.slice(0, 3)) {
-      const tag = name + ":" + typeof value;
-      Object.prototype[name] = value;
-      try { await callAll(tag); } finally { delete Object.prototype[name]; }
-    }
-  }
-  const shown = (key, value) => (key === "durationMs" ? undefined : value);
-  console.log(JSON.stringify(told, shown));
-  process.exit();
-`;
+const replies: Readonly<Record<string, Reply>> = {
+  object: { json: { ok: true } },
+  "not found": { status: 404, json: { code: "NOT_FOUND" } },
+  "refused key": { status: 401, json: { message: "no" } },
+  overloaded: { status: 503, text: "" },
+  "web page": { text: "<html><title>Sign in</title></html>" },
+  ranking: {
+    json: {
+      data: [
+        { index: 1, relevance_score: 2 },
+        { index: 0, relevance_score: 1 },
+      ],
+    },
+  },
+  "bad ranking": { json: { data: [{}] } },
+};
+
+let program: string;
+let closedUrl: string;
+let remove: () => Promise<void>;
+beforeAll(async () => {
+  const temporary = await temporaryFolder();
+  ({ remove } = temporary);
+  program = path.join(temporary.folder, "pollutedCalls.mjs");
+  // Bundled as it is shipped: tsx adds calls of its own, which a polluted `get` breaks.
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["test/support/pollutedCalls.ts"],
+    outfile: program,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "es2022",
+    conditions: ["tunerank-source"],
+  });
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  closedUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  listener.close();
+  await once(listener, "close");
+});
+afterAll(() => remove());
+
+type Outcome = { readonly error?: { readonly name?: string; readonly code?: string } } | null;
 
 interface Seen {
   readonly requests: Readonly<Record<string, readonly string[]>>;
-  readonly outcomes: Readonly<Record<string, unknown>>;
+  readonly outcomes: Readonly<Record<string, readonly Outcome[]>>;
 }
 
 async function callWith(transport: string, names: readonly string[]): Promise<Seen> {
-  server.reply(({ headers }) => ({ status: Number(headers["x-answer"]), json: { code: "NOT_FOUND" } }));
-  const { stdout, stderr } = await runScript(script, {
-    URL: server.url,
-    TRANSPORT: transport,
-    NAMES: names.join(" "),
-    NUMBERS: ofNumbers,
+  server.reply(({ headers }, response) => {
+    const reply = replies[String(headers["x-answer"])];
+    if (reply === undefined) response.destroy();
+    return reply;
+  });
+  const { stdout, stderr } = await run(process.execPath, [program], {
+    env: {
+      TUNERANK_API_KEY: canaryKey,
+      URL: server.url,
+      CLOSED_URL: closedUrl,
+      TRANSPORT: transport,
+      NAMES: names.join(" "),
+      NUMBERS: ofNumbers,
+    },
   });
   expect(stderr).toBe("");
   const requests: Record<string, string[]> = {};
@@ -104,9 +129,23 @@ function written({ method, url, headers, body }: ReceivedRequest): string {
   return JSON.stringify([method, url, others, body.toString()]).replaceAll(boundary || "\0", "boundary");
 }
 
-const all = [clientOptions, callOptions, fields, errorFields, headerNames, ofOpenapiFetch, ofFetch, ofNode]
-  .concat(ofTheLanguage)
+const all = [
+  clientOptions,
+  callOptions,
+  ofFiles,
+  fields,
+  answerFields,
+  errorFields,
+  headerNames,
+  ofOpenapiFetch,
+  ofFetch,
+]
+  .concat(ofNode, ofDescriptors, ofTheLanguage)
   .flatMap((names) => names.split(" "));
+
+function typesOf(name: string): readonly string[] {
+  return ["string", "object", "function", ...(ofNumbers.split(" ").includes(name) ? ["number"] : [])];
+}
 
 describe.each(["node:http", "fetch"])("over %s, on Object.prototype", (transport) => {
   const names = [...new Set(all)].filter((name) => !readByNode[transport]?.includes(name));
@@ -115,15 +154,18 @@ describe.each(["node:http", "fetch"])("over %s, on Object.prototype", (transport
     seen = await callWith(transport, names);
   });
 
-  test("nothing gives five requests, to compare with", () => {
-    expect(seen.requests.clean).toHaveLength(5);
+  test("nothing gives the requests and outcomes to compare with", () => {
+    expect(seen.requests.clean).toHaveLength(16);
     expect(seen.requests.clean?.join()).not.toContain("polluted");
-    expect(seen.outcomes.clean).toMatchObject([{}, {}, {}, {}, { error: { code: "NOT_FOUND" } }]);
+    const codes = seen.outcomes.clean?.map((outcome) => outcome?.error?.code).filter(Boolean);
+    expect(codes?.join(" ")).toBe(
+      "NOT_FOUND UNAUTHENTICATED UNAVAILABLE INTERNAL UNAVAILABLE UNAVAILABLE INVALID_ARGUMENT CANCELLED INTERNAL " +
+        "INVALID_ARGUMENT",
+    );
   });
 
   describe.each(names)("%s", (name) => {
-    const number = ofNumbers.split(" ").includes(name) ? ["number"] : [];
-    test.each(["string", "object", "function", ...number])("as a %s changes nothing", (type) => {
+    test.each(typesOf(name))("as a %s changes nothing", (type) => {
       const tag = `${name}:${type}`;
       if (tag === "then:function") {
         // Every object is then a promise that never settles: some calls do not come to be sent.
@@ -133,5 +175,24 @@ describe.each(["node:http", "fetch"])("over %s, on Object.prototype", (transport
       expect(seen.requests[tag]).toEqual(seen.requests.clean);
       expect(seen.outcomes[tag]).toEqual(seen.outcomes.clean);
     });
+  });
+});
+
+describe("over fetch, on Object.prototype, where Node's fetch cannot make a request,", () => {
+  const names = ["get", "set"];
+  let seen: Seen;
+  beforeAll(async () => {
+    seen = await callWith("fetch", names);
+  });
+
+  describe.each(names)("%s", (name) => {
+    test.each(typesOf(name))(
+      "as a %s ends every call in a StatusError, never in a bare TypeError",
+      (type) => {
+        const errors = seen.outcomes[`${name}:${type}`]?.flatMap((outcome) => outcome?.error ?? []);
+        expect(errors?.length).toBeGreaterThan(10);
+        for (const error of errors ?? []) expect(error).toMatchObject({ name: "StatusError" });
+      },
+    );
   });
 });
