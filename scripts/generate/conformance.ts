@@ -129,7 +129,7 @@ function attemptsOf(
 ): number {
   const { repeatable, maxRetries = defaultMaxRetries, timeoutMs = 30_000 } = client;
   for (let retries = 0; ; retries++) {
-    const waitMs = decideRetry({
+    const { waitMs } = decideRetry({
       operation,
       repeatable,
       events: details.events,

@@ -51,7 +51,7 @@ function notAnObject(answer: TransportResponse, key: string): Failure {
     message: `The answer is not the JSON object the contract promises (HTTP ${status}).`,
     code: "INTERNAL",
     executed: "yes",
-    events: ["notJson"],
+    events: [status === 200 ? "notJson" : "otherSuccess"],
   });
 }
 
@@ -74,7 +74,7 @@ function errorAnswer({ status, headers, text }: TransportResponse, key: string):
   const named = redirected ? undefined : said.code;
   const read = codeOfHttpStatus(status);
   const code = named ?? read.code;
-  const waitMs = retryAfterMs(headers, Date.now());
+  const waitMs = retryAfterMs(headers, undefined, Date.now());
   const happened = eventsOfAnswer(named, status, waitMs !== undefined);
   return new Failure({
     message: redirected

@@ -1,16 +1,17 @@
 import { traced } from "#platform";
-import type { Executed } from "../errors/codes.js";
-import { type Attempt, StatusError } from "../errors/statusError.js";
+import type { NotRetried } from "../errors/codes.js";
+import { type Attempt, StatusError, type Target } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
+import type { OperationId } from "../generated/contract.js";
 import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
-import { readAnswer, type Unusable } from "./answer.js";
+import { readAnswer, requestIdOf, type Unusable } from "./answer.js";
 import { currentKey } from "./apiKey.js";
 import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
 import { budget as budgetRule } from "./decisions.js";
 import { endedFailure, Failure, networkFailure, unexpectedFailure } from "./failure.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
-import { decideRetry, isRepeatable, worse } from "./retry.js";
+import { type Decision, decideRetry, isRepeatable, type Ran, ranIn, worse } from "./retry.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
 import { timesOf } from "./times.js";
 
@@ -21,6 +22,8 @@ export interface Call<T> extends OperationInput {
   /** Makes the call's value of the answer's JSON object. */
   readonly read: (value: object) => T | Unusable;
 }
+
+const neverSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(
@@ -61,24 +64,24 @@ async function runCall<T>(
 async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
   const { client, attempts, deadline } = run;
   const { budget } = client;
-  let executed: Executed = "no";
+  let ran: Ran = neverSent;
   for (;;) {
     const started = performance.now();
     const result = await attempt(run);
-    const durationMs = performance.now() - started;
+    const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
     const number = attempts.length + 1;
     if (!(result instanceof Failure)) {
       budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
-      attempts.push({ number, durationMs, httpStatus: result.answer.status });
+      attempts.push(successOf(result, number, durationMs));
       report(run);
       return { data: result.data, answer: result.answer, attempts };
     }
-    executed = worse(executed, result.details.executed);
-    if (result.details.requested === false) throw errorOf(run, result, executed);
+    ran = worse(ran, ranIn(result.details));
+    if (result.details.requested === false) throw errorOf(run, result, ran, "refused");
     attempts.push(recordOf(result, number, durationMs));
-    const waitMs = waitAfter(run, result);
+    const { waitMs, notRetried } = decide(run, result);
     report(run, waitMs);
-    if (waitMs === undefined) throw errorOf(run, result, executed);
+    if (waitMs === undefined) throw errorOf(run, result, ran, notRetried);
     budget.left -= budgetRule.retryCost;
     await deadline.wait(waitMs);
   }
@@ -134,7 +137,7 @@ function headersOf<T>({ client, settings, request }: Run<T>, key: string): Recor
   };
 }
 
-function waitAfter<T>(run: Run<T>, { details }: Failure): number | undefined {
+function decide<T>(run: Run<T>, { details }: Failure): Decision {
   const { client, call, settings, deadline, attempts } = run;
   const { body } = call;
   return decideRetry({
@@ -155,36 +158,55 @@ function waitAfter<T>(run: Run<T>, { details }: Failure): number | undefined {
   });
 }
 
+function successOf({ answer }: Success<unknown>, number: number, durationMs: number): Attempt {
+  return {
+    number,
+    durationMs,
+    httpStatus: answer.status,
+    // Read when it is asked for: on Node that makes an object of the headers.
+    get requestId() {
+      return requestIdOf(answer.headers);
+    },
+  };
+}
+
 function recordOf({ details }: Failure, number: number, durationMs: number): Attempt {
-  const { code, httpStatus, cause } = details;
+  const { code, httpStatus, requestId, cause } = details;
   return {
     number,
     durationMs,
     code,
     ...(httpStatus !== undefined && { httpStatus }),
+    ...(requestId !== undefined && { requestId }),
     ...(cause !== undefined && { cause }),
   };
 }
 
 // The one error of a call, made where the call ends.
-function errorOf<T>({ call, attempts }: Run<T>, { details }: Failure, executed: Executed): StatusError {
-  // What the last attempt advises does not fit when an earlier one may have run.
-  const hint = executed === details.executed ? details.hint : undefined;
+function errorOf<T>(run: Run<T>, { details }: Failure, ran: Ran, notRetried: NotRetried): StatusError {
+  const { call, request, attempts } = run;
   return new StatusError(details.message, {
     ...details,
-    operation: call.operation,
-    executed,
+    ...ran,
+    ...targetOf(call.operation, request),
+    notRetried: details.notRetried ?? notRetried,
     attempts,
-    hint,
+    // What the last attempt advises does not fit when an earlier one may have run.
+    hint: ran.executed === details.executed ? details.hint : undefined,
   });
 }
 
+function targetOf(operation: OperationId, { method, url }: PreparedRequest): Target {
+  return { operation, method, path: url.pathname, host: url.host };
+}
+
 // Telling the caller of an attempt must not change what becomes of the call.
-function report<T>({ call, settings, attempts }: Run<T>, waitMs?: number): void {
+function report<T>({ call, settings, request, attempts }: Run<T>, waitMs?: number): void {
   const last = attempts.at(-1);
   if (settings.onAttempt === undefined || last === undefined) return;
   try {
-    settings.onAttempt({ ...last, operation: call.operation, ...(waitMs !== undefined && { waitMs }) });
+    const target = targetOf(call.operation, request);
+    settings.onAttempt({ ...last, ...target, ...(waitMs !== undefined && { waitMs }) });
   } catch {
     // Documented: what it throws is ignored.
   }

@@ -1,4 +1,4 @@
-import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
+import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import { redact } from "../errors/errorBody.js";
 import { SourceError } from "../files/multipart.js";
 import {
@@ -28,6 +28,8 @@ export interface FailureDetails {
   readonly body?: unknown;
   readonly hint?: string | undefined;
   readonly cause?: unknown;
+  /** Why there is no other attempt, where the decision table does not say it. */
+  readonly notRetried?: NotRetried;
   /** Whether a request was made at all. @default true */
   readonly requested?: boolean;
 }
@@ -66,6 +68,8 @@ function namedBy({ reason, phase, cause }: TransportFailure): Named {
       return { code: "DEADLINE_EXCEEDED", codeSource: "client", message: attemptTimedOut };
     case "too-large":
       return { code: "RESOURCE_EXHAUSTED", codeSource: "client" };
+    case "upgrade":
+      return { code: "INTERNAL", codeSource: "transport" };
     case "agent":
       return { code: "INVALID_ARGUMENT", codeSource: "client" };
     case "source":
@@ -90,6 +94,7 @@ export function eventOfFailure(phase: Phase, reason: FailureReason, code: string
   if (reason === "connect-timeout") return "neverConnected";
   if (reason === "attempt-timeout") return phase === "body" ? "bodyLost" : "attemptTimeout";
   if (reason === "too-large") return "tooLarge";
+  if (reason === "upgrade") return "upgraded";
   if (reason !== "network") return "ended";
   if (phase === "body") return "bodyLost";
   if (phase !== "connect") return "connectionLost";
@@ -129,11 +134,18 @@ export function endedFailure(
     requested: exchange !== undefined,
   } as const;
   return reason === "aborted"
-    ? new Failure({ ...shared, message: "The caller aborted the call.", code: "CANCELLED", cause })
+    ? new Failure({
+        ...shared,
+        message: "The caller aborted the call.",
+        code: "CANCELLED",
+        notRetried: "aborted",
+        cause,
+      })
     : new Failure({
         ...shared,
         message: `No complete answer within ${timeoutMs} ms (timeoutMs).`,
         code: "DEADLINE_EXCEEDED",
+        notRetried: "deadline-too-close",
       });
 }
 

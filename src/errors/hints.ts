@@ -1,6 +1,6 @@
 import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
-import type { Executed, StatusCode } from "./codes.js";
+import type { Executed, NotRetried, StatusCode } from "./codes.js";
 
 const advice: Readonly<Record<StatusCode, string>> = {
   ABORTED: "Another change ran at the same time: read the current state, then decide whether to repeat.",
@@ -27,6 +27,17 @@ const unsettled: Readonly<Partial<Record<OperationId, string>>> = {
     "The job may have been resumed: look at it through the service's other operations before repeating.",
   uploadDatasetFile:
     "The file may have been stored: look at the dataset through the service's other operations before repeating.",
+};
+
+/** Why there was no other attempt, where the advice alone does not say it. */
+export const notRetriedHints: Readonly<Partial<Record<NotRetried, string>>> = {
+  "not-safe": "It was not retried: running it twice is not safe.",
+  "single-use-body":
+    "It was not retried: a stream can be read only once; a path, a Blob or bytes can be sent again.",
+  "retries-used-up": "No retry is left (maxRetries).",
+  budget: "It was not retried: this client has used up its retries for now.",
+  "deadline-too-close": "There is no time for another attempt (timeoutMs).",
+  "asked-to-wait-too-long": "It was not retried: the service asks to wait longer than 60 s (retryAfterMs).",
 };
 
 /** One sentence on what to do now. */

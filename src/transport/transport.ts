@@ -59,6 +59,7 @@ export type FailureReason =
   | "too-large"
   | "aborted"
   | "agent"
+  | "upgrade"
   | "source";
 
 /** Why an exchange brought no whole answer. */

@@ -160,7 +160,7 @@ export class NodeExchange implements Exchange {
 
   #upgraded(socket: Duplex): void {
     socket.destroy();
-    this.#broken(new Error("The server changed to another protocol (HTTP 101)."));
+    this.#fail("The server changed to another protocol (HTTP 101).", { reason: "upgrade" });
   }
 
   #broken(cause: Error): void {
