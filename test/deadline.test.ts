@@ -1,4 +1,8 @@
+import { once } from "node:events";
+import { Agent, createServer as createSecureServer } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test } from "vitest";
+import { certificate, certificateKey } from "./support/certificate.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { type Script, useRecordingServer } from "./support/recordingServer.js";
 
@@ -19,6 +23,20 @@ const stalled: readonly (readonly [what: string, script: Script, details: object
     { executed: "yes", httpStatus: 200 },
   ],
 ];
+
+// Node makes 1 ms of them, and warns.
+const tooLongForTimers = [2 ** 31, 2 ** 32 + 1, 2 ** 53, Number.MAX_VALUE];
+
+/** Notes the warnings of timers that overflow from now on; what it returns tells them. */
+function noteOverflows(): () => readonly string[] {
+  const names: string[] = [];
+  const note = ({ name }: Error): void => void names.push(name);
+  process.on("warning", note);
+  return () => {
+    process.off("warning", note);
+    return names.filter((name) => name === "TimeoutOverflowWarning");
+  };
+}
 
 describe.each(transports)("over $name", ({ options }) => {
   describe.each(operationCalls)("$operation", ({ operation, call }) => {
@@ -76,14 +94,27 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.requests).toEqual([]);
   });
 
-  test("a deadline longer than a timer can hold does not end the call at once", async () => {
-    server.reply((_request, response) => {
-      setTimeout(() => response.end("{}"), 20);
-      return undefined;
+  describe.each(tooLongForTimers)("of %d ms, longer than a timer can hold,", (ms) => {
+    test.each(["timeoutMs", "attemptTimeoutMs", "connectTimeoutMs"])(
+      "%s does not end the call at once",
+      async (duration) => {
+        const overflows = noteOverflows();
+        server.reply((_request, response) => {
+          setTimeout(() => response.end("{}"), 20);
+          return undefined;
+        });
+        await connect(server.url, { ...options, [duration]: ms }).deployments.scale("prod", 1);
+        expect(server.requests).toHaveLength(1);
+        expect(overflows()).toEqual([]);
+      },
+    );
+
+    test("timeoutMs leaves rerank.items its time", async () => {
+      server.reply({ json: { data: [{ index: 0, relevance_score: 1 }] } });
+      const client = connect(server.url, options);
+      const ranked = client.rerank.items("q", ["a", "b"], { text: String, batchSize: 1, timeoutMs: ms });
+      expect(await ranked).toHaveLength(2);
     });
-    const client = connect(server.url, options);
-    await client.deployments.scale("prod", 1, { timeoutMs: 2 ** 40 });
-    expect(server.requests).toHaveLength(1);
   });
 
   test("the connection of a call that ran out of time is closed", async () => {
@@ -97,3 +128,27 @@ describe.each(transports)("over $name", ({ options }) => {
     await closed;
   });
 });
+
+test.each(tooLongForTimers)(
+  "over node:http a connectTimeoutMs of %d waits for a TLS handshake that takes a while",
+  async (connectTimeoutMs) => {
+    const overflows = noteOverflows();
+    const agent = new Agent({ ca: certificate });
+    const slow = createServer((socket) => setTimeout(() => secure.emit("connection", socket), 50));
+    const secure = createSecureServer({ cert: certificate, key: certificateKey }, (_request, response) => {
+      response.end("{}");
+    });
+    await once(slow.listen(0, "127.0.0.1"), "listening");
+    try {
+      const url = `https://localhost:${(slow.address() as AddressInfo).port}`;
+      const { attempts } = await connect(url, { agent, connectTimeoutMs })
+        .deployments.scale("prod", 1)
+        .withResponse();
+      expect(attempts).toMatchObject([{ httpStatus: 200 }]);
+      expect(overflows()).toEqual([]);
+    } finally {
+      agent.destroy();
+      slow.close();
+    }
+  },
+);

@@ -1,4 +1,4 @@
-import { type Attempt, invalid, isStatusError, StatusError } from "../errors/statusError.js";
+import { type Attempt, invalid, isStatusError, ofOperation } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse } from "../options/options.js";
 import type { TransportResponse } from "../transport/transport.js";
@@ -42,7 +42,7 @@ function fail(error: unknown, operation: OperationId): never {
     throw invalid("An argument could not be read.", { operation, cause: error });
   }
   // Checks of arguments do not know which operation they serve.
-  throw error.operation === undefined ? StatusError.ofCall(error, operation) : error;
+  throw error.operation === undefined ? ofOperation(error, operation) : error;
 }
 
 function responseOf<T>({ data, answer, attempts }: Outcome<T>): CallResponse<T> {

@@ -7,7 +7,7 @@ import {
   type NotRetried,
   type StatusCode,
 } from "./codes.js";
-import { hintFor, notRetriedHints } from "./hints.js";
+import { wholeHint } from "./hints.js";
 
 /** What a request was for: where it went, with the ids in its path. */
 export interface Target {
@@ -60,6 +60,19 @@ export interface StatusErrorDetails {
   readonly cause?: unknown;
 }
 
+// What an error may have.
+const optionalFields = [
+  "httpStatus",
+  "operation",
+  "method",
+  "path",
+  "host",
+  "notRetried",
+  "requestId",
+  "retryAfterMs",
+  "body",
+] as const;
+
 // Registered, so that two copies of the package in one program recognise each other's errors.
 const brand = Symbol.for("tunerank.StatusError");
 
@@ -104,47 +117,32 @@ export class StatusError extends Error {
   /** Every HTTP request this call made; empty when it was refused before one. */
   readonly attempts: readonly Attempt[];
 
-  // What happened, without the code before it and the hint behind.
-  readonly #text: string;
-
   /** @param message What happened: the code is put in front of it, the hint behind. */
   constructor(message: string, details: StatusErrorDetails) {
     // Its own members only: a polluted prototype says nothing of what happened.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
     const { code, executed, cause } = own;
-    const hint = own.hint ?? hintFor(code, executed, own.operation);
-    const whole = [hint, own.notRetried && notRetriedHints[own.notRetried]].filter(Boolean).join(" ");
-    super(`[${code}] ${sentence(message)} ${whole}`, cause === undefined ? undefined : { cause });
-    Object.defineProperty(this, brand, { value: true });
-    this.#text = message;
+    const hint = wholeHint(own);
+    super(`[${code}] ${sentence(message)} ${hint}`, cause === undefined ? undefined : { cause });
+    // A descriptor that inherits nothing: Object.prototype may have a `get` or `set`.
+    Object.defineProperty(this, brand, { __proto__: null, value: true } as PropertyDescriptor);
     this.code = code;
     this.executed = executed;
     this.executedBecause = own.executedBecause ?? executedBecause(executed, own.httpStatus !== undefined);
     this.codeSource = own.codeSource;
     this.inferred = own.inferred ?? true;
-    for (const name of optionalFields)
+    for (const name of optionalFields) {
       if (own[name] !== undefined) Object.assign(this, { [name]: own[name] });
-    this.hint = whole;
+    }
+    this.hint = hint;
     this.attempts = own.attempts ?? [];
   }
 
-  /** @internal The same refusal of an argument, with the call it refused: a check does not know which it serves. */
-  static ofCall(error: StatusError, operation: OperationId): StatusError {
-    if (!(#text in error)) return error;
-    const { code, executed, codeSource, inferred, cause, stack } = error;
-    const named = new StatusError(error.#text, {
-      code,
-      executed,
-      codeSource,
-      inferred,
-      hint: error.hint,
-      cause,
-      operation,
-      notRetried: "refused",
-    });
-    // Where the argument was refused.
-    if (stack !== undefined) named.stack = stack;
-    return named;
+  static {
+    // What an error does not have is undefined, whatever Object.prototype has.
+    const absent = { __proto__: null, value: undefined, writable: true, configurable: true };
+    for (const name of [...optionalFields, "cause"])
+      Object.defineProperty(StatusError.prototype, name, absent as PropertyDescriptor);
   }
 
   /** A plain object for logs: every field but the stack and the causes. */
@@ -173,21 +171,20 @@ export function isStatusError<C extends StatusCode = StatusCode>(
   );
 }
 
-const optionalFields = [
-  "httpStatus",
-  "operation",
-  "method",
-  "path",
-  "host",
-  "notRetried",
-  "requestId",
-  "retryAfterMs",
-  "body",
-] as const;
-
 // The hint behind it is a sentence of its own.
 function sentence(text: string): string {
   return /[.!?:]$/.test(text) ? text : `${text}.`;
+}
+
+/** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
+export function ofOperation(error: StatusError, operation: OperationId): StatusError {
+  const { code, executed, codeSource, inferred, hint, cause, stack } = error;
+  const message = error.message.slice(`[${code}] `.length, -` ${hint}`.length);
+  const details = { code, executed, codeSource, inferred, hint, cause, operation } as const;
+  const named = new StatusError(message, { ...details, notRetried: "refused" });
+  // Where the argument was refused.
+  if (stack !== undefined) named.stack = stack;
+  return named;
 }
 
 /** A refusal before anything is sent: `executed` is `"no"`. */

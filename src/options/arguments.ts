@@ -115,6 +115,9 @@ export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
 }
 
+/** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
+export const longestTimerMs: number = 2 ** 31 - 1;
+
 /** A duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {
   const ms = checkFinite(value, what);

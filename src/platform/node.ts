@@ -1,6 +1,9 @@
+import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { invalid } from "../errors/statusError.js";
 import type { FileSource, UrlLike } from "../files/fileSource.js";
+import { FormStream } from "../files/formStream.js";
+import { SourceError } from "../files/sourceError.js";
 import { checkFileName } from "../options/arguments.js";
 
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
@@ -19,8 +22,7 @@ export function isBrowser(): boolean {
 /** Opens a file by path. @throws StatusError when it cannot be read or is not a file. */
 export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
   // Loaded with the first file: most processes never upload one.
-  const [{ openAsBlob }, { open, stat }, { fileURLToPath }] = await Promise.all([
-    import("node:fs"),
+  const [{ open, stat }, { fileURLToPath }] = await Promise.all([
     import("node:fs/promises"),
     import("node:url"),
   ]);
@@ -33,16 +35,30 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
     throw invalid(`file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`);
   }
   const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
-  const { size } = await handle.stat();
+  const opened = await handle.stat({ bigint: true });
+  const check = (): Promise<void> => checkUnchanged(handle, opened);
   return {
     name: fileName,
-    size,
+    size: Number(opened.size),
     type: "",
     replayable: true,
-    blob: () => openAsBlob(filePath),
-    chunks: () => readAhead(handle),
+    blob: undefined,
+    streamed: (form) => new FormStream(form),
+    check,
+    chunks: () => readAhead(handle, Number(opened.size), check),
     close: () => handle.close(),
   };
+}
+
+// The modification time, not the change time: another name or other permissions change no content.
+async function checkUnchanged(handle: FileHandle, { size, mtimeNs }: BigIntStats): Promise<void> {
+  const now = await handle.stat({ bigint: true });
+  if (now.size === size && now.mtimeNs === mtimeNs) return;
+  const found = now.size === size ? "was written to" : `has ${now.size}`;
+  throw new SourceError(
+    "FAILED_PRECONDITION",
+    `The file changed after the call began: it had ${size} bytes and ${found} since.`,
+  );
 }
 
 function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
@@ -56,7 +72,11 @@ function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
 }
 
 // Two buffers take turns: while one is sent the other is filled. A chunk is good until the next is asked for.
-async function* readAhead(handle: FileHandle): AsyncGenerator<Uint8Array> {
+async function* readAhead(
+  handle: FileHandle,
+  size: number,
+  check: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
   const buffers = [Buffer.allocUnsafe(readBytes), Buffer.allocUnsafe(readBytes)] as const;
   let position = 0;
   const read = async (turn: number): Promise<Uint8Array> => {
@@ -75,9 +95,12 @@ async function* readAhead(handle: FileHandle): AsyncGenerator<Uint8Array> {
   try {
     for (let turn = 1; ; turn++) {
       const chunk = await next;
-      if (chunk.byteLength === 0) return;
-      next = fill(turn);
-      yield chunk;
+      // Before the last chunk is given out all of the file has been read: what is written now changes nothing.
+      const last = position >= size || chunk.byteLength === 0;
+      if (last) await check();
+      else next = fill(turn);
+      if (chunk.byteLength > 0) yield chunk;
+      if (last) return;
     }
   } finally {
     // Reading must be over before the file is closed, and its failure was not asked for.

@@ -9,9 +9,6 @@ import { checkInteger, checkObject } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
-// The answer can carry every document back.
-const maxResponseBytes = 64 * 1024 * 1024;
-
 /** Ranks documents by their relevance to a query. (Interface document: Endpoints, Rerank documents.) */
 export interface Rerank {
   /**
@@ -38,7 +35,7 @@ export function createRerank(client: ClientSettings): Rerank {
   ): Promise<Outcome<T>> {
     const settings = callSettings(client, options);
     const checked = checkBody(body, client.rerankModel);
-    const call = { operation: "rerankDocuments", body: checked, maxResponseBytes, read } as const;
+    const call = { operation: "rerankDocuments", body: checked, read } as const;
     return makeCall(client, call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
