@@ -1,6 +1,7 @@
 import type { StatusCode } from "../errors/codes.js";
 import { readErrorBody, redact } from "../errors/errorBody.js";
 import { parseJson } from "../errors/json.js";
+import { isPage } from "../errors/pageText.js";
 import { codes } from "../generated/contract.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { Failure, type FailureDetails } from "./failure.js";
@@ -38,9 +39,10 @@ export function readAnswer<T>(
 function notAnObject(answer: TransportResponse, key: string): Failure {
   const { status, text } = answer;
   // A web page is somebody else's answer: the service may never have seen the request.
-  if (/^\s*</.test(text)) {
+  if (isPage(text)) {
+    const { message: words = "" } = readErrorBody(text, status, key);
     return unusable(answer, key, {
-      message: `A web page came instead of the service's answer (HTTP ${status}).`,
+      message: `A web page came instead of the service's answer (HTTP ${status})${words && `: ${words}`}`,
       code: "INTERNAL",
       executed: "unknown",
       events: ["html"],
@@ -74,12 +76,10 @@ function errorAnswer({ status, headers, text }: TransportResponse, key: string):
   const named = redirected ? undefined : said.code;
   const read = codeOfHttpStatus(status);
   const code = named ?? read.code;
-  const waitMs = retryAfterMs(headers, undefined, Date.now());
+  const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
   const happened = eventsOfAnswer(named, status, waitMs !== undefined);
   return new Failure({
-    message: redirected
-      ? `The server redirects to another address (HTTP ${status}), which is never followed.`
-      : (said.message ?? `${codes[code].meaning} (HTTP ${status})`),
+    message: notTheService(status) ?? said.message ?? `${codes[code].meaning} (HTTP ${status})`,
     code,
     executed: executedAfter(happened),
     codeSource: named ? "body" : "status",
@@ -91,6 +91,13 @@ function errorAnswer({ status, headers, text }: TransportResponse, key: string):
     body: said.body,
     hint: redirected ? "Set baseUrl to the final address: the key and the file go nowhere else." : undefined,
   });
+}
+
+// What the status alone says, whatever the body does.
+function notTheService(status: number): string | undefined {
+  if (status === 101) return "The server changed to another protocol (HTTP 101).";
+  if (status < 300 || status >= 400) return undefined;
+  return `The server redirects to another address (HTTP ${status}), which is never followed.`;
 }
 
 /** The answer's `x-request-id`, else `request-id`, without the key should the server have sent it back. */

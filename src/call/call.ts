@@ -32,7 +32,11 @@ export function makeCall<T>(
   call: Call<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  return traced(call.operation, () => runCall(client, call, settings));
+  const request = prepare(client.baseUrl, call);
+  return traced(
+    () => targetOf(call.operation, request),
+    () => runCall(client, call, settings, request),
+  );
 }
 
 // A call on its way.
@@ -50,8 +54,8 @@ async function runCall<T>(
   client: ClientSettings,
   call: Call<T>,
   settings: CallSettings,
+  request: PreparedRequest,
 ): Promise<Outcome<T>> {
-  const request = prepare(client.baseUrl, call);
   const times = timesOf(call, settings);
   const deadline = new Deadline(times, settings.signal);
   const run = { client, call, settings, request, timeoutMs: times.timeoutMs, deadline, attempts: [] };

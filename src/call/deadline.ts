@@ -10,7 +10,6 @@ export interface Stoppable {
   abort(reason: "aborted" | "attempt-timeout"): void;
 }
 
-
 /** One call's time: one timer for its deadline and its attempts', and the caller's signal; `dispose` releases both. */
 export class Deadline {
   /** Set once the call is over, whatever it is doing. */
@@ -69,7 +68,15 @@ export class Deadline {
   /** Waits, but no longer than the call lasts. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const endsAt = performance.now() + ms;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const sleep = () => {
+        const leftMs = endsAt - performance.now();
+        // A timer may fire a fraction of a millisecond early, and ignores fractions itself.
+        if (leftMs > 0) timer = setTimeout(sleep, Math.ceil(leftMs));
+        else resolve();
+      };
+      sleep();
       const abort = () => {
         clearTimeout(timer);
         resolve();

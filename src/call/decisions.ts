@@ -124,6 +124,7 @@ export interface StatusRow {
 
 /** HTTP status -> code and event, for an answer that names no code. */
 export const eventOfStatus: Readonly<Record<number, StatusRow>> = {
+  101: { code: "INTERNAL", event: "upgraded" },
   400: { code: "INVALID_ARGUMENT", event: "refused" },
   401: { code: "UNAUTHENTICATED", event: "unauthenticated" },
   402: { code: "FAILED_PRECONDITION", event: "refused" },

@@ -12,6 +12,7 @@ import {
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";
+import { adviceFor, wordsFor } from "./networkWords.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {
@@ -49,13 +50,16 @@ export function networkFailure(failure: TransportFailure, key: string): Failure 
   const { phase, reason, status } = failure;
   const found = memberOf(failure, "cause");
   const cause = reason === "source" ? found : withoutKey(found, key);
+  const name = networkCode(cause);
+  const network = reason === "network";
+  const message = redact(key, failure.message);
   return new Failure({
-    message: redact(key, failure.message),
+    message: network && phase !== "body" ? wordsFor(message, name) : message,
     executed: executedSoFar(failure),
-    events: [eventOfFailure(phase, reason, networkCode(cause))],
+    events: [eventOfFailure(phase, reason, name)],
     httpStatus: status,
     cause,
-    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
+    hint: network && phase === "connect" ? adviceFor(name) : undefined,
     ...namedBy(failure),
     // An agent that node:http refuses has sent nothing.
     requested: reason !== "agent",
@@ -71,8 +75,6 @@ function namedBy({ reason, phase, cause }: TransportFailure): Named {
       return { code: "DEADLINE_EXCEEDED", codeSource: "client", message: attemptTimedOut };
     case "too-large":
       return { code: "RESOURCE_EXHAUSTED", codeSource: "client" };
-    case "upgrade":
-      return { code: "INTERNAL", codeSource: "transport" };
     case "agent":
       return { code: "INVALID_ARGUMENT", codeSource: "client" };
     case "source":
@@ -106,7 +108,6 @@ export function eventOfFailure(phase: Phase, reason: FailureReason, code: string
   if (reason === "connect-timeout") return "neverConnected";
   if (reason === "attempt-timeout") return phase === "body" ? "bodyLost" : "attemptTimeout";
   if (reason === "too-large") return "tooLarge";
-  if (reason === "upgrade") return "upgraded";
   if (reason !== "network") return "ended";
   if (phase === "body") return "bodyLost";
   if (phase !== "connect") return "connectionLost";
@@ -119,16 +120,6 @@ function executedSoFar({ phase, status }: { phase: Phase; status: number | undef
   if (phase === "connect") return "no";
   if (status === undefined) return "unknown";
   return status >= 200 && status < 300 ? "yes" : events[rowOfStatus(status).event].executed;
-}
-
-// Retrying helps none of these.
-function adviceFor(networkCode: string): string | undefined {
-  if (/REFUSED/i.test(networkCode))
-    return "Nothing listens at this address: check baseUrl, and that the server or the mock is running.";
-  if (networkCode === "ENOTFOUND") return "No host has this name: check baseUrl.";
-  if (/CERT|UNABLE_TO_/.test(networkCode))
-    return "This machine does not trust the server's certificate: check baseUrl, or name its authority in NODE_EXTRA_CA_CERTS.";
-  return undefined;
 }
 
 /** The failure of a call that its deadline or its caller ended; `exchange` is what it had under way. */

@@ -114,7 +114,7 @@ function forbidden(input: RetryInput, renewing: boolean): NotRetried | undefined
   const { retries, maxRetries, freshKey } = input;
   const column = columnOf(input.operation, input.repeatable);
   const most = Math.min(...input.events.map((event) => events[event].retries[column]));
-  if (most === 0) return neverRetried(input.events);
+  if (most === 0) return neverRetried(input);
   if (renewing && !freshKey) return retries === 0 ? "refused" : "retries-used-up";
   if (!input.replayable) return "single-use-body";
   // A key that expired while earlier retries waited is renewed all the same, once.
@@ -122,8 +122,9 @@ function forbidden(input: RetryInput, renewing: boolean): NotRetried | undefined
   return input.budget < budget.retryCost ? "budget" : undefined;
 }
 
-function neverRetried(happened: readonly RetryEvent[]): NotRetried {
+function neverRetried({ events: happened, operation, repeatable }: RetryInput): NotRetried {
   if (happened.includes("refused")) return "refused";
-  // What is retried for a rerank is transient: here it is not safe.
-  return happened.every((event) => events[event].retries.rerank > 0) ? "not-safe" : "not-transient";
+  // What is retried for a rerank is transient.
+  const transient = happened.every((event) => events[event].retries.rerank > 0);
+  return transient && !isRepeatable(operation, repeatable) ? "not-safe" : "not-transient";
 }

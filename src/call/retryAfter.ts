@@ -1,3 +1,5 @@
+import { milliseconds } from "../errors/milliseconds.js";
+
 type Headers = Readonly<Record<string, string>>;
 
 /**
@@ -12,13 +14,6 @@ export function retryAfterMs(headers: Headers, bodyMs: number | undefined, now: 
     bodyMs,
   ].filter((ms) => ms !== undefined);
   return asked.length === 0 ? undefined : Math.max(...asked);
-}
-
-// Rounded up: a timer ignores fractions, and would end too early.
-function milliseconds(text: string | undefined, unitMs: number): number | undefined {
-  if (text === undefined || !/^\d{1,12}(\.\d{1,9})?$/.test(text)) return undefined;
-  const ms = Math.ceil(Number(text) * unitMs);
-  return ms < 1e12 ? ms : undefined;
 }
 
 // Against the answer's own clock, which may differ from this machine's.

@@ -4,7 +4,10 @@ import type { Code } from "../generated/types.js";
 /** A code that means failure: every {@link Code} but `OK`. */
 export type StatusCode = Exclude<Code, "OK">;
 
-/** Whether the operation ran: `"no"` is proved, `"yes"` means a 2xx answer began, otherwise `"unknown"`. */
+/**
+ * Whether the operation ran. `"no"` is proved when nothing was sent, and taken from the answer when the service
+ * refused; `"yes"` means a 2xx answer began; otherwise `"unknown"`. {@link ExecutedBecause} tells which.
+ */
 export type Executed = "no" | "unknown" | "yes";
 
 /** What {@link Executed} is read from. `"no"` is proved by `"nothing-sent"`, and taken from `"refused"`. */
@@ -31,7 +34,7 @@ export function executedBecause(executed: Executed, answered: boolean): Executed
 export type NotRetried =
   /** The same request would fail again. */
   | "not-transient"
-  /** A later attempt may succeed, but the operation may have run, and running it twice is not safe. */
+  /** A later attempt may succeed, but it is not proved that nothing ran, and running the operation twice is not safe. */
   | "not-safe"
   /** The file is a stream: it can be read only once. */
   | "single-use-body"

@@ -77,12 +77,13 @@ const reasons: Readonly<Record<NotRetried, string>> = {
 
 /** What to do now, and why there was no other attempt. */
 export function wholeHint(situation: Situation): string {
-  const { hint = adviceFor(situation), retryAfterMs, notRetried } = situation;
+  const { hint = hintFor(situation), retryAfterMs, notRetried } = situation;
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
   return [hint, asked, notRetried ? reasons[notRetried] : ""].filter(Boolean).join(" ");
 }
 
-function adviceFor({ code, executed, httpStatus = 0, operation }: Situation): string {
+/** What to do now. */
+export function hintFor({ code, executed, httpStatus = 0, operation }: Situation): string {
   const advice = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
   const known = advice ?? adviceOfCode[code];
   if (executed === "no" || operation === undefined) return known;

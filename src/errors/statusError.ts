@@ -94,7 +94,7 @@ export class StatusError extends Error {
   readonly codeSource: CodeSource;
   /** Whether the operation ran: read this before repeating a call that changes state. */
   readonly executed: Executed;
-  /** What `executed` is read from: `"no"` is proved when nothing was sent, and taken from a refusal. */
+  /** What `executed` is read from: `"no"` is proved by `"nothing-sent"`, and taken from `"refused"`. */
   readonly executedBecause: ExecutedBecause;
   /** Why there was no other attempt; absent when the error is not that of a call. */
   declare readonly notRetried?: NotRetried;

@@ -1,6 +1,5 @@
 import { invalid } from "../errors/statusError.js";
 import type { FileSource, UrlLike } from "../files/fileSource.js";
-import type { OperationId } from "../generated/contract.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 
@@ -19,7 +18,7 @@ export async function openPath(_path: string | UrlLike, _name: string | undefine
 }
 
 /** Runs a call; there are no tracing channels here. */
-export function traced<T>(_operation: OperationId, run: () => Promise<T>): Promise<T> {
+export function traced<T>(_target: unknown, run: () => Promise<T>): Promise<T> {
   return run();
 }
 

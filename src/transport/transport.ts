@@ -60,7 +60,6 @@ export type FailureReason =
   | "too-large"
   | "aborted"
   | "agent"
-  | "upgrade"
   | "source";
 
 /** Why an exchange brought no whole answer. */

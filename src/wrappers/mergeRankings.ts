@@ -47,6 +47,9 @@ export function mergeRankings<T>(
       code: "INTERNAL",
       executed: "yes",
       codeSource: "client",
+      operation: "rerankDocuments",
+      notRetried: "not-transient",
+      attempts: batches.flatMap(({ attempts }) => attempts),
       hint: "Name the model in options, or send all items in one request.",
     });
   }

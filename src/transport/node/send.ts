@@ -92,7 +92,7 @@ export class NodeExchange implements Exchange {
     message.on("error", (cause) => this.#broken(cause));
     message.on("response", (answer) => this.#receive(answer));
     // Nobody asked for it; unheard, it would end the request in silence.
-    message.on("upgrade", (_answer, socket) => this.#upgraded(socket));
+    message.on("upgrade", (answer, socket) => this.#upgraded(answer, socket));
     message.on("socket", (socket) => this.#take(socket));
     // A file waits until there is a connection.
     if (!(content instanceof Multipart)) message.end(content);
@@ -164,9 +164,10 @@ export class NodeExchange implements Exchange {
     });
   }
 
-  #upgraded(socket: Duplex): void {
+  #upgraded(message: http.IncomingMessage, socket: Duplex): void {
     socket.destroy();
-    this.#fail("The server changed to another protocol (HTTP 101).", { reason: "upgrade" });
+    this.#answer = new Answer(message, 0);
+    this.#succeed(this.#answer);
   }
 
   #broken(cause: Error): void {
