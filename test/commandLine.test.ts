@@ -1,13 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { canaryKey } from "./support/canary.js";
 import { tunerank } from "./support/commandLine.js";
 import { root, temporaryFolder } from "./support/project.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
-
-// Each is a process of its own.
-vi.setConfig({ testTimeout: 30_000 });
 
 const server = useRecordingServer();
 let folder: string;

@@ -1,12 +1,9 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { exitCodeOf } from "../src/cli/exitCodes.js";
 import { codes } from "../src/generated/contract.js";
 import { canaryKey } from "./support/canary.js";
 import { outcomeOf, start, tunerank } from "./support/commandLine.js";
 import { useRecordingServer } from "./support/recordingServer.js";
-
-// Each is a process of its own.
-vi.setConfig({ testTimeout: 30_000 });
 
 const server = useRecordingServer();
 

@@ -1,16 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { examples } from "../src/cli/examples.js";
 import { exitCodeOf } from "../src/cli/exitCodes.js";
 import { createProgram } from "../src/cli/program.js";
 import { descriptions } from "../src/generated/descriptions.js";
 import { outcomeOf, start, tunerank } from "./support/commandLine.js";
 import { temporaryFolder } from "./support/project.js";
-
-// Each is a process of its own.
-vi.setConfig({ testTimeout: 30_000 });
 
 let folder: string;
 let remove: () => Promise<void>;

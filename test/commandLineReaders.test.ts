@@ -3,13 +3,10 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { outcomeOf, start, toFullDisk } from "./support/commandLine.js";
 import { temporaryFolder } from "./support/project.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
-
-// Each is a process of its own.
-vi.setConfig({ testTimeout: 30_000 });
 
 const server = useRecordingServer();
 let folder: string;

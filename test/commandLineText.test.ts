@@ -1,12 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tunerank } from "./support/commandLine.js";
 import { temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
-
-// Each is a process of its own.
-vi.setConfig({ testTimeout: 30_000 });
 
 const server = useRecordingServer();
 let folder: string;

@@ -36,16 +36,12 @@ describe.each(transports)("over $name", ({ options, name }) => {
   test.each<[what: string, datasetId: string, name: string | undefined]>([
     ["it has no name", "reviews", undefined],
     ["its dataset has no id", "", "train.jsonl"],
-  ])(
-    "a Readable that breaks after it was refused because %s ends no process",
-    { timeout: 1_000 },
-    async (_why, id, fileName) => {
-      const stream = createReadStream("missing/train.jsonl");
-      const closed = new Promise<void>((resolve) => stream.once("close", resolve));
-      const call = fileName === undefined ? {} : { name: fileName };
-      const error = await failureOf(() => connect(server.url, options).datasets.upload(id, stream, call));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      await closed;
-    },
-  );
+  ])("a Readable that breaks after it was refused because %s ends no process", async (_why, id, fileName) => {
+    const stream = createReadStream("missing/train.jsonl");
+    const closed = new Promise<void>((resolve) => stream.once("close", resolve));
+    const call = fileName === undefined ? {} : { name: fileName };
+    const error = await failureOf(() => connect(server.url, options).datasets.upload(id, stream, call));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    await closed;
+  });
 });

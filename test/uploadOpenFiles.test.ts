@@ -4,10 +4,12 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Client, StatusCode, UploadOptions } from "../src/index.js";
 import { connect, failureOf, transports } from "./support/clients.js";
+import { useTestClock } from "./support/clock.js";
 import { useCountingServer } from "./support/countingServer.js";
 import { temporaryFolder } from "./support/project.js";
 
 const server = useCountingServer();
+const clock = useTestClock();
 const size = 24 * 1024 * 1024;
 let folder: string;
 let file: string;
@@ -90,7 +92,7 @@ const endings: readonly Ending[] = [
     how: "met its deadline half-way",
     code: "DEADLINE_EXCEEDED",
     prepare() {
-      stopReading(() => {});
+      stopReading(() => clock.pass(100));
       return { call: { timeoutMs: 100 } };
     },
   },

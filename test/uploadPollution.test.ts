@@ -37,9 +37,7 @@ const script = `
 `;
 
 describe.each(["node:http", "fetch"])("over %s", (transport) => {
-  test("nothing on Object.prototype changes how paths and streams are uploaded", {
-    timeout: 60_000,
-  }, async () => {
+  test("nothing on Object.prototype changes how paths and streams are uploaded", async () => {
     const { stdout, stderr } = await runScript(script, {
       URL: server.url,
       FILE: file,

@@ -1,4 +1,4 @@
-import { openPath } from "#platform";
+import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
 import { checkFileName, checkInteger } from "../options/arguments.js";
 import type { FileSource, UrlLike } from "./fileSource.js";
@@ -7,11 +7,14 @@ import { bytesOf, fromStream, isStream } from "./streamSource.js";
 
 const chunkBytes = 1024 * 1024;
 
+/** Opens a path or `file:` URL, where the platform can. @throws StatusError */
+export type OpenPath = (path: string | UrlLike, name: string | undefined) => Promise<FileSource>;
+
 /** Opens what the caller gave. @throws StatusError when it is no file, or has no name. */
 export async function openFile(
   file: unknown,
-  name: string | undefined,
-  size: number | undefined,
+  { name, size }: { readonly name?: string | undefined; readonly size?: number | undefined },
+  openPath: OpenPath,
 ): Promise<FileSource> {
   const given = name === undefined ? undefined : checkFileName(name, "name");
   if (size !== undefined) checkInteger(size, "size", 0);
@@ -22,8 +25,8 @@ export async function openFile(
   throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
 }
 
-/** A Readable that fails before it is read would otherwise end the process; reading it tells of the failure. */
-export function hearErrors(file: unknown): void {
+/** A Readable that fails before it is read would otherwise end the process; reading it reports the failure. */
+export function handleErrors(file: unknown): void {
   if (typeof file !== "object" || file === null) return;
   const { on } = file as { on?: (event: string, listener: () => void) => void };
   if (typeof on === "function") on.call(file, "error", () => {});
@@ -78,7 +81,7 @@ async function sized(source: FileSource, size: number | undefined): Promise<File
 }
 
 function nameOfBlob(blob: Blob): string {
-  const { name } = blob as { name?: unknown };
+  const name = memberOf(blob, "name");
   return typeof name === "string" ? checkFileName(name, "the file's name") : needName(undefined, "a Blob");
 }
 

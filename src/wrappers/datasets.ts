@@ -1,3 +1,4 @@
+import { openPath } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
@@ -7,13 +8,13 @@ import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
-import { hearErrors, openFile } from "../files/openFile.js";
-import { limits } from "../generated/contract.js";
+import { handleErrors, openFile } from "../files/openFile.js";
+import { requests } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 
-const maxFileBytes = limits.uploadDatasetFile.file.maxBytes;
+const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
 /** How far an upload got. */
 export interface UploadProgress {
@@ -90,14 +91,14 @@ async function openAndSend(
   file: UploadFile,
   options: UploadOptions | undefined,
 ): Promise<Outcome<UploadDatasetFileResponse>> {
-  hearErrors(file);
+  handleErrors(file);
   const own = ownProperties(options, "options");
   const settings = callSettings(client, own);
   const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
   const verify = checkFlag(own.verifyBytes, "verifyBytes");
-  const source = await openFile(file, own.name, own.size);
+  const source = await openFile(file, own, openPath);
   try {
     const progress = progressOf(checkSize(source), onProgress);
     const type = contentType ?? checkOwnType(source.type);

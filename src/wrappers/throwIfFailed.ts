@@ -4,7 +4,7 @@ import { memberOf } from "../errors/memberOf.js";
 import { StatusError } from "../errors/statusError.js";
 import { codes } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
-import { checkObject } from "../options/arguments.js";
+import { validate } from "../options/validate.js";
 
 /**
  * Throws the failure a job reports in its `status`; a job without a status or code, or with OK, passes.
@@ -17,7 +17,7 @@ import { checkObject } from "../options/arguments.js";
  * @example throwIfFailed(await client.reinforcementFineTuningJobs.resume("job-1"));
  */
 export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): void {
-  checkObject(job, "job");
+  validate(job, { type: "object" }, "job");
   const status = memberOf(job, "status");
   const reported = memberOf(status, "code");
   if (reported === undefined || reported === null || reported === "OK" || reported === 0) return;

@@ -63,7 +63,7 @@ export class Answer implements TransportResponse {
       return fromRaw(rawHeaders);
     }
     const { headers } = this.#message;
-    const cookies = headers["set-cookie"];
+    const cookies = Object.hasOwn(headers, "set-cookie") ? headers["set-cookie"] : undefined;
     return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
   }
 }
