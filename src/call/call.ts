@@ -1,18 +1,18 @@
 import { traced } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
-import { type Attempt, StatusError, type Target } from "../errors/statusError.js";
+import type { Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
 import { SourceError } from "../files/sourceError.js";
-import type { OperationId } from "../generated/contract.js";
 import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
-import { readAnswer, requestIdOf, type Unusable } from "./answer.js";
+import { readAnswer, type Unusable } from "./answer.js";
 import { currentKey } from "./apiKey.js";
 import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
 import { budget as budgetRule, maxResponseBytes } from "./decisions.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { notify } from "./notify.js";
+import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, type Ran, ranIn, worse } from "./retry.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
@@ -77,13 +77,13 @@ async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
     const number = attempts.length + 1;
     if (!(result instanceof Failure)) {
       budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
-      attempts.push(successOf(result, number, durationMs));
+      attempts.push(successRecord(result.answer, number, durationMs));
       report(run);
       return { data: result.data, answer: result.answer, attempts };
     }
     ran = worse(ran, ranIn(result.details));
     if (result.details.requested === false) throw errorOf(run, result, ran, "refused");
-    attempts.push(recordOf(result, number, durationMs));
+    attempts.push(failureRecord(result, number, durationMs));
     const { waitMs, notRetried } = decide(run, result);
     report(run, waitMs);
     if (waitMs === undefined) throw errorOf(run, result, ran, notRetried);
@@ -165,46 +165,9 @@ function decide<T>(run: Run<T>, { details }: Failure): Decision {
   });
 }
 
-function successOf({ answer }: Success<unknown>, number: number, durationMs: number): Attempt {
-  return {
-    number,
-    durationMs,
-    httpStatus: answer.status,
-    // Read when it is asked for: on Node that makes an object of the headers.
-    get requestId() {
-      return requestIdOf(answer.headers);
-    },
-  };
-}
-
-function recordOf({ details }: Failure, number: number, durationMs: number): Attempt {
-  const { code, httpStatus, requestId, cause } = details;
-  return {
-    number,
-    durationMs,
-    code,
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(requestId !== undefined && { requestId }),
-    ...(cause !== undefined && { cause }),
-  };
-}
-
-// The one error of a call, made where the call ends.
-function errorOf<T>(run: Run<T>, { details }: Failure, ran: Ran, notRetried: NotRetried): StatusError {
+function errorOf<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {
   const { call, request, attempts } = run;
-  return new StatusError(details.message, {
-    ...details,
-    ...ran,
-    ...targetOf(call.operation, request),
-    notRetried: details.notRetried ?? notRetried,
-    attempts,
-    // What the last attempt advises does not fit when an earlier one may have run.
-    hint: ran.executed === details.executed ? details.hint : undefined,
-  });
-}
-
-function targetOf(operation: OperationId, { method, url }: PreparedRequest): Target {
-  return { operation, method, path: url.pathname, host: url.host };
+  return callError(targetOf(call.operation, request), failure, ran, { attempts, notRetried });
 }
 
 function report<T>({ call, settings, request, attempts }: Run<T>, waitMs?: number): void {

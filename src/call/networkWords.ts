@@ -1,7 +1,7 @@
 import { isBrowser } from "#platform";
 
 // Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
-const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+)[^]*/;
+const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
 
 /** What the network reported, for people. @param networkCode What it calls it, or "". */
 export function wordsFor(message: string, networkCode: string): string {

@@ -159,7 +159,7 @@ export class NodeExchange implements Exchange {
     this.#answer = answer;
     answer.read({
       ended: () => this.#succeed(answer),
-      broken: (cause) => this.#broken(cause),
+      broken: (cause, undecodable) => this.#broken(cause, undecodable),
       tooLarge: (limit) => this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" }),
     });
   }
@@ -170,9 +170,10 @@ export class NodeExchange implements Exchange {
     this.#succeed(this.#answer);
   }
 
-  #broken(cause: Error): void {
-    if (this.#answer?.ok && this.#answer.complete) this.#fail(answeredEarly, { cause });
-    else if (this.#answer) this.#cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
+  #broken(cause: Error, undecodable = false): void {
+    const why = undecodable ? "cannot be decoded" : "was cut short";
+    if (this.#answer?.ok && this.#answer.complete && !undecodable) this.#fail(answeredEarly, { cause });
+    else if (this.#answer) this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
     else this.#fail(textOf(cause), { cause });
   }
 
