@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isStatusError, StatusError } from "../src/index.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -24,7 +25,7 @@ describe.each(transports)("over $name a StatusError", ({ options }) => {
     expect(error).toBeInstanceOf(StatusError);
     expect(error).toBeInstanceOf(Error);
     expect(error.name).toBe("StatusError");
-    expect(error.message).toBe("[RESOURCE_EXHAUSTED] Quota used up.");
+    expect(error.message).toBe(withHint("[RESOURCE_EXHAUSTED] Quota used up.", error));
     expect({ ...error }).toEqual({
       code: "RESOURCE_EXHAUSTED",
       httpStatus: 429,

@@ -1,0 +1,8 @@
+import { expect } from "vitest";
+import type { StatusError } from "../../src/index.js";
+
+/** The whole message of an error whose text is known: the text as a sentence, then the error's hint. */
+export function withHint(text: string, { hint }: Pick<StatusError, "hint">): string {
+  expect(hint).toMatch(/^[A-Z].*\.$/);
+  return `${/[.!?:]$/.test(text) ? text : `${text}.`} ${hint}`;
+}
