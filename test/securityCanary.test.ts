@@ -14,6 +14,12 @@ const base64 = (before: string): string => Buffer.from(before + canaryKey).toStr
 const writings: readonly (readonly [writing: string, text: string])[] = [
   ["plain", canaryKey],
   ["as JSON", JSON.stringify(canaryKey)],
+  ["as JSON", JSON.stringify(canaryKey).replaceAll("/", "\\/")],
+  [
+    "as JSON",
+    JSON.stringify(canaryKey).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"),
+  ],
+  ["as HTML", "canary-4tX/+=%2F&quot;\\&lt;&amp;&gt;~?z9"],
   ["percent-encoded", encodeURIComponent(canaryKey)],
   ["percent-encoded", encodeURI(canaryKey)],
   ["percent-encoded", encodeURIComponent(canaryKey).replace(/%../g, (code) => code.toLowerCase())],

@@ -1,6 +1,6 @@
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
-import { redact } from "../errors/errorBody.js";
 import { memberOf } from "../errors/memberOf.js";
+import { redactCause, redactor } from "../errors/redact.js";
 import { SourceError } from "../files/sourceError.js";
 import {
   type Exchange,
@@ -48,11 +48,12 @@ export class Failure {
 /** The failure of a request that brought no whole answer. */
 export function networkFailure(failure: TransportFailure, key: string): Failure {
   const { phase, reason, status } = failure;
+  const redact = redactor(key);
   const found = memberOf(failure, "cause");
-  const cause = reason === "source" ? found : withoutKey(found, key);
+  const cause = reason === "source" ? found : redactCause(redact, found);
   const name = networkCode(cause);
   const network = reason === "network";
-  const message = redact(key, failure.message);
+  const message = redact(failure.message);
   return new Failure({
     message: network && phase !== "body" ? wordsFor(message, name) : message,
     executed: executedSoFar(failure),
@@ -162,20 +163,4 @@ export function unexpectedFailure(cause: unknown): Failure {
     events: ["ended"],
     cause,
   });
-}
-
-const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
-
-// Network errors can hold the bytes that caused them: only what says what happened is kept.
-function withoutKey(cause: unknown, key: string, depth = 0): unknown {
-  if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
-  const inner = depth < 3 ? withoutKey(memberOf(cause, "cause"), key, depth + 1) : undefined;
-  const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
-  for (const name of keptFields) {
-    const value = memberOf(cause, name);
-    if (typeof value === "number") Object.assign(copy, { [name]: value });
-    else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
-  }
-  copy.stack = redact(key, cause.stack ?? "");
-  return copy;
 }

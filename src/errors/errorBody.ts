@@ -4,6 +4,7 @@ import { codeOfGrpcNumber } from "./grpcCodes.js";
 import { parseJson } from "./json.js";
 import { milliseconds } from "./milliseconds.js";
 import { isPage, pageText } from "./pageText.js";
+import { type Redact, redactValues } from "./redact.js";
 
 /** What an error answer says of itself, whatever its shape. */
 export interface ErrorBody {
@@ -18,19 +19,17 @@ export interface ErrorBody {
 }
 
 const keptCharacters = 4096;
-const redacted = "[redacted]";
 
-/**
- * Reads an error body of unknown shape: own properties only, each type-checked. Never throws.
- * @param key Removed from what is kept, should the server have sent it back.
- */
-export function readErrorBody(text: string, httpStatus: number, key: string): ErrorBody {
+/** Reads an error body of unknown shape: own properties only, each type-checked. Never throws. */
+export function readErrorBody(text: string, httpStatus: number, redact: Redact): ErrorBody {
   const trimmed = text.trim();
   if (trimmed === "") return { code: undefined, message: undefined, body: undefined };
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
-    const kept = redact(key, trimmed);
-    const message = redact(key, isPage(kept) ? pageText(kept) : firstWords(kept));
+    // Not JSON, or not all of it: the end may be missing.
+    const kept = redact(trimmed, true);
+    // Once more, because tags may have stood inside it.
+    const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
     return { code: undefined, message: message || undefined, body: kept.slice(0, keptCharacters) };
   }
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
@@ -38,29 +37,13 @@ export function readErrorBody(text: string, httpStatus: number, key: string): Er
   const message = readMessage(root);
   return {
     code,
-    message: message && redact(key, message).slice(0, keptCharacters),
+    message: message && redact(message).slice(0, keptCharacters),
     retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
-        ? redactAll(key, parsed)
-        : redact(key, trimmed).slice(0, keptCharacters),
+        ? redactValues(redact, parsed)
+        : redact(trimmed).slice(0, keptCharacters),
   };
-}
-
-/** The text without the API key, written plainly or as JSON writes it. */
-export function redact(key: string, text: string): string {
-  if (key === "") return text;
-  return text.replaceAll(key, redacted).replaceAll(JSON.stringify(key).slice(1, -1), redacted);
-}
-
-// A body of at most 4 KiB: it cannot be deep enough to matter.
-function redactAll(key: string, value: unknown): unknown {
-  if (typeof value === "string") return redact(key, value);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => redactAll(key, item));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [redact(key, name), redactAll(key, item)]),
-  );
 }
 
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {

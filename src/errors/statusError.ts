@@ -138,13 +138,6 @@ export class StatusError extends Error {
     this.attempts = own.attempts ?? [];
   }
 
-  static {
-    // What an error does not have is undefined, whatever Object.prototype has.
-    const absent = { __proto__: null, value: undefined, writable: true, configurable: true };
-    for (const name of [...optionalFields, "cause"])
-      Object.defineProperty(StatusError.prototype, name, absent as PropertyDescriptor);
-  }
-
   /** A plain object for logs: every field but the stack and the causes. */
   toJSON(): Record<string, unknown> {
     const { cause: _, message, ...fields } = this;

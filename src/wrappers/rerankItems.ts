@@ -78,7 +78,7 @@ export function createRerankItems(client: ClientSettings, send: SendRerank): Rer
   return function items(query, given, options) {
     return start(
       "rerankDocuments",
-      () => rankItems(query, given, options, client, send),
+      () => rankItems(query, given, options, { client, send }),
       (response) => response,
     );
   };
@@ -88,8 +88,7 @@ async function rankItems<T>(
   query: string,
   list: readonly T[],
   options: RerankItemsOptions<T>,
-  client: ClientSettings,
-  send: SendRerank,
+  { client, send }: { readonly client: ClientSettings; readonly send: SendRerank },
 ): Promise<RerankItemsResponse<T>> {
   const own = ownProperties(options, "options");
   if (!Array.isArray(list)) throw invalid("items must be a list.");
