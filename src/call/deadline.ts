@@ -69,14 +69,13 @@ export class Deadline {
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const endsAt = performance.now() + ms;
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const sleep = () => {
+      const wake = () => {
         const leftMs = endsAt - performance.now();
-        // A timer may fire a fraction of a millisecond early, and ignores fractions itself.
-        if (leftMs > 0) timer = setTimeout(sleep, Math.ceil(leftMs));
+        // A timer leaves out fractions of a millisecond, and may fire one early.
+        if (leftMs > 0) timer = setTimeout(wake, leftMs);
         else resolve();
       };
-      sleep();
+      let timer = setTimeout(wake, ms);
       const abort = () => {
         clearTimeout(timer);
         resolve();

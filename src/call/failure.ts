@@ -55,7 +55,7 @@ export function networkFailure(failure: TransportFailure, key: string): Failure 
   const network = reason === "network";
   const message = redact(failure.message);
   return new Failure({
-    message: network && phase !== "body" ? wordsFor(message, name) : message,
+    message: network && phase !== "body" ? wordsFor(message) : message,
     executed: executedSoFar(failure),
     events: [eventOfFailure(phase, reason, name)],
     httpStatus: status,

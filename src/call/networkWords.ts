@@ -1,16 +1,10 @@
-import { isBrowser } from "#platform";
-
 // Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
 
-/** What the network reported, for people. @param networkCode What it calls it, or "". */
-export function wordsFor(message: string, networkCode: string): string {
-  const words = message.replace(openSsl, "TLS: $1.");
-  return networkCode === "" && isBrowser() ? `${words}. ${browsersReason}` : words;
+/** What the network reported, for people. */
+export function wordsFor(message: string): string {
+  return message.replace(openSsl, "TLS: $1.");
 }
-
-const browsersReason =
-  "The browser does not say why: it may be the network, or CORS, when the service does not allow the origin of this page (see the browser's console).";
 
 /** What to do about a connection that never came to be, where retrying does not help. */
 export function adviceFor(networkCode: string): string | undefined {

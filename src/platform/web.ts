@@ -9,7 +9,15 @@ export const runtime: string = runtimeName();
 /** The platform's own `fetch`. */
 export function createTransport({ agent }: TransportOptions): Transport {
   if (agent !== undefined) throw invalid("agent is for Node: this runtime sends with fetch.");
-  return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init));
+  return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init).catch(explain));
+}
+
+// A browser tells no page why a request failed.
+function explain(error: unknown): never {
+  if (!(error instanceof TypeError) || error.cause !== undefined || !isBrowser()) throw error;
+  throw new TypeError(
+    `${error.message.replace(/\.$/, "")}. The browser does not say why: it may be the network, or CORS, when the service does not allow the origin of this page (see the browser's console).`,
+  );
 }
 
 /** Paths belong to Node: elsewhere files come as Blobs. */

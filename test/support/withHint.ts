@@ -6,3 +6,9 @@ export function withHint(text: string, { hint }: Pick<StatusError, "hint">): str
   expect(hint).toMatch(/^[A-Z].*\.$/);
   return `${/[.!?:]$/.test(text) ? text : `${text}.`} ${hint}`;
 }
+
+/** What an error says happened: its message without the hint at its end. */
+export function textOf({ message, hint }: Pick<StatusError, "message" | "hint">): string {
+  expect(message.endsWith(` ${hint}`)).toBe(true);
+  return message.slice(0, -hint.length - 1);
+}
