@@ -14,7 +14,7 @@ import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure
 import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
-import { type Decision, decideRetry, isRepeatable, type Ran, ranIn, worse } from "./retry.js";
+import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
 import { timesOf } from "./times.js";
 
@@ -23,8 +23,6 @@ export interface Call<T> extends OperationInput {
   /** Makes the call's value of the answer's JSON object. */
   readonly read: (value: object) => T | Unusable;
 }
-
-const neverSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(
@@ -69,7 +67,7 @@ async function runCall<T>(
 async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
   const { client, attempts, deadline } = run;
   const { budget } = client;
-  let ran: Ran = neverSent;
+  let ran = nothingSent;
   for (;;) {
     const started = performance.now();
     const result = await attempt(run);

@@ -90,7 +90,7 @@ export class Deadline {
     this.running = undefined;
   }
 
-  // The call may have ended while this was made ready.
+  // The call may have ended before this began.
   #run(running: Stoppable): void {
     this.running = running;
     if (this.ended) running.abort("aborted");

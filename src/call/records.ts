@@ -1,5 +1,6 @@
 // What a call tells of its attempts, and of its failure.
 import type { NotRetried } from "../errors/codes.js";
+import { hintFor, wholeHint } from "../errors/hints.js";
 import { type Attempt, StatusError, type Target } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
 import type { TransportResponse } from "../transport/transport.js";
@@ -46,13 +47,8 @@ export function callError(
   ran: Ran,
   { attempts, notRetried }: { readonly attempts: readonly Attempt[]; readonly notRetried: NotRetried },
 ): StatusError {
-  return new StatusError(details.message, {
-    ...details,
-    ...ran,
-    ...target,
-    notRetried: details.notRetried ?? notRetried,
-    attempts,
-    // What the last attempt advises does not fit when an earlier one may have run.
-    hint: ran.executed === details.executed ? details.hint : undefined,
-  });
+  const whole = { ...details, ...ran, ...target, notRetried: details.notRetried ?? notRetried, attempts };
+  // What the last attempt advises does not fit when an earlier one may have run.
+  const advice = ran.executed === details.executed ? details.hint : undefined;
+  return new StatusError(details.message, { ...whole, hint: wholeHint(whole, advice ?? hintFor(whole)) });
 }

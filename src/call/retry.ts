@@ -44,6 +44,9 @@ export interface Ran {
   readonly executedBecause: ExecutedBecause;
 }
 
+/** What is known before the first attempt. */
+export const nothingSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
+
 /** The worse of two attempts: an operation that may have run once may have run. */
 export function worse(a: Ran, b: Ran): Ran {
   const difference = severity.indexOf(a.executed) - severity.indexOf(b.executed);

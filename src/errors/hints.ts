@@ -10,7 +10,6 @@ interface Situation {
   readonly operation?: OperationId | undefined;
   readonly notRetried?: NotRetried | undefined;
   readonly retryAfterMs?: number | undefined;
-  readonly hint?: string | undefined;
 }
 
 const adviceOfCode: Readonly<Record<StatusCode, string>> = {
@@ -76,10 +75,12 @@ const reasons: Readonly<Record<NotRetried, string>> = {
 };
 
 /** What to do now, and why there was no other attempt. */
-export function wholeHint(situation: Situation): string {
-  const { hint = hintFor(situation), retryAfterMs, notRetried } = situation;
+export function wholeHint(
+  { retryAfterMs, notRetried }: Pick<Situation, "retryAfterMs" | "notRetried">,
+  advice: string,
+): string {
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
-  return [hint, asked, notRetried ? reasons[notRetried] : ""].filter(Boolean).join(" ");
+  return [advice, asked, notRetried ? reasons[notRetried] : ""].filter(Boolean).join(" ");
 }
 
 /** What to do now. */

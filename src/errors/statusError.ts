@@ -7,7 +7,7 @@ import {
   type NotRetried,
   type StatusCode,
 } from "./codes.js";
-import { wholeHint } from "./hints.js";
+import { hintFor, wholeHint } from "./hints.js";
 
 /** What a request was for: where it went, with the ids in its path. */
 export interface Target {
@@ -110,7 +110,7 @@ export class StatusError extends Error {
   declare readonly requestId?: string;
   /** How long the service asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
-  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept. */
+  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   declare readonly body?: unknown;
   /** What to do now, and why there was no other attempt where that is not plain. */
   readonly hint: string;
@@ -122,7 +122,7 @@ export class StatusError extends Error {
     // Its own members only: a polluted prototype says nothing of what happened.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
     const { code, executed, cause } = own;
-    const hint = wholeHint(own);
+    const hint = own.hint ?? wholeHint(own, hintFor(own));
     super(`[${code}] ${sentence(message)} ${hint}`, cause === undefined ? undefined : { cause });
     // A descriptor that inherits nothing: Object.prototype may have a `get` or `set`.
     Object.defineProperty(this, brand, { __proto__: null, value: true } as PropertyDescriptor);
@@ -169,12 +169,16 @@ function sentence(text: string): string {
   return /[.!?:]$/.test(text) ? text : `${text}.`;
 }
 
+/** What happened: the message without the code before it and the hint behind. */
+export function textOf({ code, message, hint }: StatusError): string {
+  return message.slice(`[${code}] `.length, -` ${hint}`.length);
+}
+
 /** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
 export function ofOperation(error: StatusError, operation: OperationId): StatusError {
   const { code, executed, codeSource, inferred, hint, cause, stack } = error;
-  const message = error.message.slice(`[${code}] `.length, -` ${hint}`.length);
   const details = { code, executed, codeSource, inferred, hint, cause, operation } as const;
-  const named = new StatusError(message, { ...details, notRetried: "refused" });
+  const named = new StatusError(textOf(error), { ...details, notRetried: "refused" });
   // Where the argument was refused.
   if (stack !== undefined) named.stack = stack;
   return named;

@@ -1,7 +1,7 @@
 import { tracingChannel } from "node:diagnostics_channel";
 import type { Attempt, StatusError, Target } from "../errors/statusError.js";
 
-/** What subscribers of the tracing channel `tunerank.call` are told: never a key, a body or an answer. */
+/** What subscribers of the tracing channel `tunerank.call` get: never a key, a body or an answer. */
 export interface CallTrace extends Target {
   /** Every HTTP request of the call; there once it has ended. */
   attempts?: readonly Attempt[];
@@ -11,7 +11,7 @@ export interface CallTrace extends Target {
 
 const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
 
-/** Runs a call, and tells `node:diagnostics_channel` of it when somebody listens. */
+/** Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers. */
 export function traced<T extends { readonly attempts: readonly Attempt[] }>(
   target: () => Target,
   run: () => Promise<T>,
@@ -25,7 +25,7 @@ async function tell<T extends { readonly attempts: readonly Attempt[] }>(
 ): Promise<T> {
   const context: CallTrace = { ...target };
   let outcome: T | undefined;
-  // The channel would hand over what its promise resolves to: that holds the answer.
+  // The channel publishes what its promise resolves to, so that must not be the answer.
   await channel.tracePromise(async () => {
     try {
       outcome = await run();

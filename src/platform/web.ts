@@ -20,7 +20,7 @@ function explain(error: unknown): never {
   );
 }
 
-/** Paths belong to Node: elsewhere files come as Blobs. */
+/** Only Node can open a path: elsewhere a file comes as a Blob. @throws StatusError always */
 export async function openPath(_path: string | UrlLike, _name: string | undefined): Promise<FileSource> {
   throw invalid("file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.");
 }
