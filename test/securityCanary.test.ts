@@ -4,6 +4,7 @@ import { canaryKey, leaksOf, leaksWithin } from "./support/canary.js";
 import { takeLeaks } from "./support/canaryWatch.js";
 import { connect, operationCalls, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { withHint } from "./support/withHint.js";
 
 // Proves that the watch over the whole suite (support/canarySetup.ts) can find what it looks for.
 const server = useRecordingServer();
@@ -85,7 +86,8 @@ describe("the watch", () => {
   test("leaves an error's class and stack as they are", () => {
     const error = new StatusError("m", { code: "UNKNOWN", executed: "no", codeSource: "client" });
     expect(Object.getPrototypeOf(StatusError.prototype)).toBe(Error.prototype);
-    expect(error.stack).toMatch(/^StatusError: \[UNKNOWN\] m\n {4}at .*securityCanary\.test\.ts/);
+    expect(error.stack).toContain(`StatusError: ${withHint("[UNKNOWN] m", error)}\n    at `);
+    expect(error.stack).toMatch(/^StatusError: [^\n]*\n {4}at .*securityCanary\.test\.ts/);
   });
 
   test("sees more errors than it keeps", () => {
