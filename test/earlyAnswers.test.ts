@@ -7,7 +7,7 @@ import { connect, failureOf, transports } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
 import { answer, useCountingServer } from "./support/countingServer.js";
 import { temporaryFolder } from "./support/project.js";
-import { isPending } from "./support/turns.js";
+import { isPending, until } from "./support/turns.js";
 import { expectNothingUnhandled } from "./support/unhandled.js";
 
 const server = useCountingServer();
@@ -154,8 +154,8 @@ describe.each(transports)("over $name", ({ options, name }) => {
       const error = await running;
       expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown", codeSource: "client" });
       // A server that reads on finds the rest missing.
-      // It may have been told of that already: the call ends only when its file is closed.
-      if (!request.closed) await new Promise((resolve) => request.on("close", resolve).resume());
+      request.resume();
+      await until(() => request.closed);
       expect(request.complete).toBe(false);
     },
   );

@@ -61,7 +61,7 @@ export class StatusError extends Error {
   declare readonly requestId?: string;
   /** How long the service asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
-  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept. */
+  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   declare readonly body?: unknown;
   /** One sentence on what to do now. */
   readonly hint: string;
