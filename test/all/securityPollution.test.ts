@@ -51,7 +51,11 @@ const readByNode: Readonly<Record<string, readonly string[]>> = {
 
 const replies: Readonly<Record<string, Reply>> = {
   object: { json: { ok: true } },
-  "not found": { status: 404, json: { code: "NOT_FOUND" } },
+  "not found": {
+    status: 404,
+    headers: { "x-request-id": "r-1", "retry-after": "1" },
+    json: { code: "NOT_FOUND" },
+  },
   "refused key": { status: 401, json: { message: "no" } },
   overloaded: { status: 503, text: "" },
   "web page": { text: "<html><title>Sign in</title></html>" },
