@@ -3,6 +3,7 @@ import { createClient } from "../src/index.js";
 import { canaryKey, leaksOf } from "./support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { type Reply, useRecordingServer } from "./support/recordingServer.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -114,7 +115,7 @@ describe.each(transports)("over $name", ({ options }) => {
     );
     const message = "The label is not Bearer [redacted], but /?bel=[redacted]&a=label.";
     expect(error.body).toEqual({ label: "[redacted]", bel: ["label", "[redacted]", "a bel"], message });
-    expect(error.message).toBe(`[UNAUTHENTICATED] ${message}`);
+    expect(error.message).toBe(withHint(`[UNAUTHENTICATED] ${message}`, error));
     expect(error.requestId).toBe("[redacted]");
   });
 
@@ -125,7 +126,7 @@ describe.each(transports)("over $name", ({ options }) => {
       connect(server.url, { ...options, apiKey: "code" }).deployments.scale("p", 1),
     );
     expect(error.body).toBe(text.replace(':"code"', ':"[redacted]"').slice(0, 4096));
-    expect(error.message).toBe("[NOT_FOUND] No code of code.");
+    expect(error.message).toBe(withHint("[NOT_FOUND] No code of code.", error));
   });
 
   test.each(operationCalls)(
