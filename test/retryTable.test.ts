@@ -8,11 +8,15 @@ import { conformanceFile, type DecisionRow, decisionRows } from "./support/decis
 import { ServerOfRow } from "./support/rowServer.js";
 import { turns } from "./support/turns.js";
 
-// Node's fetch takes no name server and no connection timeout of the caller's.
+// Node's fetch takes no name server and no connection timeout of the caller's, and makes a lost connection of 101 and 407.
 const hiddenFromFetch: ReadonlySet<string> = new Set([
   "name-not-found",
   "name-server-busy",
   "connect-stalls",
+  "status-101",
+  "status-407",
+  "status-407-fresh-key",
+  "unauthenticated-on-407-fresh-key",
 ]);
 
 interface Seen {
