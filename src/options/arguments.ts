@@ -114,6 +114,12 @@ export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
 }
 
+/** Text for a header, or undefined. */
+export function checkText(value: unknown, what: string): string | undefined {
+  if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
+  throw invalid(`${what} must be printable ASCII text.`);
+}
+
 /** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
 export const longestTimerMs: number = 2 ** 31 - 1;
 

@@ -74,7 +74,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
   apiKey?: ApiKey | undefined;
   /** The account whose resources are meant; rerank needs none. @default TUNERANK_ACCOUNT_ID */
   accountId?: string | undefined;
-  /** The reranker model used when a rerank body names none. */
+  /** The reranker model used when a rerank body names none. @default TUNERANK_RERANK_MODEL */
   rerankModel?: string | undefined;
   /** Milliseconds to reach the service: name lookup, connecting, TLS. Greater than 0. Node only. @default 10,000 */
   connectTimeoutMs?: number | undefined;

@@ -2,8 +2,9 @@ import { openPath } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
+import type { LateSettings } from "../call/lateSettings.js";
 import { notify } from "../call/notify.js";
-import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
+import { accountOf, callSettings } from "../call/settings.js";
 import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
@@ -74,7 +75,7 @@ export interface Datasets {
 }
 
 /** @internal Makes {@link Datasets} with a client's settings. */
-export function createDatasets(client: ClientSettings): Datasets {
+export function createDatasets(client: LateSettings): Datasets {
   function upload(
     datasetId: string,
     file: UploadFile,
@@ -86,14 +87,14 @@ export function createDatasets(client: ClientSettings): Datasets {
 }
 
 async function openAndSend(
-  client: ClientSettings,
+  client: LateSettings,
   datasetId: string,
   file: UploadFile,
   options: UploadOptions | undefined,
 ): Promise<Outcome<UploadDatasetFileResponse>> {
   handleErrors(file);
   const own = ownProperties(options, "options");
-  const settings = callSettings(client, own);
+  const settings = callSettings(client, own, true);
   const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
@@ -110,7 +111,7 @@ async function openAndSend(
       read: (value: object) =>
         verify ? verified(value, progress.sentBytes) : (value as UploadDatasetFileResponse),
     } as const;
-    return await makeCall(client, call, settings);
+    return await makeCall(settings.client, call, settings);
   } finally {
     await source.close().catch(() => {});
   }

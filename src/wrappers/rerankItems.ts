@@ -1,7 +1,8 @@
 import type { Unusable } from "../call/answer.js";
 import { type Outcome, start } from "../call/callPromise.js";
 import { deadlines } from "../call/decisions.js";
-import { type ClientSettings, callSettings } from "../call/settings.js";
+import type { LateSettings } from "../call/lateSettings.js";
+import { callSettings } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
@@ -71,7 +72,7 @@ export type RerankItems = <T>(
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
 export interface RerankCall {
-  readonly client: ClientSettings;
+  readonly client: LateSettings;
   send<R>(
     body: RerankRequest,
     options: CallOptions,
@@ -112,7 +113,7 @@ function planOf<T>(
   query: string,
   list: readonly T[],
   own: RerankItemsOptions<T>,
-  client: ClientSettings,
+  client: LateSettings,
 ): Plan<T> {
   if (!Array.isArray(list)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.
