@@ -17,7 +17,7 @@ import {
   checkText,
   ownProperties,
 } from "./options/arguments.js";
-import type { ClientOptions } from "./options/options.js";
+import { type ClientOptions, clientOptionNames } from "./options/options.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
@@ -70,7 +70,7 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  * const client = createClient({ baseUrl: "https://api.example.com", apiKey: () => readKey() });
  */
 export function createClient(options: ClientOptions = {}): Client {
-  const own = ownProperties(options, "options");
+  const own = ownProperties(options, "options", clientOptionNames);
   return build(own, { transport: transportOf(own), budget: { left: budget.full } });
 }
 
@@ -133,7 +133,7 @@ function givenSettings(options: ClientOptions, { transport, budget }: Shared): G
 
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   const merged = ownProperties(options, "options");
-  for (const [name, value] of Object.entries(ownProperties(changes, "options"))) {
+  for (const [name, value] of Object.entries(ownProperties(changes, "options", clientOptionNames))) {
     if ((connectionOptions as readonly string[]).includes(name)) {
       throw invalid(`withOptions cannot change ${name}: the connections are shared.`);
     }

@@ -1,13 +1,23 @@
 import { invalid, refusal } from "../errors/statusError.js";
+import { checkNames } from "./names.js";
 import { validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));
 
-/** An own-properties-only copy, so that a polluted Object.prototype adds nothing to it. */
-export function ownProperties<T extends object>(value: T | undefined, what: string): T {
+/**
+ * An own-properties-only copy, so that a polluted Object.prototype adds nothing to it.
+ * @param names The only names it may have; any when absent.
+ */
+export function ownProperties<T extends object>(
+  value: T | undefined,
+  what: string,
+  names?: Readonly<Record<string, 1>>,
+): T {
   if (value === undefined) return nothing as T;
   checkObject(value, what);
-  return Object.assign(Object.create(null), value) as T;
+  const own = Object.assign(Object.create(null), value) as T;
+  if (names !== undefined) checkNames(own, names, what);
+  return own;
 }
 
 /** An object that is no list. */

@@ -1,5 +1,6 @@
 import type { Attempt } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
+import type { Names } from "./names.js";
 
 /** Any `AbortSignal`. */
 export interface AbortSignalLike {
@@ -44,6 +45,18 @@ export interface CallOptions {
   /** Headers added to this call's request. The client's own (such as `authorization`) cannot be set. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
 }
+
+/** @internal The names of {@link CallOptions}. */
+export const callOptionNames: Names<CallOptions> = {
+  signal: 1,
+  timeoutMs: 1,
+  attemptTimeoutMs: 1,
+  maxRetries: 1,
+  repeatable: 1,
+  onAttempt: 1,
+  accountId: 1,
+  headers: 1,
+};
 
 /** What {@link CallOptions.onAttempt} is called with. */
 export interface AttemptEvent extends Attempt {
@@ -94,6 +107,26 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
   /** Allow use in a browser, where every visitor can read the key. @default false */
   dangerouslyAllowBrowser?: boolean | undefined;
 }
+
+/** @internal The names of {@link ClientOptions}. */
+export const clientOptionNames: Names<ClientOptions> = {
+  baseUrl: 1,
+  apiKey: 1,
+  accountId: 1,
+  rerankModel: 1,
+  timeoutMs: 1,
+  attemptTimeoutMs: 1,
+  connectTimeoutMs: 1,
+  maxRetries: 1,
+  maxConnections: 1,
+  agent: 1,
+  headers: 1,
+  userAgent: 1,
+  onAttempt: 1,
+  fetch: 1,
+  allowInsecureHttp: 1,
+  dangerouslyAllowBrowser: 1,
+};
 
 /** The answer of one call, with what HTTP said around it. */
 export interface CallResponse<T> {

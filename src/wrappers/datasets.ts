@@ -13,7 +13,8 @@ import { handleErrors, openFile } from "../files/openFile.js";
 import { requests } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import type { Names } from "../options/names.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 
 const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
@@ -51,6 +52,15 @@ export interface UploadOptions extends CallOptions {
    */
   verifyBytes?: boolean | undefined;
 }
+
+const uploadOptionNames: Names<UploadOptions> = {
+  ...callOptionNames,
+  name: 1,
+  size: 1,
+  contentType: 1,
+  onProgress: 1,
+  verifyBytes: 1,
+};
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets {
@@ -93,7 +103,7 @@ async function openAndSend(
   options: UploadOptions | undefined,
 ): Promise<Outcome<UploadDatasetFileResponse>> {
   handleErrors(file);
-  const own = ownProperties(options, "options");
+  const own = ownProperties(options, "options", uploadOptionNames);
   const settings = callSettings(client, own, true);
   const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
   const contentType = checkContentType(own.contentType);

@@ -4,7 +4,7 @@ import type { LateSettings } from "../call/lateSettings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import { checkId, ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
@@ -25,7 +25,7 @@ export interface Deployments {
 export function createDeployments(client: LateSettings): Deployments {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", async () => {
-      const settings = callSettings(client, ownProperties(options, "options"), true);
+      const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");

@@ -4,7 +4,7 @@ import type { LateSettings } from "../call/lateSettings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId, ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs {
@@ -23,7 +23,7 @@ export interface ReinforcementFineTuningJobs {
 export function createReinforcementFineTuningJobs(client: LateSettings): ReinforcementFineTuningJobs {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
     return startCall("resumeReinforcementFineTuningJob", async () => {
-      const settings = callSettings(client, ownProperties(options, "options"), true);
+      const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const call = {
         operation: "resumeReinforcementFineTuningJob",
         path: {

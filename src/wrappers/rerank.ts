@@ -6,7 +6,8 @@ import { callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import { checkSpelling } from "../options/names.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
@@ -38,13 +39,14 @@ export function createRerank(client: LateSettings): Rerank {
   ): Promise<Outcome<T>> {
     const settings = callSettings(client, own);
     validate(body, rules, "body");
+    checkSpelling(body, rules.properties, "body");
     const whole = withModel(body, settings.client.rerankModel);
     const call = { operation: "rerankDocuments", body: whole, read } as const;
     return makeCall(settings.client, call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", async () =>
-      send(body, ownProperties(options, "options"), (answer) => answer as RerankResponse),
+      send(body, ownProperties(options, "options", callOptionNames), (answer) => answer as RerankResponse),
     );
   }
   const items = createRerankItems({ client, send });

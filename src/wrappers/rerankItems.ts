@@ -7,7 +7,8 @@ import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger, ownProperties } from "../options/arguments.js";
-import type { AbortSignalLike, CallOptions } from "../options/options.js";
+import type { Names } from "../options/names.js";
+import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 import { errorOfBatches, RequestsMade } from "./batchFailure.js";
 import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
@@ -43,6 +44,16 @@ export interface RerankItemsOptions<T>
    */
   timeoutMs?: number | undefined;
 }
+
+const itemsOptionNames: Names<RerankItemsOptions<unknown>> = {
+  ...callOptionNames,
+  text: 1,
+  topN: 1,
+  batchSize: 1,
+  concurrency: 1,
+  model: 1,
+  task: 1,
+};
 
 /** A running {@link RerankItems}: await it for the ranked items. */
 export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
@@ -86,7 +97,7 @@ export function createRerankItems(rerank: RerankCall): RerankItems {
     return start(
       "rerankDocuments",
       async () => {
-        const own = ownProperties(options, "options");
+        const own = ownProperties(options, "options", itemsOptionNames);
         return rankItems(planOf(query, given, own, rerank.client), rerank);
       },
       (response) => response,
