@@ -83,7 +83,8 @@ function build(options: ClientOptions, shared: Shared): Client {
       hint: "Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page only you can open.",
     });
   }
-  const settings = new LateSettings(givenSettings(options, shared));
+  const given = givenSettings(options, shared);
+  const settings = new LateSettings(given);
   const close = async (): Promise<void> => shared.transport.close();
   return {
     rerank: createRerank(settings),
@@ -94,7 +95,14 @@ function build(options: ClientOptions, shared: Shared): Client {
     close,
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
+    // What console.log shows: never the key.
+    [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(given),
   };
+}
+
+function shownAs({ baseUrl, accountId }: GivenSettings): string {
+  const account = accountId === undefined ? "" : `, accountId: ${JSON.stringify(accountId)}`;
+  return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
 function transportOf({ fetch, maxConnections = 128, agent }: ClientOptions): Transport {

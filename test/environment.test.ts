@@ -3,6 +3,7 @@ import { type ClientOptions, createClient } from "../src/index.js";
 import { canaryKey } from "./support/canary.js";
 import { failureOf, thrownBy, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { textOf } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -75,20 +76,19 @@ test.each([
   const client = createClient({ ...complete, [option]: undefined });
   const error = await failureOf(() => client.rerank(rerank));
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
-  expect(error.message).toBe(
-    `[INVALID_ARGUMENT] No ${option}: pass ${option} to createClient, or set ${variable}.`,
-  );
+  expect(error.message).toContain(`There is no ${option}.`);
+  expect(error.message).toContain(variable);
 });
 
 test("everything that is missing is named at once", async () => {
   const client = createClient();
   const error = await failureOf(() => client.deployments.scale("prod", 1));
-  expect([error.message, error.hint]).toEqual([
-    "[INVALID_ARGUMENT] No baseUrl, apiKey, accountId: pass them to createClient, or set TUNERANK_BASE_URL, TUNERANK_API_KEY, TUNERANK_ACCOUNT_ID.",
+  expect([textOf(error), error.hint]).toEqual([
+    "[INVALID_ARGUMENT] There is no baseUrl, apiKey, accountId.",
     "Pass baseUrl, apiKey, accountId to createClient, or set the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY, TUNERANK_ACCOUNT_ID.",
   ]);
   const ofItems = await failureOf(() => client.rerank.items("q", ["d"], { text: String }));
-  expect(ofItems.message).toContain("No baseUrl, apiKey: pass them");
+  expect(ofItems.message).toContain("There is no baseUrl, apiKey.");
 });
 
 test("an empty environment variable is as good as none", async () => {

@@ -6,6 +6,7 @@ import { createTestService } from "../src/testing/index.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls, thrownBy } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { textOf } from "./support/withHint.js";
 
 const server = useRecordingServer();
 const bytes = new Uint8Array([1]);
@@ -21,7 +22,7 @@ test.each([
 ])("createClient refuses %s and names %s", (name, known) => {
   const error = thrownBy(() => createClient({ ...complete, [name]: 1 } as ClientOptions));
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-  expect(error.message).toBe(`[INVALID_ARGUMENT] options has no ${name}: did you mean ${known}?`);
+  expect(textOf(error)).toBe(`[INVALID_ARGUMENT] options has no ${name}: did you mean ${known}?`);
 });
 
 test("createClient refuses a name that is near to none with those there are", () => {
@@ -69,7 +70,7 @@ describe("before anything is sent", () => {
   ])("items refuses %s and names %s", async (name, known) => {
     const options = { text: String, [name]: 1 };
     const error = await failureOf(() => connect(server.url).rerank.items("q", ["d"], options));
-    expect(error.message).toBe(`[INVALID_ARGUMENT] options has no ${name}: did you mean ${known}?`);
+    expect(textOf(error)).toBe(`[INVALID_ARGUMENT] options has no ${name}: did you mean ${known}?`);
     expect(server.requests).toEqual([]);
   });
 
@@ -83,7 +84,7 @@ describe("before anything is sent", () => {
     const body = { query: "q", documents: ["d"], [name]: 1 } as RerankRequest;
     const error = await failureOf(() => connect(server.url).rerank(body));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-    expect(error.message).toBe(`[INVALID_ARGUMENT] body has ${name}: did you mean ${known}?`);
+    expect(textOf(error)).toBe(`[INVALID_ARGUMENT] body has ${name}: did you mean ${known}?`);
     expect(server.requests).toEqual([]);
   });
 });
@@ -141,7 +142,7 @@ describe("the stand-in", () => {
 
   test("refuses a strict that is no boolean", () => {
     const error = thrownBy(() => createTestService({ strict: "yes" as unknown as boolean }));
-    expect(error.message).toBe("[INVALID_ARGUMENT] strict must be true or false.");
+    expect(textOf(error)).toBe("[INVALID_ARGUMENT] strict must be true or false.");
   });
 
   test("says which port is taken", async () => {

@@ -66,9 +66,9 @@ function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Er
   const options = (Object.keys(found) as FromEnvironment[]).filter((option) => found[option] === undefined);
   const listed = options.join(", ");
   const named = options.map((option) => variables[option]).join(", ");
-  const [them, s] = options.length === 1 ? [listed, ""] : ["them", "s"];
+  const s = options.length === 1 ? "" : "s";
   const where = listed === "accountId" ? "createClient or to the call" : "createClient";
-  return invalid(`No ${listed}: pass ${them} to createClient, or set ${named}.`, {
+  return invalid(`There is no ${listed}.`, {
     hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named}.`,
   });
 }

@@ -14,6 +14,8 @@ const clientOptions =
   "dangerouslyAllowBrowser timeoutMs attemptTimeoutMs maxRetries repeatable onAttempt headers signal " +
   "TUNERANK_ACCOUNT_ID";
 const callOptions = "name size contentType onProgress verifyBytes maxResponseBytes";
+const ofRules =
+  "minimum maximum minItems maxItems required items properties pattern additionalProperties type";
 const ofFiles = "getReader on errored readableDidRead destroyed locked streamed check replayable";
 const fields = "query model documents top_n task return_documents replicaCount account_id job_id";
 const answerFields =
@@ -36,14 +38,14 @@ const ofDescriptors = "get set value writable enumerable configurable";
 const ofTheLanguage = "toJSON toString valueOf length href blob stream status body aborted then";
 
 // The names of numbers are tried with one, too.
-const ofNumbers = `${clientOptions} ${callOptions} ${answerFields} retryAfterMs httpStatus length`;
+const ofNumbers = `${clientOptions} ${callOptions} ${ofRules} ${answerFields} retryAfterMs httpStatus length`;
 
 // Node itself reads these from objects that it makes: a call then fails, and so does every other use of Node.
 const readByNode: Readonly<Record<string, readonly string[]>> = {
   "node:http": ["signal", "timeout"],
   fetch: (
     "signal timeout query body aborted mode referrer dispatcher window status get set error " +
-    "keepalive maxHeaderSize socketPath localAddress localPort"
+    "keepalive required maxHeaderSize socketPath localAddress localPort"
   ).split(" "),
 };
 
@@ -133,6 +135,7 @@ const all = [
   clientOptions,
   callOptions,
   ofFiles,
+  ofRules,
   fields,
   answerFields,
   errorFields,

@@ -83,7 +83,10 @@ async function callAll(tag: string): Promise<void> {
         found[place] = { value };
       },
       (error) => {
-        found[place] = { error, cause: error instanceof Error && error.cause };
+        found[place] = {
+          error,
+          cause: error instanceof Error && Object.hasOwn(error, "cause") && error.cause,
+        };
       },
     );
     await settled(() => found[place] !== undefined);
