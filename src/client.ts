@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createTransport, isBrowser, runtime } from "#platform";
 import { budget, defaultConnectTimeoutMs, defaultMaxRetries } from "./call/decisions.js";
+import { type GivenSettings, LateSettings } from "./call/lateSettings.js";
 import type { ClientSettings } from "./call/settings.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
@@ -13,10 +14,10 @@ import {
   checkId,
   checkInteger,
   checkOptionalDuration,
-  isHeaderText,
+  checkText,
   ownProperties,
 } from "./options/arguments.js";
-import type { ApiKey, ClientOptions } from "./options/options.js";
+import { type ClientOptions, clientOptionNames } from "./options/options.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
@@ -60,15 +61,16 @@ export type ConnectionOption = (typeof connectionOptions)[number];
 export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
 
 /**
- * Creates a client. Options come first, then the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY and
- * TUNERANK_ACCOUNT_ID. Nothing is sent until a call is made.
+ * Creates a client. Options come first, then the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY,
+ * TUNERANK_ACCOUNT_ID and TUNERANK_RERANK_MODEL. They are read at the first call, which rejects when something is
+ * missing: a program can be built and a module loaded without them. Nothing is sent until a call is made.
  *
- * @throws StatusError `INVALID_ARGUMENT` when an option is missing or cannot be used.
+ * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` when an option that is given cannot be used.
  * @example
  * const client = createClient({ baseUrl: "https://api.example.com", apiKey: () => readKey() });
  */
 export function createClient(options: ClientOptions = {}): Client {
-  const own = ownProperties(options, "options");
+  const own = ownProperties(options, "options", clientOptionNames);
   return build(own, { transport: transportOf(own), budget: { left: budget.full } });
 }
 
@@ -81,7 +83,8 @@ function build(options: ClientOptions, shared: Shared): Client {
       hint: "Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page only you can open.",
     });
   }
-  const settings = clientSettings(options, shared);
+  const given = givenSettings(options, shared);
+  const settings = new LateSettings(given);
   const close = async (): Promise<void> => shared.transport.close();
   return {
     rerank: createRerank(settings),
@@ -93,11 +96,11 @@ function build(options: ClientOptions, shared: Shared): Client {
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
     // What console.log shows: never the key.
-    [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(settings),
+    [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(given),
   };
 }
 
-function shownAs({ baseUrl, accountId }: ClientSettings): string {
+function shownAs({ baseUrl, accountId }: GivenSettings): string {
   const account = accountId === undefined ? "" : `, accountId: ${JSON.stringify(accountId)}`;
   return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
@@ -114,19 +117,20 @@ function transportOf({ fetch, maxConnections = 128, agent }: ClientOptions): Tra
 }
 
 // No `...rest` here: rest objects inherit from Object.prototype.
-function clientSettings(options: ClientOptions, { transport, budget }: Shared): ClientSettings {
-  const { accountId = environment("TUNERANK_ACCOUNT_ID") } = options;
+function givenSettings(options: ClientOptions, { transport, budget }: Shared): GivenSettings {
+  const { baseUrl, apiKey, accountId } = options;
   const { connectTimeoutMs = defaultConnectTimeoutMs, maxRetries = defaultMaxRetries } = options;
-  const baseUrl = required(options.baseUrl, "baseUrl", "TUNERANK_BASE_URL");
+  const allowInsecureHttp = options.allowInsecureHttp === true;
   return {
-    baseUrl: checkBaseUrl(baseUrl, "baseUrl", options.allowInsecureHttp === true),
-    apiKey: checkKeySource(required(options.apiKey, "apiKey", "TUNERANK_API_KEY")),
+    baseUrl: baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, "baseUrl", allowInsecureHttp),
+    apiKey: apiKey === undefined || typeof apiKey === "function" ? apiKey : checkApiKey(apiKey, "apiKey"),
+    accountId: accountId === undefined ? undefined : checkId(accountId, "accountId"),
+    rerankModel: checkText(options.rerankModel, "rerankModel"),
+    allowInsecureHttp,
     userAgent: userAgentOf(options.userAgent),
     connectTimeoutMs: checkDuration(connectTimeoutMs, "connectTimeoutMs"),
     transport,
     budget,
-    accountId: accountId === undefined ? undefined : checkId(accountId, "accountId"),
-    rerankModel: checkText(options.rerankModel, "rerankModel"),
     timeoutMs: checkOptionalDuration(options.timeoutMs, "timeoutMs"),
     attemptTimeoutMs: checkOptionalDuration(options.attemptTimeoutMs, "attemptTimeoutMs"),
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
@@ -137,7 +141,7 @@ function clientSettings(options: ClientOptions, { transport, budget }: Shared): 
 
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   const merged = ownProperties(options, "options");
-  for (const [name, value] of Object.entries(ownProperties(changes, "options"))) {
+  for (const [name, value] of Object.entries(ownProperties(changes, "options", clientOptionNames))) {
     if ((connectionOptions as readonly string[]).includes(name)) {
       throw invalid(`withOptions cannot change ${name}: the connections are shared.`);
     }
@@ -146,31 +150,8 @@ function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   return merged;
 }
 
-function required<T>(value: T | undefined, option: string, variable: string): T | string {
-  const found = value ?? environment(variable);
-  if (found !== undefined) return found;
-  throw invalid(`There is no ${option}.`, {
-    hint: `Pass ${option} to createClient, or set the environment variable ${variable}.`,
-  });
-}
-
-// Workers and browsers have no process; an empty variable counts as unset.
-function environment(variable: string): string | undefined {
-  const env = globalThis.process?.env ?? {};
-  return (Object.hasOwn(env, variable) && env[variable]) || undefined;
-}
-
-function checkKeySource(apiKey: unknown): ApiKey {
-  return typeof apiKey === "function" ? (apiKey as ApiKey) : checkApiKey(apiKey, "apiKey");
-}
-
 function userAgentOf(addition: unknown): string {
   const text = checkText(addition, "userAgent");
   const own = `tunerank/${version} ${runtime}`;
   return text ? `${own} ${text}` : own;
-}
-
-function checkText(value: unknown, what: string): string | undefined {
-  if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
-  throw invalid(`${what} must be printable ASCII text.`);
 }

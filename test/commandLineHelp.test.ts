@@ -81,7 +81,7 @@ test("mock serves the commands until it is stopped", async () => {
   const taken = await tunerank(["mock", "--port", new URL(baseUrl).port]);
   expect([taken.exitCode, taken.stderr.split("\n")[0]]).toEqual([
     2,
-    `tunerank: Port ${new URL(baseUrl).port} is taken: choose another with --port, or 0 for any free one.`,
+    `tunerank: Port ${new URL(baseUrl).port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
   ]);
   mock.kill("SIGINT");
   expect((await outcome).exitCode).toBe(0);

@@ -26,9 +26,10 @@ function advice(error: StatusError): string[] {
   return [textOf(error), error.hint];
 }
 
-test("no key", () => {
+test("no key", async () => {
   vi.stubEnv("TUNERANK_API_KEY", undefined);
-  expect(advice(thrownBy(() => createClient({ ...local, apiKey: undefined })))).toEqual([
+  const client = createClient({ ...local, apiKey: undefined });
+  expect(advice(await failureOf(() => client.rerank({ query: "q", documents: ["d"] })))).toEqual([
     "[INVALID_ARGUMENT] There is no apiKey.",
     "Pass apiKey to createClient, or set the environment variable TUNERANK_API_KEY.",
   ]);
@@ -37,7 +38,7 @@ test("no key", () => {
 test("a base URL that is none", () => {
   expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "api.example.com" })))).toEqual([
     "[INVALID_ARGUMENT] baseUrl is not an absolute URL such as https://api.example.com.",
-    "Correct the argument named in the message; the same call will fail again.",
+    "Correct the argument; the same call will fail again.",
   ]);
 });
 
@@ -52,7 +53,7 @@ test("a full resource name where an id belongs", async () => {
   const call = () => connect(unsent).deployments.scale("accounts/acme/deployments/prod", 1);
   expect(advice(await failureOf(call))).toEqual([
     '[INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
-    "Correct the argument named in the message; the same call will fail again.",
+    "Correct the argument; the same call will fail again.",
   ]);
 });
 
@@ -60,14 +61,14 @@ test("a file that is not there", async () => {
   const file = path.join(folder, "nowhere.jsonl");
   expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
     `[INVALID_ARGUMENT] file ${JSON.stringify(file)} does not exist (looked for in ${JSON.stringify(process.cwd())}).`,
-    "Correct the argument named in the message; the same call will fail again.",
+    "Correct the argument; the same call will fail again.",
   ]);
 });
 
 test("a folder instead of a file", async () => {
   expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", folder)))).toEqual([
     `[INVALID_ARGUMENT] file ${JSON.stringify(folder)} is a folder: pass the path of one file.`,
-    "Correct the argument named in the message; the same call will fail again.",
+    "Correct the argument; the same call will fail again.",
   ]);
 });
 
@@ -79,7 +80,7 @@ test.skipIf(process.platform === "win32")("a file this user may not read", async
   const call = () => connect(unsent).datasets.upload("reviews", file);
   expect(advice(await asNobody(() => failureOf(call)))).toEqual([
     `[INVALID_ARGUMENT] file ${JSON.stringify(file)} may not be read by this user.`,
-    "Correct the argument named in the message; the same call will fail again.",
+    "Correct the argument; the same call will fail again.",
   ]);
 });
 
@@ -97,8 +98,8 @@ test("no account", async () => {
   vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
   const client = createClient({ ...local, accountId: undefined });
   expect(advice(await failureOf(() => client.deployments.scale("prod", 1)))).toEqual([
-    "[INVALID_ARGUMENT] This operation needs an account.",
-    "Pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
+    "[INVALID_ARGUMENT] There is no accountId.",
+    "Pass accountId to createClient or to the call, or set the environment variable TUNERANK_ACCOUNT_ID.",
   ]);
 });
 

@@ -45,10 +45,13 @@ describe("plain http", () => {
     expect(() => createClient({ baseUrl, apiKey: canaryKey })).not.toThrow();
   });
 
-  test("is refused from the environment and from withOptions as well", () => {
+  test("is refused from the environment and from withOptions as well", async () => {
     vi.stubEnv("TUNERANK_BASE_URL", "http://api.example.com");
     const refused = { code: "INVALID_ARGUMENT", executed: "no" };
-    expect(thrownBy(() => createClient({ apiKey: canaryKey }))).toMatchObject(refused);
+    const ofEnvironment = createClient({ apiKey: canaryKey });
+    const error = await failureOf(() => ofEnvironment.rerank({ query: "q", documents: ["d"] }));
+    expect(error).toMatchObject(refused);
+    expect(error.message).toContain("TUNERANK_BASE_URL is plain http to another machine");
     const client = connect("https://api.example.com");
     expect(thrownBy(() => client.withOptions({ baseUrl: "http://api.example.com" }))).toMatchObject(refused);
   });

@@ -234,5 +234,5 @@ test("options that mean nothing are refused at once", () => {
 
 test("a port that is taken rejects", async () => {
   const port = Number(new URL(server.url).port);
-  await expect(service.listen({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  await expect(service.listen({ port })).rejects.toMatchObject({ cause: { code: "EADDRINUSE" } });
 });

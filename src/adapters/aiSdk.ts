@@ -5,6 +5,7 @@
  */
 import type { Client } from "../client.js";
 import { memberOf } from "../errors/memberOf.js";
+import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/options.js";
 
 /** What the AI SDK asks of a reranking model. */
@@ -58,8 +59,9 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v4">(
   modelId: string,
   options: RerankingModelOptions<Version> = {},
 ): RerankingModel<NoInfer<Version>> {
+  const own = ownProperties(options, "options", { specificationVersion: 1 });
   return {
-    specificationVersion: (memberOf(options, "specificationVersion") ?? "v4") as Version,
+    specificationVersion: (own.specificationVersion ?? "v4") as Version,
     provider: "tunerank",
     modelId,
     doRerank: (call) => rank(client, modelId, call),
@@ -74,13 +76,15 @@ async function rank(
   // Its own members only: a polluted prototype adds no option.
   const own: RerankingCall = Object.assign(Object.create(null), call);
   const { documents, query, topN, abortSignal, headers, providerOptions } = own;
+  const ofProvider = memberOf(providerOptions, "tunerank") as { task?: string } | undefined;
+  const { task } = ownProperties(ofProvider, "providerOptions.tunerank", { task: 1 });
   const isText = documents.type === "text";
   const ranking = client.rerank.items<string | object>(query, documents.values, {
     text: (document) => (typeof document === "string" ? document : JSON.stringify(document)),
     model,
     topN,
     // A task that is no string is refused by the call itself.
-    task: memberOf(memberOf(providerOptions, "tunerank"), "task") as string | undefined,
+    task,
     signal: abortSignal,
     headers,
   });

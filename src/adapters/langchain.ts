@@ -4,6 +4,8 @@
  * @module tunerank/langchain
  */
 import type { Client } from "../client.js";
+import { ownProperties } from "../options/arguments.js";
+import type { Names } from "../options/names.js";
 
 /** The part of a LangChain document that is read. */
 export interface DocumentLike {
@@ -21,6 +23,18 @@ export interface DocumentCompressorOptions {
   /** A task description that guides the ranking. */
   task?: string | undefined;
 }
+
+// What LangChain gives its components of its own is known, and not used.
+type OfLangChain = Record<"callbacks" | "metadata" | "tags" | "verbose", unknown>;
+const names: Names<DocumentCompressorOptions & OfLangChain> = {
+  model: 1,
+  topN: 1,
+  task: 1,
+  callbacks: 1,
+  metadata: 1,
+  tags: 1,
+  verbose: 1,
+};
 
 /** What LangChain calls a document compressor. */
 export interface DocumentCompressor {
@@ -41,10 +55,13 @@ export function createDocumentCompressor(
   client: Pick<Client, "rerank">,
   options: DocumentCompressorOptions = {},
 ): DocumentCompressor {
+  const { model, topN, task } = ownProperties(options, "options", names);
   return {
     async compressDocuments(documents, query) {
       const ranked = await client.rerank.items(query, documents, {
-        ...options,
+        model,
+        topN,
+        task,
         text: ({ pageContent }) => pageContent,
       });
       return ranked.map(({ item, score }) => withScore(item, score));

@@ -6,10 +6,10 @@ import {
   checkId,
   checkInteger,
   checkOptionalDuration,
-  ownProperties,
 } from "../options/arguments.js";
 import type { AbortSignalLike, ApiKey, CallOptions } from "../options/options.js";
 import type { Transport } from "../transport/transport.js";
+import type { LateSettings } from "./lateSettings.js";
 
 /** What a client may still spend on retries, in tenths of one. */
 export interface RetryBudget {
@@ -36,6 +36,7 @@ export interface ClientSettings {
 
 /** The options of one call, checked and joined with its client's. */
 export interface CallSettings {
+  readonly client: ClientSettings;
   readonly signal: AbortSignalLike | undefined;
   /** Undefined for the operation's own deadline. */
   readonly timeoutMs: number | undefined;
@@ -47,11 +48,17 @@ export interface CallSettings {
   readonly accountId: string | undefined;
 }
 
-/** Joins a call's options with its client's. @throws StatusError when one cannot be used. */
-export function callSettings(client: ClientSettings, options: CallOptions | undefined): CallSettings {
-  const own = ownProperties(options, "options");
+/**
+ * Joins a call's options with its client's.
+ * @param own Copied by `ownProperties`.
+ * @param needsAccount Whether the operation's path names one: the call's own, else the client's.
+ * @throws StatusError when an option cannot be used, or the client misses what the call needs.
+ */
+export function callSettings(late: LateSettings, own: CallOptions, needsAccount = false): CallSettings {
+  const client = late.settle(needsAccount && own.accountId === undefined);
   const { maxRetries = client.maxRetries } = own;
   return {
+    client,
     signal: checkSignal(own.signal),
     timeoutMs: checkOptionalDuration(own.timeoutMs ?? client.timeoutMs, "timeoutMs"),
     attemptTimeoutMs: checkOptionalDuration(
@@ -66,12 +73,9 @@ export function callSettings(client: ClientSettings, options: CallOptions | unde
   };
 }
 
-/** The account a call is for. @throws StatusError when neither the call nor its client names one. */
+/** The account of a call that needs one. @throws StatusError when it cannot stand in a path. */
 export function accountOf({ accountId }: CallSettings): string {
-  if (accountId !== undefined) return checkId(accountId, "accountId");
-  throw invalid("This operation needs an account.", {
-    hint: "Pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
-  });
+  return checkId(accountId, "accountId");
 }
 
 function checkSignal(signal: unknown): AbortSignalLike | undefined {

@@ -1,3 +1,4 @@
+import { memberOf } from "../errors/memberOf.js";
 import { createTestService } from "../testing/index.js";
 import { type Context, UsageError } from "./context.js";
 import { jsonLine } from "./safeText.js";
@@ -11,9 +12,11 @@ export async function run({ options, terminal, signal }: Context<{ port?: number
     throw new UsageError("--port must be 0 to 65535.");
   const server = await createTestService()
     .listen({ port })
-    .catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "EADDRINUSE") throw error;
-      throw new UsageError(`Port ${port} is taken: choose another with --port, or 0 for any free one.`);
+    .catch((error: Error) => {
+      if (memberOf(error.cause, "code") !== "EADDRINUSE") throw error;
+      throw new UsageError(
+        `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
+      );
     });
   if (terminal.json) terminal.print(jsonLine({ url: server.url }));
   else

@@ -21,9 +21,9 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
   FAILED_PRECONDITION:
     "Bring the resource into the state required, then call again; repeating alone cannot help.",
   INTERNAL: "The fault is the service's: report it with the request id.",
-  INVALID_ARGUMENT: "Correct the argument named in the message; the same call will fail again.",
+  INVALID_ARGUMENT: "Correct the argument; the same call will fail again.",
   NOT_FOUND: "Check the id, the account and the base URL.",
-  OUT_OF_RANGE: "Use a value within the range named in the message.",
+  OUT_OF_RANGE: "Use a value within the range that is allowed.",
   PERMISSION_DENIED: "The key is valid but lacks this permission: use another key or have it granted.",
   RESOURCE_EXHAUSTED: "Wait, or lower the rate or the size of your requests.",
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",

@@ -1,13 +1,23 @@
 import { invalid, refusal } from "../errors/statusError.js";
+import { checkNames } from "./names.js";
 import { validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));
 
-/** An own-properties-only copy, so that a polluted Object.prototype adds nothing to it. */
-export function ownProperties<T extends object>(value: T | undefined, what: string): T {
+/**
+ * An own-properties-only copy, so that a polluted Object.prototype adds nothing to it.
+ * @param names The only names it may have; any when absent.
+ */
+export function ownProperties<T extends object>(
+  value: T | undefined,
+  what: string,
+  names?: Readonly<Record<string, 1>>,
+): T {
   if (value === undefined) return nothing as T;
   checkObject(value, what);
-  return Object.assign(Object.create(null), value) as T;
+  const own = Object.assign(Object.create(null), value) as T;
+  if (names !== undefined) checkNames(own, names, what);
+  return own;
 }
 
 /** An object that is no list. */
@@ -112,6 +122,12 @@ export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
 /** Printable ASCII and tabs: what every transport sends unchanged. */
 export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
+}
+
+/** Text for a header, or undefined. */
+export function checkText(value: unknown, what: string): string | undefined {
+  if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
+  throw invalid(`${what} must be printable ASCII text.`);
 }
 
 /** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */

@@ -1,5 +1,6 @@
 import type { Attempt } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
+import type { Names } from "./names.js";
 
 /** Any `AbortSignal`. */
 export interface AbortSignalLike {
@@ -45,6 +46,18 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
+/** @internal The names of {@link CallOptions}. */
+export const callOptionNames: Names<CallOptions> = {
+  signal: 1,
+  timeoutMs: 1,
+  attemptTimeoutMs: 1,
+  maxRetries: 1,
+  repeatable: 1,
+  onAttempt: 1,
+  accountId: 1,
+  headers: 1,
+};
+
 /** What {@link CallOptions.onAttempt} is called with. */
 export interface AttemptEvent extends Attempt {
   /** The operation's id in the contract. */
@@ -74,7 +87,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
   apiKey?: ApiKey | undefined;
   /** The account whose resources are meant; rerank needs none. @default TUNERANK_ACCOUNT_ID */
   accountId?: string | undefined;
-  /** The reranker model used when a rerank body names none. */
+  /** The reranker model used when a rerank body names none. @default TUNERANK_RERANK_MODEL */
   rerankModel?: string | undefined;
   /** Milliseconds to reach the service: name lookup, connecting, TLS. Greater than 0. Node only. @default 10,000 */
   connectTimeoutMs?: number | undefined;
@@ -94,6 +107,26 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
   /** Allow use in a browser, where every visitor can read the key. @default false */
   dangerouslyAllowBrowser?: boolean | undefined;
 }
+
+/** @internal The names of {@link ClientOptions}. */
+export const clientOptionNames: Names<ClientOptions> = {
+  baseUrl: 1,
+  apiKey: 1,
+  accountId: 1,
+  rerankModel: 1,
+  timeoutMs: 1,
+  attemptTimeoutMs: 1,
+  connectTimeoutMs: 1,
+  maxRetries: 1,
+  maxConnections: 1,
+  agent: 1,
+  headers: 1,
+  userAgent: 1,
+  onAttempt: 1,
+  fetch: 1,
+  allowInsecureHttp: 1,
+  dangerouslyAllowBrowser: 1,
+};
 
 /** The answer of one call, with what HTTP said around it. */
 export interface CallResponse<T> {

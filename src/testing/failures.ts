@@ -2,6 +2,7 @@ import { invalid, refusal } from "../errors/statusError.js";
 import { codes } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
+import type { Names } from "../options/names.js";
 import { type Answer, jsonAnswer } from "./answer.js";
 import { operationIds } from "./route.js";
 import type { ScriptedFailure, TestOperation } from "./types.js";
@@ -24,7 +25,8 @@ export class Failures {
     if (typeof operation !== "string" || !Object.hasOwn(operationIds, operation)) {
       throw invalid(`operation must be one of ${Object.keys(operationIds).join(", ")}.`);
     }
-    const own = checkNames(failure);
+    // A misspelt name would silently script nothing.
+    const own = ownProperties(failure, "failure", names);
     const { times = 1 } = own;
     const left = times === Number.POSITIVE_INFINITY ? times : checkInteger(times, "times", 1);
     const queue = this.#queues.get(operation) ?? [];
@@ -45,28 +47,20 @@ export class Failures {
   }
 }
 
-const names: readonly (keyof ScriptedFailure)[] = [
-  "times",
-  "status",
-  "code",
-  "message",
-  "retryAfter",
-  "headers",
-  "body",
-  "reset",
-  "stall",
-  "truncate",
-  "delayMs",
-  "executes",
-];
-
-// A misspelt name would silently script nothing.
-function checkNames(failure: ScriptedFailure): ScriptedFailure {
-  const own = ownProperties(failure, "failure");
-  const unknown = Object.keys(own).find((name) => !(names as readonly string[]).includes(name));
-  if (unknown === undefined) return own;
-  throw invalid(`failure has no ${unknown}: it takes ${names.join(", ")}.`);
-}
+const names: Names<ScriptedFailure> = {
+  times: 1,
+  status: 1,
+  code: 1,
+  message: 1,
+  retryAfter: 1,
+  headers: 1,
+  body: 1,
+  reset: 1,
+  stall: 1,
+  truncate: 1,
+  delayMs: 1,
+  executes: 1,
+};
 
 function scriptOf(failure: ScriptedFailure): Script {
   const kinds = (["reset", "stall", "truncate"] as const).filter((kind) => checkFlag(failure[kind], kind));

@@ -15,6 +15,8 @@ import type { TestOperation, TestRequest } from "./types.js";
 export interface Parts {
   readonly apiKey: string | undefined;
   readonly state: State;
+  /** Whether unknown fields are refused. */
+  readonly strict: boolean;
   readonly failures: Failures;
   readonly requests: TestRequest[];
 }
@@ -31,7 +33,7 @@ const operations: Readonly<Record<TestOperation, RunOperation<never>>> = { resum
 export async function handle(parts: Parts, incoming: Incoming): Promise<Reply> {
   const { method, path, headers, signal } = incoming;
   const route = routeOf(method, path);
-  const { refusal, ...content } = route ? await readContent(route.operation, incoming) : {};
+  const { refusal, ...content } = route ? await readContent(route.operation, incoming, parts.strict) : {};
   parts.requests.push({ ...(route && { operation: route.operation }), method, path, headers, ...content });
   const requestId = `req-${parts.requests.length}`;
   const script = route && parts.failures.take(route.operation);

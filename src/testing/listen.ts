@@ -17,7 +17,9 @@ export async function listen(parts: Parts, port: number, host: string): Promise<
   }
   const server = node.createServer((request, response) => void serve(parts, request, response));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject).listen(port, host, resolve);
+    const fail = (cause: NodeJS.ErrnoException): void =>
+      reject(cause.code === "EADDRINUSE" ? portTaken(port, host, cause) : cause);
+    server.once("error", fail).listen(port, host, resolve);
   });
   const { port: chosen } = server.address() as AddressInfo;
   return {
@@ -28,6 +30,13 @@ export async function listen(parts: Parts, port: number, host: string): Promise<
         server.closeAllConnections();
       }),
   };
+}
+
+function portTaken(port: number, host: string, cause: Error): Error {
+  return refusal("FAILED_PRECONDITION", `Port ${port} of ${host} is taken (EADDRINUSE).`, {
+    cause,
+    hint: "Choose another port, or 0 for any free one.",
+  });
 }
 
 async function serve(

@@ -35,7 +35,11 @@ const framingBytes = 64 * 1024;
 export const maxFormBytes: number = maxBytes + framingBytes;
 
 /** Reads a body as its operation takes it. */
-export async function readContent(operation: TestOperation, { headers, body }: Incoming): Promise<Content> {
+export async function readContent(
+  operation: TestOperation,
+  { headers, body }: Incoming,
+  strict: boolean,
+): Promise<Content> {
   const { contentType, body: rules } = requests[operationIds[operation]];
   const sent = headers["content-type"] ?? "";
   if (body === undefined) return { refusal: tooLarge() };
@@ -51,7 +55,7 @@ export async function readContent(operation: TestOperation, { headers, body }: I
   } catch {
     return { body: text, refusal: new Refusal("INVALID_ARGUMENT", "The body must be JSON.") };
   }
-  return { body: value, ...refusalOf(value, rules) };
+  return { body: value, ...refusalOf(value, strict ? { ...rules, additionalProperties: false } : rules) };
 }
 
 function refusalOf(value: unknown, rules: Rules): Pick<Content, "refusal"> {

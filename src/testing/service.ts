@@ -1,10 +1,13 @@
-import { checkApiKey, checkInteger, ownProperties } from "../options/arguments.js";
+import { checkApiKey, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
+import type { Names } from "../options/names.js";
 import { Failures } from "./failures.js";
 import { createTestFetch } from "./fetch.js";
 import type { Parts } from "./handle.js";
 import { listen } from "./listen.js";
 import { State } from "./state.js";
 import type { TestService, TestServiceOptions } from "./types.js";
+
+const names: Names<TestServiceOptions> = { apiKey: 1, jobs: 1, deployments: 1, datasets: 1, strict: 1 };
 
 /**
  * Creates a stand-in for the service, for tests of your own. It is in memory, and takes requests by the contract's
@@ -37,15 +40,15 @@ import type { TestService, TestServiceOptions } from "./types.js";
  * service.requests.length; // 3
  */
 export function createTestService(options?: TestServiceOptions): TestService {
-  const own = ownProperties(options, "options");
+  const own = ownProperties(options, "options", names);
   const state = new State(own);
   const failures = new Failures();
   const apiKey = own.apiKey === undefined ? undefined : checkApiKey(own.apiKey, "apiKey");
-  const parts: Parts = { apiKey, state, failures, requests: [] };
+  const parts: Parts = { apiKey, state, failures, strict: checkFlag(own.strict, "strict"), requests: [] };
   return {
     fetch: createTestFetch(parts),
     listen: async (where) => {
-      const { port = 0, host = "127.0.0.1" } = ownProperties(where, "options");
+      const { port = 0, host = "127.0.0.1" } = ownProperties(where, "options", { port: 1, host: 1 });
       return listen(parts, checkInteger(port, "port", 0), host);
     },
     requests: parts.requests,

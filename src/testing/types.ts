@@ -17,6 +17,8 @@ export interface TestServiceOptions {
   deployments?: Readonly<Record<string, number>> | undefined;
   /** The ids of the datasets that exist. @default every one exists */
   datasets?: readonly string[] | undefined;
+  /** Answer 400 to a body with a field that the contract does not have. @default false */
+  strict?: boolean | undefined;
 }
 
 /** A file as it arrived. */

@@ -2,8 +2,9 @@ import { openPath } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
+import type { LateSettings } from "../call/lateSettings.js";
 import { notify } from "../call/notify.js";
-import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
+import { accountOf, callSettings } from "../call/settings.js";
 import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
@@ -12,7 +13,8 @@ import { handleErrors, openFile } from "../files/openFile.js";
 import { requests } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import type { Names } from "../options/names.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 
 const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
@@ -51,6 +53,15 @@ export interface UploadOptions extends CallOptions {
   verifyBytes?: boolean | undefined;
 }
 
+const uploadOptionNames: Names<UploadOptions> = {
+  ...callOptionNames,
+  name: 1,
+  size: 1,
+  contentType: 1,
+  onProgress: 1,
+  verifyBytes: 1,
+};
+
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets {
   /**
@@ -74,7 +85,7 @@ export interface Datasets {
 }
 
 /** @internal Makes {@link Datasets} with a client's settings. */
-export function createDatasets(client: ClientSettings): Datasets {
+export function createDatasets(client: LateSettings): Datasets {
   function upload(
     datasetId: string,
     file: UploadFile,
@@ -86,14 +97,14 @@ export function createDatasets(client: ClientSettings): Datasets {
 }
 
 async function openAndSend(
-  client: ClientSettings,
+  client: LateSettings,
   datasetId: string,
   file: UploadFile,
   options: UploadOptions | undefined,
 ): Promise<Outcome<UploadDatasetFileResponse>> {
   handleErrors(file);
-  const own = ownProperties(options, "options");
-  const settings = callSettings(client, own);
+  const own = ownProperties(options, "options", uploadOptionNames);
+  const settings = callSettings(client, own, true);
   const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
@@ -110,7 +121,7 @@ async function openAndSend(
       read: (value: object) =>
         verify ? verified(value, progress.sentBytes) : (value as UploadDatasetFileResponse),
     } as const;
-    return await makeCall(client, call, settings);
+    return await makeCall(settings.client, call, settings);
   } finally {
     await source.close().catch(() => {});
   }

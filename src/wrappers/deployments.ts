@@ -1,9 +1,10 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
+import type { LateSettings } from "../call/lateSettings.js";
+import { accountOf, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
-import { checkId } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import { checkId, ownProperties } from "../options/arguments.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
@@ -21,15 +22,15 @@ export interface Deployments {
 }
 
 /** @internal Makes {@link Deployments} with a client's settings. */
-export function createDeployments(client: ClientSettings): Deployments {
+export function createDeployments(client: LateSettings): Deployments {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", async () => {
-      const settings = callSettings(client, options);
+      const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");
       const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;
-      return makeCall<void>(client, call, settings);
+      return makeCall<void>(settings.client, call, settings);
     });
   }
   return { scale };

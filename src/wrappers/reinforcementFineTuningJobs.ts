@@ -1,9 +1,10 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
+import type { LateSettings } from "../call/lateSettings.js";
+import { accountOf, callSettings } from "../call/settings.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
-import { checkId } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import { checkId, ownProperties } from "../options/arguments.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs {
@@ -19,10 +20,10 @@ export interface ReinforcementFineTuningJobs {
 }
 
 /** @internal Makes {@link ReinforcementFineTuningJobs} with a client's settings. */
-export function createReinforcementFineTuningJobs(client: ClientSettings): ReinforcementFineTuningJobs {
+export function createReinforcementFineTuningJobs(client: LateSettings): ReinforcementFineTuningJobs {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
     return startCall("resumeReinforcementFineTuningJob", async () => {
-      const settings = callSettings(client, options);
+      const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const call = {
         operation: "resumeReinforcementFineTuningJob",
         path: {
@@ -32,7 +33,7 @@ export function createReinforcementFineTuningJobs(client: ClientSettings): Reinf
         body: {},
         read: (answer: object) => answer as ReinforcementFineTuningJob,
       } as const;
-      return makeCall(client, call, settings);
+      return makeCall(settings.client, call, settings);
     });
   }
   return { resume };

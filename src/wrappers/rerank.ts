@@ -1,10 +1,13 @@
 import type { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
-import { type ClientSettings, callSettings } from "../call/settings.js";
+import type { LateSettings } from "../call/lateSettings.js";
+import { callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import { ownProperties } from "../options/arguments.js";
+import { checkSpelling } from "../options/names.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
@@ -27,21 +30,24 @@ export interface Rerank {
 }
 
 /** @internal Makes {@link Rerank} with a client's settings. */
-export function createRerank(client: ClientSettings): Rerank {
-  // An async function: what its checks throw is a rejection.
-  async function send<T>(
+export function createRerank(client: LateSettings): Rerank {
+  // Called by async functions: what its checks throw is a rejection.
+  function send<T>(
     body: RerankRequest,
-    options: CallOptions | undefined,
+    own: CallOptions,
     read: (answer: object) => T | Unusable,
   ): Promise<Outcome<T>> {
-    const settings = callSettings(client, options);
+    const settings = callSettings(client, own);
     validate(body, rules, "body");
-    const whole = withModel(body, client.rerankModel);
+    checkSpelling(body, rules.properties, "body");
+    const whole = withModel(body, settings.client.rerankModel);
     const call = { operation: "rerankDocuments", body: whole, read } as const;
-    return makeCall(client, call, settings);
+    return makeCall(settings.client, call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", () => send(body, options, (answer) => answer as RerankResponse));
+    return startCall("rerankDocuments", async () =>
+      send(body, ownProperties(options, "options", callOptionNames), (answer) => answer as RerankResponse),
+    );
   }
   const items = createRerankItems({ client, send });
   return Object.assign(rerank, { items });

@@ -1,12 +1,14 @@
 import type { Unusable } from "../call/answer.js";
 import { type Outcome, start } from "../call/callPromise.js";
 import { deadlines } from "../call/decisions.js";
-import { type ClientSettings, callSettings } from "../call/settings.js";
+import type { LateSettings } from "../call/lateSettings.js";
+import { callSettings } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger, ownProperties } from "../options/arguments.js";
-import type { AbortSignalLike, CallOptions } from "../options/options.js";
+import type { Names } from "../options/names.js";
+import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 import { errorOfBatches, RequestsMade } from "./batchFailure.js";
 import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
@@ -43,6 +45,16 @@ export interface RerankItemsOptions<T>
   timeoutMs?: number | undefined;
 }
 
+const itemsOptionNames: Names<RerankItemsOptions<unknown>> = {
+  ...callOptionNames,
+  text: 1,
+  topN: 1,
+  batchSize: 1,
+  concurrency: 1,
+  model: 1,
+  task: 1,
+};
+
 /** A running {@link RerankItems}: await it for the ranked items. */
 export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
   /** Resolves to the ranked items together with the model, the tokens used and the requests made. */
@@ -71,7 +83,7 @@ export type RerankItems = <T>(
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
 export interface RerankCall {
-  readonly client: ClientSettings;
+  readonly client: LateSettings;
   send<R>(
     body: RerankRequest,
     options: CallOptions,
@@ -85,7 +97,7 @@ export function createRerankItems(rerank: RerankCall): RerankItems {
     return start(
       "rerankDocuments",
       async () => {
-        const own = ownProperties(options, "options");
+        const own = ownProperties(options, "options", itemsOptionNames);
         return rankItems(planOf(query, given, own, rerank.client), rerank);
       },
       (response) => response,
@@ -112,7 +124,7 @@ function planOf<T>(
   query: string,
   list: readonly T[],
   own: RerankItemsOptions<T>,
-  client: ClientSettings,
+  client: LateSettings,
 ): Plan<T> {
   if (!Array.isArray(list)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.

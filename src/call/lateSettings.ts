@@ -1,0 +1,74 @@
+import { invalid } from "../errors/statusError.js";
+import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
+import type { ApiKey } from "../options/options.js";
+import type { ClientSettings } from "./settings.js";
+
+type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel";
+
+/** What a client was made with; what its options left open is undefined. */
+export interface GivenSettings extends Omit<ClientSettings, FromEnvironment> {
+  readonly baseUrl: string | undefined;
+  readonly apiKey: ApiKey | undefined;
+  readonly accountId: string | undefined;
+  readonly rerankModel: string | undefined;
+  readonly allowInsecureHttp: boolean;
+}
+
+const variables = {
+  baseUrl: "TUNERANK_BASE_URL",
+  apiKey: "TUNERANK_API_KEY",
+  accountId: "TUNERANK_ACCOUNT_ID",
+  rerankModel: "TUNERANK_RERANK_MODEL",
+} as const satisfies Readonly<Record<FromEnvironment, string>>;
+
+/** A client's settings: the environment is read at the first call, so that a program can be built without it. */
+export class LateSettings {
+  readonly #given: GivenSettings;
+  #settled: ClientSettings | undefined;
+
+  constructor(given: GivenSettings) {
+    this.#given = given;
+  }
+
+  /**
+   * The settings for a call. The environment is not read again once nothing is missing.
+   * @throws StatusError that names all that is missing, or what the environment has and cannot be used.
+   */
+  settle(needsAccount: boolean): ClientSettings {
+    const settled = this.#settled;
+    if (settled !== undefined && !(needsAccount && settled.accountId === undefined)) return settled;
+    this.#settled = withEnvironment({ ...this.#given, ...settled }, needsAccount);
+    return this.#settled;
+  }
+}
+
+function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSettings {
+  const baseUrl =
+    given.baseUrl ?? read("baseUrl", (value, name) => checkBaseUrl(value, name, given.allowInsecureHttp));
+  const apiKey = given.apiKey ?? read("apiKey", checkApiKey);
+  const accountId = given.accountId ?? read("accountId", checkId);
+  const rerankModel = given.rerankModel ?? read("rerankModel", checkText);
+  if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
+    throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
+  }
+  return { ...given, baseUrl, apiKey, accountId, rerankModel };
+}
+
+// Workers and browsers have no process; an empty variable counts as unset.
+function read<T>(option: FromEnvironment, check: (value: string, name: string) => T): T | undefined {
+  const env = globalThis.process?.env ?? {};
+  const variable = variables[option];
+  const value = Object.hasOwn(env, variable) && env[variable];
+  return value ? check(value, variable) : undefined;
+}
+
+function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Error {
+  const options = (Object.keys(found) as FromEnvironment[]).filter((option) => found[option] === undefined);
+  const listed = options.join(", ");
+  const named = options.map((option) => variables[option]).join(", ");
+  const s = options.length === 1 ? "" : "s";
+  const where = listed === "accountId" ? "createClient or to the call" : "createClient";
+  return invalid(`There is no ${listed}.`, {
+    hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named}.`,
+  });
+}
