@@ -49,3 +49,21 @@ test("a schema that contains itself is compared once", () => {
     "RerankResult.index, in answers: type was integer, is string. Breaks readers of answers (rerankDocuments).",
   ]);
 });
+
+test("a variant that an answer's oneOf gets breaks its readers, one that it loses only generated code", () => {
+  const oneOf = (...names: string[]): Part => {
+    const document = JSON.parse(text);
+    const variants = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    field(document, "BaseTrainingConfig", "lrScheduler").oneOf = variants;
+    return document;
+  };
+  const told = (from: Part, to: Part): string[] => findBreaks(from, to).map(describeBreak);
+  const two = () => oneOf("LinearSchedule", "CosineSchedule");
+  const three = () => oneOf("LinearSchedule", "CosineSchedule", "ConstantSchedule");
+  expect(told(two(), three())).toEqual([
+    "BaseTrainingConfig.lrScheduler, in answers: variant ConstantSchedule is new. Breaks readers of answers (resumeReinforcementFineTuningJob).",
+  ]);
+  expect(told(three(), two())).toEqual([
+    "BaseTrainingConfig.lrScheduler, in answers: variant ConstantSchedule is gone. Breaks users of generated code (resumeReinforcementFineTuningJob).",
+  ]);
+});

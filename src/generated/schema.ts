@@ -494,37 +494,17 @@ export interface components {
         };
         /**
          * @description The schedule applied after warm-up. Exactly one variant is set, and it selects the schedule; `{}`
-         *     matches none. When the scheduler is unset, a constant schedule is used.
+         *     sets none. When the scheduler is unset, a constant schedule is used.
          *
          *     Interface document: Resources and their fields / LearningRateScheduler.
          */
-        readonly LearningRateScheduler: components["schemas"]["ConstantLearningRate"] | components["schemas"]["LinearLearningRate"] | components["schemas"]["CosineLearningRate"];
-        /**
-         * @description The constant variant of a learning-rate scheduler.
-         *
-         *     Interface document: Resources and their fields / LearningRateScheduler.
-         */
-        readonly ConstantLearningRate: {
+        readonly LearningRateScheduler: {
             /** @description Flat rate after warm-up. */
-            readonly constant: components["schemas"]["ConstantSchedule"];
-        };
-        /**
-         * @description The linear variant of a learning-rate scheduler.
-         *
-         *     Interface document: Resources and their fields / LearningRateScheduler.
-         */
-        readonly LinearLearningRate: {
+            readonly constant?: components["schemas"]["ConstantSchedule"];
             /** @description Linear decay from the peak rate. */
-            readonly linear: components["schemas"]["LinearSchedule"];
-        };
-        /**
-         * @description The cosine variant of a learning-rate scheduler.
-         *
-         *     Interface document: Resources and their fields / LearningRateScheduler.
-         */
-        readonly CosineLearningRate: {
+            readonly linear?: components["schemas"]["LinearSchedule"];
             /** @description Cosine annealing from the peak rate. */
-            readonly cosine: components["schemas"]["CosineSchedule"];
+            readonly cosine?: components["schemas"]["CosineSchedule"];
         };
         /**
          * @description An object with no fields.

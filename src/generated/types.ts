@@ -316,43 +316,17 @@ export interface TrainerShardingScheme {
 
 /**
  * The schedule applied after warm-up. Exactly one variant is set, and it selects the schedule; `{}`
- * matches none. When the scheduler is unset, a constant schedule is used.
+ * sets none. When the scheduler is unset, a constant schedule is used.
  *
  * Interface document: Resources and their fields / LearningRateScheduler.
  */
-export type LearningRateScheduler =
-  | (ConstantLearningRate & { readonly linear?: never; readonly cosine?: never })
-  | (LinearLearningRate & { readonly constant?: never; readonly cosine?: never })
-  | (CosineLearningRate & { readonly constant?: never; readonly linear?: never });
-
-/**
- * The constant variant of a learning-rate scheduler.
- *
- * Interface document: Resources and their fields / LearningRateScheduler.
- */
-export interface ConstantLearningRate {
+export interface LearningRateScheduler {
   /** Flat rate after warm-up. */
-  constant: ConstantSchedule;
-}
-
-/**
- * The linear variant of a learning-rate scheduler.
- *
- * Interface document: Resources and their fields / LearningRateScheduler.
- */
-export interface LinearLearningRate {
+  constant?: ConstantSchedule;
   /** Linear decay from the peak rate. */
-  linear: LinearSchedule;
-}
-
-/**
- * The cosine variant of a learning-rate scheduler.
- *
- * Interface document: Resources and their fields / LearningRateScheduler.
- */
-export interface CosineLearningRate {
+  linear?: LinearSchedule;
   /** Cosine annealing from the peak rate. */
-  cosine: CosineSchedule;
+  cosine?: CosineSchedule;
 }
 
 /**

@@ -18,7 +18,6 @@ const { data: job } = await resumeReinforcementFineTuningJob({
   path: { account_id: "acme", reinforcement_fine_tuning_job_id: "answer-quality" },
   body: {},
 });
-const scheduler = job.trainingConfig?.lrScheduler;
 const { data: ranked } = await rerankDocuments({
   ...throwing,
   body: {
@@ -52,7 +51,7 @@ console.log(
     resume: {
       state: job.state,
       acceleratorSeconds: job.acceleratorSeconds?.["accelerator-type-a"],
-      minLrRatio: scheduler && "cosine" in scheduler ? scheduler.cosine.minLrRatio : undefined,
+      minLrRatio: job.trainingConfig?.lrScheduler?.cosine?.minLrRatio,
     },
     rerank: { index: best?.index, relevanceScore: best?.relevance_score, document: best?.document },
     scale: scaled,

@@ -41,12 +41,10 @@ func resume(client *service.ClientWithResponses) object {
 	answer, err := client.ResumeReinforcementFineTuningJobWithResponse(ctx, "acme", "answer-quality", object{})
 	check(err)
 	job := answer.JSON200
-	scheduler, err := job.TrainingConfig.LrScheduler.AsCosineLearningRate()
-	check(err)
 	return object{
 		"state":              job.State,
 		"acceleratorSeconds": (*job.AcceleratorSeconds)["accelerator-type-a"],
-		"minLrRatio":         scheduler.Cosine.MinLrRatio,
+		"minLrRatio":         job.TrainingConfig.LrScheduler.Cosine.MinLrRatio,
 	}
 }
 

@@ -39,7 +39,7 @@ func resume(ctx context.Context, client *service.APIClient) object {
 	return object{
 		"state":              job.GetState(),
 		"acceleratorSeconds": job.GetAcceleratorSeconds()["accelerator-type-a"],
-		"minLrRatio":         scheduler.CosineLearningRate.Cosine.GetMinLrRatio(),
+		"minLrRatio":         scheduler.Cosine.GetMinLrRatio(),
 	}
 }
 

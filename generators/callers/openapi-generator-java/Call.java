@@ -44,9 +44,7 @@ public class Call {
     Map<String, Object> reading = new LinkedHashMap<>();
     reading.put("state", job.getState().getValue());
     reading.put("acceleratorSeconds", job.getAcceleratorSeconds().get("accelerator-type-a"));
-    reading.put(
-        "minLrRatio",
-        job.getTrainingConfig().getLrScheduler().getCosineLearningRate().getCosine().getMinLrRatio());
+    reading.put("minLrRatio", job.getTrainingConfig().getLrScheduler().getCosine().getMinLrRatio());
     READINGS.put("resume", reading);
   }
 

@@ -9,7 +9,6 @@ from openapi_client.api.deployments_api import DeploymentsApi
 from openapi_client.api.reinforcement_fine_tuning_jobs_api import ReinforcementFineTuningJobsApi
 from openapi_client.api.rerank_api import RerankApi
 from openapi_client.exceptions import NotFoundException
-from openapi_client.models.cosine_learning_rate import CosineLearningRate
 from openapi_client.models.rerank_request import RerankRequest
 from openapi_client.models.scale_deployment_request import ScaleDeploymentRequest
 
@@ -20,8 +19,8 @@ deployments = DeploymentsApi(client)
 
 job = ReinforcementFineTuningJobsApi(client).resume_reinforcement_fine_tuning_job("acme", "answer-quality", {})
 assert job.state and job.accelerator_seconds and job.training_config and job.training_config.lr_scheduler
-scheduler = job.training_config.lr_scheduler.actual_instance
-assert isinstance(scheduler, CosineLearningRate)
+schedule = job.training_config.lr_scheduler.cosine
+assert schedule
 
 ranked = RerankApi(client).rerank_documents(
     RerankRequest(
@@ -50,7 +49,7 @@ print(
             "resume": {
                 "state": job.state.value,
                 "acceleratorSeconds": job.accelerator_seconds["accelerator-type-a"],
-                "minLrRatio": scheduler.cosine.min_lr_ratio,
+                "minLrRatio": schedule.min_lr_ratio,
             },
             "rerank": {
                 "index": best.index,

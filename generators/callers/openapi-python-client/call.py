@@ -10,7 +10,7 @@ from service.api.reinforcement_fine_tuning_jobs import resume_reinforcement_fine
 from service.api.rerank import rerank_documents
 from service.client import AuthenticatedClient
 from service.models import (
-    CosineLearningRate,
+    CosineSchedule,
     ErrorBody,
     ReinforcementFineTuningJob,
     RerankRequest,
@@ -33,8 +33,9 @@ job = resume_reinforcement_fine_tuning_job.sync(
 assert isinstance(job, ReinforcementFineTuningJob)
 assert not isinstance(job.state, Unset) and not isinstance(job.accelerator_seconds, Unset)
 assert not isinstance(job.training_config, Unset)
-scheduler = job.training_config.lr_scheduler
-assert isinstance(scheduler, CosineLearningRate)
+assert not isinstance(job.training_config.lr_scheduler, Unset)
+schedule = job.training_config.lr_scheduler.cosine
+assert isinstance(schedule, CosineSchedule)
 
 ranked = rerank_documents.sync(
     client=client,
@@ -74,7 +75,7 @@ print(
             "resume": {
                 "state": job.state.value,
                 "acceleratorSeconds": job.accelerator_seconds["accelerator-type-a"],
-                "minLrRatio": scheduler.cosine.min_lr_ratio,
+                "minLrRatio": schedule.min_lr_ratio,
             },
             "rerank": {
                 "index": best.index,

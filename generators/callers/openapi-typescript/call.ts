@@ -14,7 +14,6 @@ const { data: job } = await client.POST(
   "/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume",
   { params: { path: { account_id: "acme", reinforcement_fine_tuning_job_id: "answer-quality" } }, body: {} },
 );
-const scheduler = job?.trainingConfig?.lrScheduler;
 const { data: ranked } = await client.POST("/inference/v1/rerank", {
   body: {
     query: "capital of France",
@@ -54,7 +53,7 @@ console.log(
     resume: {
       state: job?.state,
       acceleratorSeconds: job?.acceleratorSeconds?.["accelerator-type-a"],
-      minLrRatio: scheduler && "cosine" in scheduler ? scheduler.cosine.minLrRatio : undefined,
+      minLrRatio: job?.trainingConfig?.lrScheduler?.cosine?.minLrRatio,
     },
     rerank: { index: best?.index, relevanceScore: best?.relevance_score, document: best?.document },
     scale: scaled,

@@ -4,7 +4,7 @@ use openapi::apis::configuration::Configuration;
 use openapi::apis::{
     Error, datasets_api, deployments_api, reinforcement_fine_tuning_jobs_api, rerank_api,
 };
-use openapi::models::{LearningRateScheduler, RerankRequest, ScaleDeploymentRequest};
+use openapi::models::{RerankRequest, ScaleDeploymentRequest};
 use serde_json::{Value, json};
 use std::env::var;
 
@@ -38,11 +38,9 @@ async fn resume(configuration: &Configuration) -> Result<Value, Failure> {
     .await?;
     let training = job.training_config.ok_or("no trainingConfig")?;
     let scheduler = training.lr_scheduler.ok_or("no lrScheduler")?;
-    let LearningRateScheduler::CosineLearningRate(schedule) = *scheduler else {
-        return Err("the schedule is not a cosine".into());
-    };
+    let schedule = scheduler.cosine.ok_or("the schedule is not a cosine")?;
     // A 32-bit number as it is written, not widened to 64 bits.
-    let ratio = schedule.cosine.min_lr_ratio.ok_or("none")?.to_string();
+    let ratio = schedule.min_lr_ratio.ok_or("none")?.to_string();
     Ok(json!({
         "state": job.state,
         "acceleratorSeconds": job.accelerator_seconds.ok_or("none")?["accelerator-type-a"],

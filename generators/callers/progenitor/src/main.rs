@@ -6,7 +6,7 @@ mod service {
 
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Value, json};
-use service::types::{LearningRateScheduler, RerankRequest, ScaleDeploymentRequest};
+use service::types::{RerankRequest, ScaleDeploymentRequest};
 use service::types::ResumeReinforcementFineTuningJobRequest as Nothing;
 use std::env::var;
 
@@ -34,11 +34,10 @@ async fn resume(client: &service::Client) -> Result<Value, Failure> {
         .await?
         .into_inner();
     let training = job.training_config.ok_or("no trainingConfig")?;
-    let Some(LearningRateScheduler::CosineLearningRate(schedule)) = training.lr_scheduler else {
-        return Err("the schedule is not a cosine".into());
-    };
+    let scheduler = training.lr_scheduler.ok_or("no lrScheduler")?;
+    let schedule = scheduler.cosine.ok_or("the schedule is not a cosine")?;
     // A 32-bit number as it is written, not widened to 64 bits.
-    let ratio = schedule.cosine.min_lr_ratio.ok_or("none")?.to_string();
+    let ratio = schedule.min_lr_ratio.ok_or("none")?.to_string();
     Ok(json!({
         "state": job.state,
         "acceleratorSeconds": job.accelerator_seconds.ok_or("none")?["accelerator-type-a"],
