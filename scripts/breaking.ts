@@ -2,12 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import { describeBreak } from "./breaking/breaks.js";
-import type { Document } from "./breaking/document.js";
-import { findBreaks } from "./breaking/findBreaks.js";
+import { describeBreak } from "../contract/breaking/breaks.js";
+import type { Document } from "../contract/breaking/document.js";
+import { findBreaks } from "../contract/breaking/findBreaks.js";
 
 const root = new URL("../", import.meta.url);
-const own = ["baseline/openapi.yaml", "openapi.yaml"].map((name) => fileURLToPath(new URL(name, root)));
+const own = ["contract/baseline/openapi.yaml", "openapi.yaml"].map((name) =>
+  fileURLToPath(new URL(name, root)),
+);
 const given = process.argv.slice(2);
 
 if (given.length !== 0 && given.length !== 2) {

@@ -12,7 +12,7 @@ JSON.stringify(contract, (key, value) => {
   return value;
 });
 
-const text = readFileSync(path.join(root, "EXTENSIONS.md"), "utf8");
+const text = readFileSync(path.join(root, "contract/EXTENSIONS.md"), "utf8");
 const sections = text
   .split(/^## /m)
   .slice(1)

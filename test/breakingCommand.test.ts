@@ -33,7 +33,7 @@ test("the other way round it breaks nobody", async () => {
 test("without names the contract is compared with the last released one", async () => {
   const project = path.join(folder, "project");
   await copyProject(project);
-  await writeFile(path.join(project, "baseline/openapi.yaml"), text);
+  await writeFile(path.join(project, "contract/baseline/openapi.yaml"), text);
   await writeFile(path.join(project, "openapi.yaml"), changed);
   expect(await check(project)).toMatchObject({
     exitCode: 1,

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { differences, essenceOf } from "../generators/check/compare.js";
-import { operations } from "../generators/check/tool.js";
-import { tools } from "../generators/tools/index.js";
+import { differences, essenceOf } from "../checks/generators/check/compare.js";
+import { operations } from "../checks/generators/check/tool.js";
+import { tools } from "../checks/generators/tools/index.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
 const server = useRecordingServer();

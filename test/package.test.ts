@@ -21,10 +21,12 @@ describe("the tarball", () => {
     expect(packed.files).toEqual(
       expect.arrayContaining([
         "CHANGELOG.md",
-        "CONTRACT-CHANGELOG.md",
-        "EXTENSIONS.md",
         "LICENSE",
         "README.md",
+        "contract/CONTRACT-CHANGELOG.md",
+        "contract/EXTENSIONS.md",
+        "contract/conformance/errors.json",
+        "contract/conformance/retries.json",
         "dist/index.d.ts",
         "dist/index.js",
         "dist/openapi-3.0.json",
@@ -38,7 +40,11 @@ describe("the tarball", () => {
   });
 
   test("holds no source, test or script", () => {
-    expect(packed.files.filter((file) => !/^(dist\/|conformance\/|[A-Za-z.-]+$)/.test(file))).toEqual([]);
+    expect(
+      packed.files.filter(
+        (file) => !/^(dist\/|contract\/(conformance\/)?[A-Za-z.-]+$|[A-Za-z.-]+$)/.test(file),
+      ),
+    ).toEqual([]);
     expect(packed.files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file))).toEqual([]);
     const published = packed.files.filter((file) => !file.startsWith("dist/testing/"));
     expect(published.filter((file) => /test|spec\b/i.test(file))).toEqual([]);

@@ -115,7 +115,7 @@ describe("the watch", () => {
 
 test("the demo prints nothing of its key", { timeout: 60_000 }, async () => {
   const flags = ["--conditions=tunerank-source", "--import", "tsx"];
-  const outcome = await run(process.execPath, [...flags, "scripts/demo.ts"]);
+  const outcome = await run(process.execPath, [...flags, "scripts/demo/run.ts"]);
   expect(outcome).toMatchObject({ exitCode: 0, stderr: "" });
   expect(outcome.stdout).toContain("[NOT_FOUND]");
   expect(leaksOf(outcome, "demo-key")).toEqual([]);

@@ -10,13 +10,13 @@ export default defineConfig({
   lang: "en",
   base,
   outDir: "../site",
-  srcExclude: ["generated/parts/**", "snippets/**", "browser/**"],
+  srcExclude: ["generated/parts/**", "snippets/**", "build/**"],
   rewrites: {
     "generated/:section/:page.md": ":section/:page.md",
     "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
   },
   lastUpdated: false,
-  // Written beside the pages, after them: scripts/docs/checkLinks.ts looks at these addresses.
+  // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
   ignoreDeadLinks: [/^\/reference(\/|\.html)/, /^\/llms(-full)?\.txt$/],
   head: [
     ["link", { rel: "icon", type: "image/svg+xml", href: `${base}icon.svg` }],

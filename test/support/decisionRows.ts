@@ -21,7 +21,7 @@ export interface Expected {
   readonly inferred: boolean;
 }
 
-/** One event of conformance/retries.json. */
+/** One event of contract/conformance/retries.json. */
 export interface DecisionRow {
   readonly event: string;
   readonly description: string;
@@ -39,7 +39,7 @@ export interface DecisionRow {
   readonly operations: Readonly<Record<OperationId, Expected>>;
 }
 
-/** One answer of conformance/errors.json. */
+/** One answer of contract/conformance/errors.json. */
 export interface ErrorRow {
   readonly name: string;
   readonly status: number;
@@ -52,9 +52,9 @@ export interface ErrorRow {
   readonly message: string | null;
 }
 
-/** A file of conformance/, read by a parser alone. */
+/** A file of contract/conformance/, read by a parser alone. */
 export function conformanceFile(name: string): unknown {
-  return JSON.parse(readFileSync(new URL(`../../conformance/${name}`, import.meta.url), "utf8"));
+  return JSON.parse(readFileSync(new URL(`../../contract/conformance/${name}`, import.meta.url), "utf8"));
 }
 
 /** The decision table. */

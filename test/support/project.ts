@@ -41,7 +41,7 @@ export async function temporaryFolder(): Promise<{ folder: string; remove: () =>
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-// Folders like bench and generators have dependencies of their own.
+// Folders like bench and checks have dependencies of their own.
 const needless = new Set([
   ".git",
   ".stryker-tmp",
@@ -49,7 +49,7 @@ const needless = new Set([
   "dist",
   "test",
   "bench",
-  "generators",
+  "checks",
   "reports",
   "site",
 ]);

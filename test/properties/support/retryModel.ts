@@ -1,4 +1,4 @@
-// The decision table's rules in few words, to hold the client against: see conformance/retries.json.
+// The decision table's rules in few words, to hold the client against: see contract/conformance/retries.json.
 import type { OperationId } from "../../../src/index.js";
 import { type DecisionRow, decisionRows } from "../../support/decisionRows.js";
 

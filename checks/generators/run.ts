@@ -1,0 +1,72 @@
+// npm run check:generators: makes clients with other projects' tools, calls them, compares them with ours.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { writeContract } from "../../scripts/build/contract.js";
+import { checkSchemathesis } from "./check/checkSchemathesis.js";
+import { checkTool, type Expectation } from "./check/checkTool.js";
+import { emptyFolder, root } from "./check/folders.js";
+import { makeOwnCalls } from "./check/ownCalls.js";
+import { startRecordingMock } from "./check/recordingMock.js";
+import { printResult, printTable, type Result, writeResults } from "./check/results.js";
+import { tools } from "./tools/index.js";
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true },
+    "require-all": { type: "boolean", default: false },
+  },
+});
+
+const documents = await emptyFolder("documents");
+await writeContract(join(root, "openapi.yaml"), documents);
+const mock = await startRecordingMock(join(documents, "openapi.json"));
+const env = {
+  TUNERANK_BASE_URL: mock.url,
+  TUNERANK_API_KEY: "key-of-acme",
+  TUNERANK_FILE: join(documents, "every-byte.bin"),
+};
+await writeFile(
+  env.TUNERANK_FILE,
+  Uint8Array.from({ length: 4096 }, (_, index) => index % 256),
+);
+const setting = { mock, env, documents, expectation: await expectation() };
+const checks = [
+  ...tools.flatMap((tool) =>
+    tool.documents.map((document) => ({ name: tool.name, check: () => checkTool(tool, document, setting) })),
+  ),
+  ...["openapi.json", "openapi-3.0.json"].map((document) => ({
+    name: "schemathesis",
+    check: () => checkSchemathesis(document, documents),
+  })),
+];
+const results: Result[] = [];
+for (const { name, check } of checks) {
+  if (options.only !== undefined && !options.only.includes(name)) continue;
+  const started = performance.now();
+  const result = await check();
+  printResult(result, (performance.now() - started) / 1000);
+  results.push(result);
+}
+await mock.stop();
+await conclude();
+
+async function expectation(): Promise<Expectation> {
+  const readings = await makeOwnCalls(env);
+  const [resume, rerank, scale, upload, error, ...more] = mock.take();
+  if (!resume || !rerank || !scale || !upload || !error || more.length > 0)
+    throw new Error("Not five requests.");
+  return { readings, requests: { resume, rerank, scale, upload, error } };
+}
+
+async function conclude(): Promise<void> {
+  if (results.length === 0)
+    throw new Error(`--only takes: ${[...new Set(checks.map(({ name }) => name))].join(", ")}`);
+  printTable(results);
+  const skipped = results.filter(({ skippedFor }) => skippedFor.length > 0).length;
+  const failed = results.filter(({ problems }) => problems.length > 0).length;
+  console.log(`\n${results.length - failed - skipped} passed, ${failed} failed, ${skipped} skipped`);
+  if (failed > 0 || (skipped > 0 && options["require-all"])) process.exitCode = 1;
+  if (options.only === undefined && skipped === 0) await writeResults(results);
+  else console.log("docs/data/generators.json is left as it is: it holds complete runs only.");
+}

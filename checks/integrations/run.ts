@@ -1,0 +1,49 @@
+// npm run check:integrations: the packed package with the libraries it is made for, on a Node that all of them take.
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { installPacked } from "../installPacked.js";
+
+const folder = fileURLToPath(new URL(".", import.meta.url));
+const installed = path.join(folder, "node_modules/tunerank");
+const documented = path.join(folder, "documented");
+
+const node = findNode();
+if (node === undefined) {
+  console.log(
+    "SKIPPED  integrations: ai 7, msw 3 and nock 15 need Node 22.20 or newer, and there is none for this machine.",
+  );
+} else {
+  const { user, remove } = installPacked();
+  rmSync(installed, { recursive: true, force: true });
+  cpSync(path.join(user, "node_modules/tunerank"), installed, { recursive: true });
+  remove();
+  copyDocumented();
+  const compiler = path.join(folder, "node_modules/typescript/bin/tsc");
+  const tests = readdirSync(folder).filter((name) => name.endsWith(".test.ts"));
+  run(node, [compiler, "-p", folder]);
+  run(node, [compiler, "-p", folder, "--exactOptionalPropertyTypes"]);
+  run(node, ["--test", ...process.argv.slice(2), ...tests]);
+}
+
+function findNode(): string | undefined {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 20)) return process.execPath;
+  const own = path.join(folder, "node_modules/node-24/bin/node");
+  return existsSync(own) ? own : undefined;
+}
+
+// Copied to where their libraries are.
+function copyDocumented(): void {
+  rmSync(documented, { recursive: true, force: true });
+  mkdirSync(path.join(documented, "old"), { recursive: true });
+  for (const name of ["aiSdk.ts", "langchain.ts"])
+    cpSync(path.join(folder, "../../examples", name), path.join(documented, name));
+  cpSync(path.join(folder, "../../docs/snippets/integrations"), documented, { recursive: true });
+}
+
+function run(program: string, args: readonly string[]): void {
+  const { status } = spawnSync(program, args, { cwd: folder, stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+}

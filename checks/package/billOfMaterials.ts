@@ -1,0 +1,68 @@
+// A CycloneDX bill of materials: what npm installs with the package, and what is built into it.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+interface Component {
+  readonly "bom-ref": string;
+  name: string;
+  readonly version: string;
+  scope?: string;
+  properties?: unknown;
+  externalReferences?: unknown;
+}
+
+interface BillOfMaterials {
+  readonly metadata: { readonly component: Component };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+}
+
+/** Writes reports/sbom.cdx.json. */
+export function writeBillOfMaterials(user: string, files: readonly string[]): string {
+  const sbom: BillOfMaterials = JSON.parse(
+    execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], {
+      cwd: root,
+      encoding: "utf8",
+    }),
+  );
+  const builtIn = inlined(user, files);
+  const components = sbom.components.filter(({ name }) => builtIn.has(name));
+  if (components.length !== builtIn.size)
+    throw new Error(`Not every one of ${[...builtIn]} is known to npm.`);
+  const kept = new Set([
+    sbom.metadata.component["bom-ref"],
+    ...components.map((component) => component["bom-ref"]),
+  ]);
+  const dependencies = sbom.dependencies
+    .filter(({ ref }) => kept.has(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((name) => kept.has(name)) }));
+  // npm counts them as tools of development, and says where it would fetch them: here they are part of the code.
+  for (const component of components) {
+    delete component.properties;
+    delete component.externalReferences;
+    component.scope = "required";
+  }
+  // npm takes the folder's name here.
+  sbom.metadata.component.name = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")).name;
+  mkdirSync(path.join(root, "reports"), { recursive: true });
+  const file = path.join(root, "reports/sbom.cdx.json");
+  writeFileSync(file, `${JSON.stringify({ ...sbom, components, dependencies }, undefined, 2)}\n`);
+  return `reports/sbom.cdx.json: ${components.map(({ name, version }) => `${name} ${version}`).join(", ") || "nothing"}`;
+}
+
+// The source maps name every module that was built in.
+function inlined(user: string, files: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const file of files.filter((name) => name.endsWith(".js.map"))) {
+    const { sources } = JSON.parse(readFileSync(path.join(user, "node_modules/tunerank", file), "utf8"));
+    for (const source of sources) {
+      const name = /node_modules\/((@[^/]+\/)?[^/]+)/.exec(source)?.[1];
+      if (name) names.add(name);
+    }
+  }
+  return names;
+}

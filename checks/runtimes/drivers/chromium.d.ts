@@ -1,0 +1,15 @@
+import type { CheckResult } from "./results.js";
+
+/** A started Chromium. */
+export interface Browser {
+  version(): string;
+  close(): Promise<void>;
+}
+
+export function launch(): Promise<Browser>;
+
+/** The page's code as each bundler makes it. */
+export const bundlers: Readonly<Record<string, (user: string) => Promise<string>>>;
+
+/** Runs the checks in a page. */
+export function checkInChromium(browser: Browser, pageUrl: string): Promise<CheckResult[]>;

@@ -1,0 +1,109 @@
+// npm run check:runtimes: the packed package's behaviour in every runtime, against one server.
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { chromiumProgram } from "../chromium.js";
+import { installPacked } from "../installPacked.js";
+import { type Browser, bundlers, checkInChromium, launch } from "./drivers/chromium.js";
+import { checkInProcess, type Runtime, versionOf } from "./drivers/process.js";
+import type { CheckResult } from "./drivers/results.js";
+import { checkInWorkerd } from "./drivers/workerd.js";
+import { type Pages, startServer } from "./server.js";
+
+const { values: options } = parseArgs({ options: { "require-all": { type: "boolean", default: false } } });
+
+const binary = (file: string): string => fileURLToPath(new URL(`node_modules/${file}`, import.meta.url));
+const nodes = [20, 22, 24, 26].map((major) => ({
+  name: "Node",
+  program: binary(`node-${major}/bin/node`),
+  readsPaths: true,
+}));
+const programs: readonly (Runtime & { name: string; readsPaths?: boolean })[] = [
+  ...nodes,
+  { name: "Bun", program: binary("@oven/bun-linux-x64/bin/bun") },
+  { name: "Deno", program: binary("@deno/linux-x64-glibc/deno"), args: ["run", "--allow-all"] },
+];
+const workerd = binary("@cloudflare/workerd-linux-64/bin/workerd");
+const file = fileURLToPath(new URL("../../examples/train.jsonl", import.meta.url));
+
+const checks = ["behaviour.js", "onServer.js", "inBrowser.js", "inWorkerd.js"];
+const packed = installPacked(checks.map((name) => new URL(name, import.meta.url)));
+const { user } = packed;
+const closedUrl = `http://127.0.0.1:${await closedPort()}`;
+const rows: { runtime: string; version: string; passed: number; checks: number }[] = [];
+const skipped: string[] = [];
+
+await withServer({}, async (baseUrl) => {
+  const place = { user, baseUrl, closedUrl };
+  for (const { name, readsPaths, ...runtime } of programs) {
+    if (!existsSync(runtime.program)) skipped.push(name);
+    else {
+      const results = await checkInProcess(runtime, { ...place, file: readsPaths ? file : undefined });
+      report(name, await versionOf(runtime.program), results);
+    }
+  }
+  if (!existsSync(workerd)) skipped.push("workerd");
+  else report("workerd, bundled by esbuild", await versionOf(workerd), await checkInWorkerd(workerd, place));
+});
+if (chromiumProgram === undefined) skipped.push("Chromium");
+else await checkBundles(await launch());
+packed.remove();
+conclude();
+
+async function checkBundles(browser: Browser): Promise<void> {
+  for (const [bundler, bundle] of Object.entries(bundlers)) {
+    const address = `/?closed=${encodeURIComponent(closedUrl)}`;
+    const pages = {
+      [address]: {
+        type: "text/html",
+        body: '<!doctype html><title>Checks</title><script type="module" src="/page.js"></script>',
+      },
+      "/page.js": { type: "text/javascript", body: await bundle(user) },
+    };
+    await withServer(pages, async (baseUrl) => {
+      const results = await checkInChromium(browser, baseUrl + address);
+      report(`Chromium, bundled by ${bundler}`, browser.version(), results);
+    });
+  }
+  await browser.close();
+}
+
+function report(runtime: string, version: string, results: readonly CheckResult[]): void {
+  const wrong = results.filter(([, error]) => error);
+  const passed = results.length - wrong.length;
+  rows.push({ runtime, version, passed, checks: results.length });
+  const word = wrong.length === 0 ? "ok      " : "FAILED  ";
+  console.log(`${word} ${runtime} ${version}: ${passed} of ${results.length}`);
+  for (const [name, error] of wrong) console.log(`  ${name}: ${error}`);
+}
+
+function conclude(): void {
+  for (const name of skipped) console.log(`SKIPPED  ${name}: it is not on this machine.`);
+  const failed = rows.filter(({ passed, checks }) => passed < checks);
+  if (failed.length > 0 || (options["require-all"] && skipped.length > 0)) process.exitCode = 1;
+  else if (skipped.length === 0) {
+    const date = new Date().toISOString().slice(0, 10);
+    const data = new URL("../../docs/data/runtimes.json", import.meta.url);
+    writeFileSync(data, `${JSON.stringify({ date, rows }, undefined, 2)}\n`);
+  }
+}
+
+async function withServer(pages: Pages, use: (baseUrl: string) => Promise<void>): Promise<void> {
+  const server = await startServer(pages);
+  try {
+    await use(server.url);
+  } finally {
+    server.close();
+  }
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

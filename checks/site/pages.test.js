@@ -1,0 +1,90 @@
+// Every page loads from its own host alone, without complaint, has links that lead somewhere and fits a phone.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { describe, test } from "node:test";
+import { pagesOf } from "./site.js";
+import { expectQuiet, phone, useSite } from "./visit.js";
+
+const site = useSite();
+const pages = await pagesOf();
+const seenPages = new Map();
+
+// As the reader has it: scripts have run.
+function linksAndAnchors() {
+  return {
+    links: [...document.querySelectorAll("a[href]")].map((link) => link.href),
+    anchors: [...document.querySelectorAll("[id]")].map((element) => element.id),
+  };
+}
+
+function widths() {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const wide = [...document.querySelectorAll("body *")].filter((element) => {
+    const { right, width } = element.getBoundingClientRect();
+    return width > 0 && right > clientWidth + 1 && !element.closest("pre, table, .VPSidebar");
+  });
+  return {
+    scrollWidth,
+    clientWidth,
+    wide: wide.slice(0, 5).map((element) => element.outerHTML.slice(0, 120)),
+  };
+}
+
+// A guide written by hand that has code begins with it: it is on the first screen.
+async function expectCodeFirst(page, name) {
+  const source = await readFile(
+    new URL(`../../docs/${name.replace(".html", ".md")}`, import.meta.url),
+    "utf8",
+  ).catch(() => "");
+  if (!name.startsWith("guide/") || !source.includes("<<<")) return;
+  const box = await page.locator(".vp-doc div[class*=language-]").first().boundingBox();
+  assert.ok(box !== null && box.y < 720, `its first code begins ${box?.y} px down`);
+}
+
+describe("each page", { concurrency: 4 }, () => {
+  for (const name of pages) {
+    test(`${name} loads from its own host, without complaint, and fits a phone`, async () => {
+      const { page, seen, close } = await site.open(name);
+      expectQuiet(seen);
+      assert.ok(seen.requests.length > 0);
+      assert.match(await page.title(), /tunerank|Service/);
+      assert.ok((await page.locator("body").innerText()).length > 100, "the page is empty");
+      seenPages.set(name, await page.evaluate(linksAndAnchors));
+      await expectCodeFirst(page, name);
+      await page.setViewportSize(phone);
+      await page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+      );
+      const { scrollWidth, clientWidth, wide } = await page.evaluate(widths);
+      assert.ok(scrollWidth <= clientWidth, `${scrollWidth} px wide on a phone: ${wide.join("\n")}`);
+      expectQuiet(seen);
+      await close();
+    });
+  }
+});
+
+test("every internal link and anchor of every page leads somewhere", async (t) => {
+  assert.equal(seenPages.size, pages.length);
+  const status = new Map();
+  const broken = [];
+  let count = 0;
+  for (const [name, { links }] of seenPages) {
+    for (const link of links) {
+      const { origin, pathname, hash } = new URL(link);
+      if (origin !== site.origin && !link.startsWith("http://127.0.0.1")) continue;
+      count++;
+      if (!status.has(pathname)) status.set(pathname, (await fetch(site.origin + pathname)).status);
+      const target = decodeURIComponent(pathname.slice(1)).replace(/(^|\/)$/, "$1index.html");
+      const anchors = seenPages.get(target)?.anchors;
+      // The reference draws its sections as they come into view: reference.test.js goes to each of them.
+      const lost =
+        hash !== "" &&
+        !target.startsWith("reference") &&
+        !anchors?.includes(decodeURIComponent(hash.slice(1)));
+      if (status.get(pathname) !== 200 || lost) broken.push(`${link.slice(site.origin.length)} on ${name}`);
+    }
+  }
+  t.diagnostic(`${pages.length} pages, ${count} internal links, ${status.size} addresses`);
+  assert.ok(count > pages.length);
+  assert.deepEqual([...new Set(broken)], []);
+});

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { type Page, table } from "./markdown.js";
+
+interface Bound {
+  readonly value: number;
+  readonly atMost?: number;
+  readonly exactly?: number;
+  readonly reached: boolean;
+}
+
+interface Scenario {
+  readonly title: string;
+  readonly unit: string;
+  readonly rounds: number;
+  readonly date: string;
+  readonly medians: Readonly<Record<string, number>>;
+  readonly bounds: Readonly<Record<string, Bound>>;
+}
+
+interface Results {
+  readonly node: string;
+  readonly os: string;
+  readonly cpu: string;
+  readonly cpus: number;
+  readonly versions: Readonly<Record<string, string>>;
+  /** The contestants and the names they are shown with. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly scenarios: Readonly<Record<string, Scenario>>;
+}
+
+/** bench/results.json as tables: every figure, for each Node that was measured. */
+export async function benchmarksPart(): Promise<Page> {
+  const text = await readFile(new URL("../../bench/results.json", import.meta.url), "utf8");
+  const all = Object.values(JSON.parse(text) as Record<string, Results>);
+  const names = [...new Set(all.flatMap(({ scenarios }) => Object.keys(scenarios)))];
+  const parts = names.map((name) => figures(name, all));
+  return { path: "parts/benchmarks.md", text: [...parts, aims(all), measuredWith(all)].join("\n\n") };
+}
+
+function figures(name: string, all: readonly Results[]): string {
+  const measured = all.filter(({ scenarios }) => scenarios[name] !== undefined);
+  const scenario = measured[0]?.scenarios[name];
+  if (scenario === undefined) throw new Error(`bench/results.json has no ${name}.`);
+  const contestants = [
+    ...new Set(measured.flatMap((run) => Object.keys(run.scenarios[name]?.medians ?? {}))),
+  ];
+  if ("tunerank" in scenario.medians) contestants.sort((a, b) => order(scenario, a) - order(scenario, b));
+  const rows = contestants.map((contestant) => [
+    labelOf(contestant, measured),
+    ...measured.map((run) => number(run.scenarios[name]?.medians[contestant])),
+  ]);
+  const unit = scenario.unit === "" ? "" : `, ${scenario.unit}`;
+  return `### ${scenario.title}${unit}\n\n${table(["Result", ...measured.map(({ node }) => `Node ${node}`)], rows)}`;
+}
+
+function order({ medians }: Scenario, contestant: string): number {
+  return medians[contestant] ?? Number.POSITIVE_INFINITY;
+}
+
+function labelOf(contestant: string, measured: readonly Results[]): string {
+  const label = measured.find(({ labels }) => contestant in labels)?.labels[contestant] ?? contestant;
+  return contestant.startsWith("tunerank") ? `**${label}**` : label;
+}
+
+function aims(all: readonly Results[]): string {
+  const rows = all.flatMap(({ node, scenarios }) =>
+    Object.values(scenarios).flatMap(({ title, bounds }) =>
+      Object.entries(bounds).map(([figure, { value, atMost, exactly, reached }]) => [
+        title,
+        figure,
+        number(value),
+        exactly === undefined ? `at most ${number(atMost)}` : `exactly ${number(exactly)}`,
+        reached ? "yes" : "**no**",
+        node,
+      ]),
+    ),
+  );
+  return `## Aims\n\n${table(["What", "Figure", "Measured", "Aim", "Reached", "Node"], rows)}`;
+}
+
+function measuredWith(all: readonly Results[]): string {
+  const lines = all.map(({ node, os, cpu, cpus, versions, scenarios }) => {
+    const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+    const dates = Object.values(scenarios).map(({ date }) => date.slice(0, 10));
+    return `- Node ${node}, ${[...new Set(dates)].join(" and ")}: ${os}, ${cpus} × ${cpu}; ${peers.join(", ")}.`;
+  });
+  return `## Measured with\n\n${lines.join("\n")}`;
+}
+
+function number(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return "";
+  if (Number.isInteger(value)) return value.toLocaleString("en");
+  const digits = Math.abs(value) >= 1000 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}

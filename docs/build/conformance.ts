@@ -1,0 +1,60 @@
+import { readFile } from "node:fs/promises";
+import type { OperationId } from "../../src/generated/contract.js";
+import { code } from "./markdown.js";
+
+/** What a row of contract/conformance/retries.json expects of one operation. */
+export interface Expected {
+  readonly requests: number;
+  readonly attempts?: number;
+  readonly code: string;
+  readonly executed: string;
+}
+
+/** A row of contract/conformance/retries.json, as far as the docs read it. */
+export interface Row {
+  readonly event: string;
+  readonly description: string;
+  readonly codeSource: "body" | "status" | "transport" | "client";
+  readonly client?: Readonly<Record<string, unknown>>;
+  readonly operations: Readonly<Record<OperationId, Expected>>;
+}
+
+/** The columns of every table of repeats. */
+export const columns: readonly { readonly name: string; readonly operation: OperationId }[] = [
+  { name: "resume", operation: "resumeReinforcementFineTuningJob" },
+  { name: "rerank", operation: "rerankDocuments" },
+  { name: "scale", operation: "scaleDeployment" },
+  { name: "upload", operation: "uploadDatasetFile" },
+];
+
+/** The rows of a file in contract/conformance/. */
+export async function readRows<T>(file: string): Promise<readonly T[]> {
+  const text = await readFile(new URL(`../../contract/conformance/${file}`, import.meta.url), "utf8");
+  return (JSON.parse(text) as { rows: T[] }).rows;
+}
+
+/** How often each operation is repeated in a row's event, in the order of the columns. */
+export function repeats(row: Row): number[] {
+  return columns.map(({ operation }) => {
+    const { requests, attempts = requests } = row.operations[operation];
+    return Math.max(0, attempts - 1);
+  });
+}
+
+/** What the operations of a row have in common, or each of their values. */
+export function distinct(row: Row, key: "code" | "executed"): string[] {
+  return [...new Set(columns.map(({ operation }) => row.operations[operation][key]))];
+}
+
+/** The same as cells of a table: what is repeated stands out. */
+export function repeatCells(row: Row): string[] {
+  return repeats(row).map((count) => (count === 0 ? "0" : `**${count}**`));
+}
+
+/** A row's description, with the options that make it what it is. */
+export function describe({ description, client }: Row): string {
+  const options = Object.entries(client ?? {}).map(([name, value]) =>
+    code(`${name}: ${JSON.stringify(value)}`),
+  );
+  return options.length === 0 ? description : `${description} (${options.join(", ")})`;
+}

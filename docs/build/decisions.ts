@@ -1,0 +1,84 @@
+import { columns, describe, distinct, type Row, readRows, repeatCells } from "./conformance.js";
+import { code, head, type Page, table } from "./markdown.js";
+
+// What people ask about most, in the words of the guide; the full table holds the rest.
+const main: readonly (readonly [event: string, words: string])[] = [
+  ["refused", "never connected"],
+  ["name-not-found", "the host name is unknown"],
+  ["unavailable-named", "the service names `UNAVAILABLE`"],
+  ["exhausted-named-retry-after", "`RESOURCE_EXHAUSTED` with a time up to 60 s"],
+  ["exhausted-named", "`RESOURCE_EXHAUSTED` without a time"],
+  ["status-502-html", "502, 503 or 52x from a proxy, without a code"],
+  ["reset-before-headers", "the connection is lost before the answer"],
+  ["attempt-timeout", "no answer within `attemptTimeoutMs`"],
+  ["deadline-named", "`DEADLINE_EXCEEDED`, 504 or 408"],
+  ["status-500", "500 without a code"],
+  ["internal-named", "`INTERNAL` or `UNKNOWN`, named"],
+  ["body-truncated", "a 200 began, and its body was lost"],
+  ["not-json-text", "a 200 that is not JSON"],
+  ["status-401-fresh-key", "401, with a key from a function"],
+  ["not-found-named", "any other refusal: 400, 403, 404, 409, 501"],
+  ["data-loss-named", "`DATA_LOSS`"],
+  ["status-307", "a redirect: never followed"],
+];
+
+const sections: Readonly<Record<Row["codeSource"], string>> = {
+  body: "The answer names a code",
+  status: "The answer names no code",
+  transport: "The network fails",
+  client: "This client ends or refuses it",
+};
+
+/** The short table of the guide, and the page that holds every row of contract/conformance/retries.json. */
+export async function decisionPages(): Promise<Page[]> {
+  const rows = await readRows<Row>("retries.json");
+  return [
+    { path: "parts/decisions.md", text: shortTable(rows) },
+    { path: "guide/decision-table.md", text: fullTable(rows) },
+  ];
+}
+
+function shortTable(rows: readonly Row[]): string {
+  const lines = main.map(([event, words]) => {
+    const row = rows.find((each) => each.event === event);
+    if (row === undefined) throw new Error(`contract/conformance/retries.json has no row ${event}.`);
+    return [`[${words}](/guide/decision-table.md#${event})`, ...repeatCells(row), executedOf(row)];
+  });
+  return table(["What happened", ...columns.map(({ name }) => name), "executed"], lines);
+}
+
+function fullTable(rows: readonly Row[]): string {
+  const parts = Object.entries(sections).map(([source, title]) => {
+    const own = rows.filter(({ codeSource }) => codeSource === source);
+    const lines = own.map((row) => [
+      `<span id="${row.event}">${describe(row)}</span>`,
+      ...repeatCells(row),
+      executedOf(row),
+      codesOf(row),
+    ]);
+    return `## ${title}\n\n${table(["What happened", ...columns.map(({ name }) => name), "executed", "code"], lines)}`;
+  });
+  return [
+    head(
+      "The whole decision table",
+      "Every event and every operation: how often it is repeated, and what the caller is told.",
+      { wide: true },
+    ),
+    "# The whole decision table\n",
+    "How often a call is repeated in each event, with the default of two repeats (`maxRetries: 2`), and what its",
+    "error says in the end. Each row is a test over real sockets that counts the requests the server got. The same",
+    "data for any language: [retries.json](/conformance/retries.json). In words:",
+    "[retries and deadlines](/guide/retries.md).\n",
+    ...parts.map((part) => `${part}\n`),
+  ].join("\n");
+}
+
+function executedOf(row: Row): string {
+  return distinct(row, "executed").join(", ");
+}
+
+function codesOf(row: Row): string {
+  return distinct(row, "code")
+    .map((name) => `[${code(name)}](/codes/${name}.md)`)
+    .join(", ");
+}

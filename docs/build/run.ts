@@ -1,0 +1,114 @@
+// Writes the docs site to site/; with --serve, serves it instead and follows changes.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { writeApiPages } from "./api.js";
+import { benchmarksPart } from "./benchmarks.js";
+import { brokenLinks } from "./checkLinks.js";
+import { codePages } from "./codes.js";
+import { commandLineParts } from "./commandLine.js";
+import { Contract } from "./contract.js";
+import { decisionPages } from "./decisions.js";
+import { documentPages } from "./documents.js";
+import { enumPages } from "./enums.js";
+import { errorBodyPages } from "./errorBodies.js";
+import { languagesPart } from "./languages.js";
+import { type SitePage, writeLlmsTexts } from "./llms.js";
+import type { Page } from "./markdown.js";
+import { outagePart } from "./outage.js";
+import { writeReference } from "./reference.js";
+import { runtimesParts } from "./runtimes.js";
+import { unstatedPart } from "./unstated.js";
+import { versionsPart } from "./versions.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const docs = path.join(root, "docs");
+const site = path.join(root, "site");
+const generated = path.join(docs, "generated");
+const base = process.env.DOCS_BASE ?? "/";
+
+await writeGenerated(await pages());
+await writeApiPages(docs);
+if (process.argv.includes("--serve")) {
+  await vitepress("dev");
+} else {
+  await vitepress("build");
+  await publishFiles();
+  await writeReference({ root, docs, site });
+  await writeLlmsTexts({ docs, site, base }, await sitePages());
+  await checkSite();
+}
+
+async function pages(): Promise<Page[]> {
+  const contract = await Contract.read();
+  return [
+    ...(await codePages(contract)),
+    ...enumPages(contract),
+    ...(await decisionPages()),
+    ...(await errorBodyPages()),
+    ...(await documentPages()),
+    ...commandLineParts(),
+    ...(await runtimesParts()),
+    unstatedPart(contract),
+    await versionsPart(contract),
+    await languagesPart(),
+    await benchmarksPart(),
+    await outagePart(),
+  ];
+}
+
+async function writeGenerated(written: readonly Page[]): Promise<void> {
+  await rm(generated, { recursive: true, force: true });
+  for (const { path: name, text } of written) {
+    const file = path.join(generated, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, `${text.trim()}\n`);
+  }
+  await cp(path.join(root, "bench/chart.svg"), path.join(generated, "chart.svg"));
+}
+
+async function vitepress(command: "build" | "dev"): Promise<void> {
+  const program = path.join(docs, "node_modules/vitepress/bin/vitepress.js");
+  const child = spawn(process.execPath, [program, command, docs], { stdio: "inherit" });
+  // Whoever stops this program stops the server too.
+  process.once("SIGTERM", () => child.kill());
+  const [exitCode, signal] = await once(child, "exit");
+  if (exitCode !== 0 && !(command === "dev" && signal !== null)) process.exit(Number(exitCode ?? 1));
+}
+
+// The documents as the package ships them, and the data of the tables.
+async function publishFiles(): Promise<void> {
+  for (const name of ["openapi.yaml", "openapi.json", "openapi-3.0.json"]) {
+    await cp(path.join(root, "dist", name), path.join(site, name)).catch(() => {
+      throw new Error(`dist/${name} is missing: npm run build writes it.`);
+    });
+  }
+  await cp(path.join(root, "dist/overlays"), path.join(site, "overlays"), { recursive: true });
+  await cp(path.join(root, "contract/conformance"), path.join(site, "conformance"), {
+    recursive: true,
+    filter: (source) => !source.endsWith(".md"),
+  });
+}
+
+// The guide's own order is the sidebar's; here the home page and then names suffice.
+async function sitePages(): Promise<SitePage[]> {
+  const files = (await readdir(docs, { recursive: true }))
+    .map((file) => file.split(path.sep).join("/"))
+    .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|\.vitepress)\//.test(file));
+  const found = files.map((source) => ({ source, target: source.replace(/^generated\//, "") }));
+  const rank = ({ target }: SitePage) =>
+    ["index.md", "guide/", "codes/", "enums/"].findIndex((start) => target.startsWith(start));
+  return found.sort((a, b) => ((rank(a) + 9) % 9) - ((rank(b) + 9) % 9) || a.target.localeCompare(b.target));
+}
+
+async function checkSite(): Promise<void> {
+  const broken = await brokenLinks(site, base);
+  for (const [address, [first, ...others]] of broken) {
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    console.error(`Broken link: ${address} on ${first}${more}`);
+  }
+  if (broken.size > 0) process.exitCode = 1;
+  else console.log("site/ is written; every link within it leads somewhere.");
+}

@@ -1,0 +1,93 @@
+// Counts src without its generated files: lines, lines of code, long files, long functions, long parameter lists.
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+/** What a file or a function is aimed to have at most. */
+const aims = { fileLines: 200, functionLines: 40, parameters: 4 };
+
+interface Found {
+  readonly place: string;
+  readonly count: number;
+}
+
+const src = fileURLToPath(new URL("../src/", import.meta.url));
+const names = readdirSync(src, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts") && !name.startsWith(`generated${path.sep}`))
+  .sort();
+const files = names.map((name) => {
+  const text = readFileSync(path.join(src, name), "utf8");
+  return ts.createSourceFile(`src/${name.split(path.sep).join("/")}`, text, ts.ScriptTarget.Latest, true);
+});
+
+const functions = files.flatMap(functionsOf);
+const lengths = files.map((file) => ({ place: file.fileName, count: linesOf(file) }));
+console.log(`${files.length} files, ${sum(lengths)} lines, ${sum(files.map(codeOf))} of code`);
+print(`files over ${aims.fileLines} lines`, lengths, aims.fileLines);
+print(
+  `functions over ${aims.functionLines} lines`,
+  functions.map(({ place, lines }) => ({ place, count: lines })),
+  aims.functionLines,
+);
+print(
+  `functions with more than ${aims.parameters} parameters`,
+  functions.map(({ place, parameters }) => ({ place, count: parameters })),
+  aims.parameters,
+);
+
+function linesOf(file: ts.SourceFile): number {
+  return file.text.trimEnd().split("\n").length;
+}
+
+// Lines on which a token stands: neither blank nor a comment alone.
+function codeOf(file: ts.SourceFile): Found {
+  const lines = new Set<number>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isJSDoc(node)) return;
+    const children = node.getChildren(file);
+    for (const child of children) visit(child);
+    if (children.length > 0 || node.getWidth(file) === 0) return;
+    for (let line = lineOf(file, node.getStart(file)); line <= lineOf(file, node.getEnd()); line += 1) {
+      lines.add(line);
+    }
+  };
+  visit(file);
+  return { place: file.fileName, count: lines.size };
+}
+
+function functionsOf(file: ts.SourceFile): { place: string; lines: number; parameters: number }[] {
+  const found: ReturnType<typeof functionsOf> = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const first = lineOf(file, node.getStart(file));
+      found.push({
+        place: `${file.fileName}:${first + 1} ${nameOf(node, file)}`,
+        lines: lineOf(file, node.getEnd()) - first + 1,
+        parameters: node.parameters.filter(({ name }) => name.getText(file) !== "this").length,
+      });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function nameOf(node: ts.SignatureDeclaration, file: ts.SourceFile): string {
+  const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
+  return named?.getText(file) ?? (ts.isConstructorDeclaration(node) ? "constructor" : "(anonymous)");
+}
+
+function lineOf(file: ts.SourceFile, position: number): number {
+  return file.getLineAndCharacterOfPosition(position).line;
+}
+
+function sum(found: readonly Found[]): number {
+  return found.reduce((total, { count }) => total + count, 0);
+}
+
+function print(title: string, found: readonly Found[], most: number): void {
+  const over = found.filter(({ count }) => count > most).sort((a, b) => b.count - a.count);
+  console.log(`\n${title}: ${over.length}`);
+  for (const { place, count } of over) console.log(`  ${String(count).padStart(4)}  ${place}`);
+}

@@ -1,0 +1,94 @@
+// Runs all four operations against the mock; --file FILE uploads a file of one's own,
+// --query TEXT --documents FILE ranks lines of one's own.
+import { stat } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { createClient, isStatusError, type RerankRequest, type UploadProgress } from "../../src/index.js";
+import { startMock } from "../mock/startMock.js";
+import { rankOwnDocuments } from "./rankOwnDocuments.js";
+import { rerankExample } from "./rerankExample.js";
+import { scoreBar } from "./scoreBar.js";
+
+const { values } = parseArgs({
+  options: { file: { type: "string" }, query: { type: "string" }, documents: { type: "string" } },
+});
+if (values.query !== undefined || values.documents !== undefined) {
+  await rankOwnDocuments(values);
+  process.exit();
+}
+const file = values.file ?? fileURLToPath(new URL("../../examples/train.jsonl", import.meta.url));
+
+console.log("Starting the mock. It answers every request with the contract's examples, whatever is sent.\n");
+const mock = await startMock();
+const client = createClient({ baseUrl: mock.url, apiKey: "demo-key", accountId: "acme" });
+try {
+  await upload(file);
+  await rerank(await rerankExample());
+  await scale(2);
+  await scale(0);
+  await resume();
+  await failure();
+} catch (error) {
+  if (!isStatusError(error)) throw error;
+  console.error(`${error.message}\n  ${error.hint}`);
+  process.exitCode = 1;
+} finally {
+  await mock.stop();
+}
+
+async function upload(path: string): Promise<void> {
+  heading(`datasets.upload("reviews", "${path.split(/[/\\]/).pop()}")`);
+  const show = ({ sentBytes, totalBytes = 0 }: UploadProgress): void => {
+    const percent = totalBytes === 0 ? 100 : Math.round((100 * sentBytes) / totalBytes);
+    progress(`  sent ${sentBytes} of ${totalBytes} bytes (${percent} %)`);
+  };
+  const stored = await client.datasets.upload("reviews", path, { onProgress: show });
+  console.log(
+    `\n  the mock's example answer: ${stored.filename}, ${stored.bytes} bytes (the file has ${(await stat(path)).size})\n`,
+  );
+}
+
+async function rerank(body: RerankRequest): Promise<void> {
+  heading(`rerank({ query: "${body.query}", ... ${body.documents.length} documents })`);
+  const { data } = await client.rerank(body);
+  for (const { index, relevance_score } of data) {
+    console.log(`  ${scoreBar(relevance_score)}  ${body.documents[index]}`);
+  }
+  console.log();
+}
+
+async function scale(replicaCount: number): Promise<void> {
+  heading(`deployments.scale("prod", ${replicaCount})`);
+  const { httpStatus } = await client.deployments.scale("prod", replicaCount).withResponse();
+  console.log(`  accepted (HTTP ${httpStatus})\n`);
+}
+
+async function resume(): Promise<void> {
+  heading('reinforcementFineTuningJobs.resume("answer-quality")');
+  const job = await client.reinforcementFineTuningJobs.resume("answer-quality");
+  console.log(`  ${job.displayName}: ${job.state}, ${job.jobProgress?.percent} % done\n`);
+}
+
+async function failure(): Promise<void> {
+  heading('deployments.scale("missing", 1), with the mock told to refuse');
+  try {
+    await client.deployments.scale("missing", 1, { headers: { prefer: "code=404" } });
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    console.log(`  ${error.message}`);
+    console.log(
+      `  executed: "${error.executed}"  httpStatus: ${error.httpStatus}  inferred: ${error.inferred}`,
+    );
+    console.log(`  hint: ${error.hint}`);
+  }
+}
+
+function heading(text: string): void {
+  console.log(`client.${text}`);
+}
+
+// On a terminal the line is drawn over; in a log each stands alone.
+function progress(line: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
+  else console.log(line);
+}

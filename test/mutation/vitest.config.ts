@@ -1,0 +1,33 @@
+// The tests that Stryker runs for every mutant: those of the decisions made before and after a request, without Prism.
+import type { ViteUserConfig } from "vitest/config";
+import base from "../../vitest.config.js";
+
+const files: string[] = [
+  "apiKey",
+  "arguments",
+  "baseUrl",
+  "codes",
+  "environment",
+  "headers",
+  "ids",
+  "options",
+  "refusalTexts",
+  "retryAfter",
+  "retryDecision",
+  "retryErrors",
+  "retryEvents",
+  "statusError",
+  "uploadNames",
+];
+
+const config: ViteUserConfig = {
+  ...base,
+  test: {
+    ...base.test,
+    include: files.map((file) => `test/${file}.test.ts`),
+    globalSetup: [],
+    typecheck: { enabled: false },
+  },
+};
+
+export default config;
