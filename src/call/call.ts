@@ -7,11 +7,12 @@ import { readAnswer, type Unusable } from "./answer.js";
 import { currentKey } from "./apiKey.js";
 import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
-import { budget as budgetRule, deadlines, slowestUploadBytesPerSecond } from "./decisions.js";
+import { budget as budgetRule } from "./decisions.js";
 import { endedFailure, Failure, networkFailure, unexpectedFailure } from "./failure.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { decideRetry, isRepeatable, worse } from "./retry.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
+import { timesOf } from "./times.js";
 
 /** One call: an operation with its input, and how its answer is read. */
 export interface Call<T> extends OperationInput {
@@ -47,10 +48,9 @@ async function runCall<T>(
   settings: CallSettings,
 ): Promise<Outcome<T>> {
   const request = prepare(client.baseUrl, call);
-  const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs(call);
-  const attemptTimeoutMs = settings.attemptTimeoutMs ?? defaultAttemptTimeoutMs(call, settings, timeoutMs);
-  const deadline = new Deadline({ timeoutMs, attemptTimeoutMs, signal: settings.signal });
-  const run = { client, call, settings, request, timeoutMs, deadline, attempts: [] };
+  const times = timesOf(call, settings);
+  const deadline = new Deadline(times, settings.signal);
+  const run = { client, call, settings, request, timeoutMs: times.timeoutMs, deadline, attempts: [] };
   try {
     return await runAttempts(run);
   } finally {
@@ -188,21 +188,4 @@ function report<T>({ call, settings, attempts }: Run<T>, waitMs?: number): void 
   } catch {
     // Documented: what it throws is ignored.
   }
-}
-
-// An upload may take as long as its file does at the slowest rate; one of unknown size, as the largest.
-function defaultTimeoutMs({ operation, body }: OperationInput): number {
-  const { timeoutMs } = deadlines[operation];
-  if (!(body instanceof Multipart)) return timeoutMs;
-  const { file, maxFileBytes } = body.part;
-  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / slowestUploadBytesPerSecond;
-}
-
-// Half of the time for a first try leaves the other half for a second, where there may be one.
-function defaultAttemptTimeoutMs(
-  { operation }: OperationInput,
-  { repeatable, maxRetries }: CallSettings,
-  timeoutMs: number,
-): number {
-  return isRepeatable(operation, repeatable) && maxRetries > 0 ? timeoutMs / 2 : timeoutMs;
 }

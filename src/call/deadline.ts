@@ -1,4 +1,5 @@
 import type { AbortSignalLike } from "../options/options.js";
+import type { Times } from "./times.js";
 
 /** Why a call ended before its answer. */
 export type EndReason = "aborted" | "deadline";
@@ -6,13 +7,6 @@ export type EndReason = "aborted" | "deadline";
 /** What a call is doing, as far as it can be stopped. */
 export interface Stoppable {
   abort(reason: "aborted" | "attempt-timeout"): void;
-}
-
-/** How long a call and each of its attempts may take. */
-export interface DeadlineOptions {
-  readonly timeoutMs: number;
-  readonly attemptTimeoutMs: number;
-  readonly signal: AbortSignalLike | undefined;
 }
 
 // Timers hold 31 bits; a longer time is as good as none.
@@ -31,7 +25,7 @@ export class Deadline {
   #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
 
-  constructor({ timeoutMs, attemptTimeoutMs, signal }: DeadlineOptions) {
+  constructor({ timeoutMs, attemptTimeoutMs }: Times, signal: AbortSignalLike | undefined) {
     const now = performance.now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = now + timeoutMs;

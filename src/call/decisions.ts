@@ -38,44 +38,47 @@ export interface EventRow {
   readonly executed: Executed;
 }
 
-/** Event -> most retries and `executed`. Where the service's documentation is silent, a retry is not safe. */
+/** Event -> most retries of resume, rerank, scale and upload, and `executed`. Where the service's documentation is silent, a retry is not safe. */
 export const events: Readonly<Record<RetryEvent, EventRow>> = {
   // The service's own words: transient; retry with backoff.
-  unavailable: row(2, 2, 2, 2, "unknown"),
+  unavailable: row([2, 2, 2, 2], "unknown"),
   // 503 without a name, 502, 52x: a proxy answers.
-  gateway: row(0, 2, 2, 0, "unknown"),
-  exhaustedTimed: row(2, 2, 2, 1, "no"),
-  exhausted: row(0, 1, 1, 0, "no"),
+  gateway: row([0, 2, 2, 0], "unknown"),
+  exhaustedTimed: row([2, 2, 2, 1], "no"),
+  exhausted: row([0, 1, 1, 0], "no"),
   // The operation may still have completed.
-  deadline: row(0, 1, 1, 0, "unknown"),
-  unnamedFault: row(0, 1, 1, 0, "unknown"),
-  namedFault: row(0, 1, 0, 0, "unknown"),
-  dataLoss: row(0, 0, 0, 0, "unknown"),
-  otherFault: row(0, 0, 0, 0, "unknown"),
-  refused: row(0, 0, 0, 0, "no"),
-  cancelled: row(0, 0, 0, 0, "unknown"),
-  redirect: row(0, 0, 0, 0, "unknown"),
+  deadline: row([0, 1, 1, 0], "unknown"),
+  unnamedFault: row([0, 1, 1, 0], "unknown"),
+  namedFault: row([0, 1, 0, 0], "unknown"),
+  dataLoss: row([0, 0, 0, 0], "unknown"),
+  otherFault: row([0, 0, 0, 0], "unknown"),
+  refused: row([0, 0, 0, 0], "no"),
+  cancelled: row([0, 0, 0, 0], "unknown"),
+  redirect: row([0, 0, 0, 0], "unknown"),
   // Only with a fresh key.
-  unauthenticated: row(1, 1, 1, 1, "no"),
+  unauthenticated: row([1, 1, 1, 1], "no"),
   // 421, 425: refused before any work.
-  unprocessed: row(1, 1, 1, 1, "no"),
-  neverConnected: row(2, 2, 2, 2, "no"),
-  nameNotFound: row(1, 1, 1, 1, "no"),
-  tlsFailure: row(0, 0, 0, 0, "no"),
+  unprocessed: row([1, 1, 1, 1], "no"),
+  neverConnected: row([2, 2, 2, 2], "no"),
+  nameNotFound: row([1, 1, 1, 1], "no"),
+  tlsFailure: row([0, 0, 0, 0], "no"),
   // After connecting, before the answer's headers.
-  connectionLost: row(0, 2, 2, 0, "unknown"),
-  attemptTimeout: row(0, 1, 1, 0, "unknown"),
+  connectionLost: row([0, 2, 2, 0], "unknown"),
+  attemptTimeout: row([0, 1, 1, 0], "unknown"),
   // Inside the body of a 2xx: the operation ran.
-  bodyLost: row(0, 2, 1, 0, "yes"),
-  notJson: row(0, 1, 0, 0, "yes"),
+  bodyLost: row([0, 2, 1, 0], "yes"),
+  notJson: row([0, 1, 0, 0], "yes"),
   // A web page is somebody else's answer: the service may never have seen the request.
-  html: row(0, 0, 0, 0, "unknown"),
-  tooLarge: row(0, 0, 0, 0, "yes"),
+  html: row([0, 0, 0, 0], "unknown"),
+  tooLarge: row([0, 0, 0, 0], "yes"),
   // The caller, the deadline or the file ended it: `executed` tells how far the request got.
-  ended: row(0, 0, 0, 0, "unknown"),
+  ended: row([0, 0, 0, 0], "unknown"),
 };
 
-function row(resume: number, rerank: number, scale: number, upload: number, executed: Executed): EventRow {
+function row(
+  [resume, rerank, scale, upload]: readonly [number, number, number, number],
+  executed: Executed,
+): EventRow {
   return { retries: { resume, rerank, scale, upload }, executed };
 }
 

@@ -1,6 +1,6 @@
 import type http from "node:http";
 import type { Transport, TransportOptions } from "../transport.js";
-import { NodeExchange } from "./exchange.js";
+import { NodeExchange } from "./send.js";
 
 /** Sends over node:http and node:https with keep-alive sockets, through the caller's agent when there is one. */
 export function createNodeTransport({ maxConnections, agent }: TransportOptions): Transport {

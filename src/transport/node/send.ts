@@ -4,7 +4,6 @@ import { fileChunks, Multipart } from "../../files/multipart.js";
 import {
   type Exchange,
   type FailureReason,
-  maxErrorBytes,
   networkCode,
   type Phase,
   sourceFailed,
@@ -12,10 +11,9 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from "../transport.js";
-import { decoderFor } from "./decode.js";
 import { holdWriteErrors } from "./holdWriteErrors.js";
+import { Answer } from "./receive.js";
 import { requestOptions } from "./requestOptions.js";
-import { NodeResponse } from "./response.js";
 import { isConnected, isFresh, markIdle, type PooledSocket } from "./sockets.js";
 
 // An answer may come while the rest of a file is on its way: it is waited for as long as it is taken.
@@ -26,7 +24,6 @@ const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR
 
 /** One request under way over node:http or node:https. */
 export class NodeExchange implements Exchange {
-  status: number | undefined;
   readonly response: Promise<TransportResponse>;
   readonly #request: TransportRequest;
   readonly #module: typeof http;
@@ -41,10 +38,7 @@ export class NodeExchange implements Exchange {
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
   #settled = false;
-  #answer: http.IncomingMessage | undefined;
-  #ok = false;
-  readonly #chunks: Buffer[] = [];
-  #received = 0;
+  #answer: Answer | undefined;
 
   constructor(request: TransportRequest, module: typeof http, agent: http.Agent) {
     this.#request = request;
@@ -69,8 +63,12 @@ export class NodeExchange implements Exchange {
     }
   }
 
+  get status(): number | undefined {
+    return this.#answer?.status;
+  }
+
   get phase(): Phase {
-    if (this.status !== undefined) return "body";
+    if (this.#answer) return "body";
     if (!this.#connected) return "connect";
     return this.#message?.writableFinished ? "headers" : "send";
   }
@@ -150,16 +148,14 @@ export class NodeExchange implements Exchange {
     }
   }
 
-  #receive(answer: http.IncomingMessage): void {
-    const status = answer.statusCode ?? 0;
-    this.status = status;
+  #receive(message: http.IncomingMessage): void {
+    const answer = new Answer(message, this.#request.maxResponseBytes);
     this.#answer = answer;
-    this.#ok = status >= 200 && status < 300;
-    const body = decoderFor(answer);
-    body.on("data", (chunk: Buffer) => this.#collect(chunk));
-    body.on("end", () => this.#succeed(answer));
-    body.on("error", (cause) => this.#broken(cause));
-    if (body !== answer) answer.on("error", (cause) => this.#broken(cause));
+    answer.read({
+      ended: () => this.#succeed(answer),
+      broken: (cause) => this.#broken(cause),
+      tooLarge: (limit) => this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" }),
+    });
   }
 
   #upgraded(socket: Duplex): void {
@@ -167,30 +163,23 @@ export class NodeExchange implements Exchange {
     this.#broken(new Error("The server changed to another protocol (HTTP 101)."));
   }
 
-  #collect(chunk: Buffer): void {
-    const limit = this.#ok ? this.#request.maxResponseBytes : maxErrorBytes;
-    this.#received += chunk.byteLength;
-    if (this.#received <= limit) this.#chunks.push(chunk);
-    else this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
-  }
-
   #broken(cause: Error): void {
-    if (this.#ok && this.#answer?.complete) this.#fail(answeredEarly, { cause });
+    if (this.#answer?.ok && this.#answer.complete) this.#fail(answeredEarly, { cause });
     else if (this.#answer) this.#cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
     else this.#fail(textOf(cause), { cause });
   }
 
   // An error answer is understood from what came of it; a 2xx must be whole.
   #cut(text: string, details: { reason?: FailureReason; cause?: unknown }): void {
-    if (this.#ok || this.#answer === undefined) this.#fail(text, details);
-    else this.#succeed(this.#answer);
+    if (this.#answer && !this.#answer.ok) this.#succeed(this.#answer);
+    else this.#fail(text, details);
     this.#message?.destroy();
   }
 
-  #succeed(answer: http.IncomingMessage): void {
+  #succeed(answer: Answer): void {
     if (this.#settled) return;
     // A file that is not there whole was not taken, whatever the answer says.
-    if (this.#ok && typeof this.#request.body === "object" && !this.#message?.writableFinished) {
+    if (answer.ok && typeof this.#request.body === "object" && !this.#message?.writableFinished) {
       this.#message?.once("finish", () => this.#succeed(answer));
       this.#restTimer = setTimeout(() => this.#fail(answeredEarly, {}), restMs);
       return;
@@ -202,8 +191,7 @@ export class NodeExchange implements Exchange {
     if (this.#socket) markIdle(this.#socket);
     // An answer that came before the upload ended leaves a connection nobody can use again.
     if (!this.#message?.writableFinished) this.#message?.destroy();
-    const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    this.#resolve(new NodeResponse(answer, bytes === undefined ? "" : bytes.toString("utf8")));
+    this.#resolve(answer);
   }
 
   #fail(text: string, details: { reason?: FailureReason; cause?: unknown }): void {

@@ -1,0 +1,65 @@
+import type { IncomingMessage } from "node:http";
+import { maxErrorBytes, type TransportResponse } from "../transport.js";
+import { decoderFor } from "./decode.js";
+
+/** Hears what becomes of an answer's body. */
+export interface BodyListener {
+  ended(): void;
+  broken(cause: Error): void;
+  tooLarge(limit: number): void;
+}
+
+/** One answer over node:http, while its body arrives and after. */
+export class Answer implements TransportResponse {
+  readonly status: number;
+  /** Whether it is a 2xx. */
+  readonly ok: boolean;
+  readonly #message: IncomingMessage;
+  readonly #limit: number;
+  #chunks: Buffer[] = [];
+  #received = 0;
+  #text: string | undefined;
+
+  constructor(message: IncomingMessage, maxResponseBytes: number) {
+    this.#message = message;
+    this.status = message.statusCode ?? 0;
+    this.ok = this.status >= 200 && this.status < 300;
+    this.#limit = this.ok ? maxResponseBytes : maxErrorBytes;
+  }
+
+  /** Collects the decoded body, up to the limit. */
+  read(listener: BodyListener): void {
+    const body = decoderFor(this.#message);
+    body.on("data", (chunk: Buffer) => {
+      this.#received += chunk.byteLength;
+      if (this.#received <= this.#limit) this.#chunks.push(chunk);
+      else listener.tooLarge(this.#limit);
+    });
+    body.on("end", () => listener.ended());
+    body.on("error", (cause) => listener.broken(cause));
+    if (body !== this.#message) this.#message.on("error", (cause) => listener.broken(cause));
+  }
+
+  /** Whether all of it arrived, decoded or not. */
+  get complete(): boolean {
+    return this.#message.complete;
+  }
+
+  // Decoded once, when asked: the chunks are then released.
+  get text(): string {
+    if (this.#text === undefined) {
+      const [only] = this.#chunks;
+      const bytes = this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks);
+      this.#text = bytes.toString("utf8");
+      this.#chunks = [];
+    }
+    return this.#text;
+  }
+
+  // Node makes them of the raw list when asked; few calls ask.
+  get headers(): Readonly<Record<string, string>> {
+    const { headers } = this.#message;
+    const cookies = headers["set-cookie"];
+    return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
+  }
+}
