@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeContract } from "../../scripts/build/contract.js";
+import { readAnswers } from "./check/answers.js";
 import { checkSchemathesis } from "./check/checkSchemathesis.js";
 import { checkTool, type Expectation } from "./check/checkTool.js";
 import { emptyFolder, root } from "./check/folders.js";
@@ -20,17 +21,20 @@ const { values: options } = parseArgs({
 
 const documents = await emptyFolder("documents");
 await writeContract(join(root, "openapi.yaml"), documents);
-const mock = await startRecordingMock(join(documents, "openapi.json"));
+const answers = await readAnswers(join(documents, "openapi.json"));
+const mock = await startRecordingMock(join(documents, "openapi.json"), answers);
 const env = {
   TUNERANK_BASE_URL: mock.url,
   TUNERANK_API_KEY: "key-of-acme",
   TUNERANK_FILE: join(documents, "every-byte.bin"),
+  TUNERANK_JOBS: Object.keys(answers.jobs).join(","),
+  TUNERANK_ERRORS: String(answers.errors.length),
 };
 await writeFile(
   env.TUNERANK_FILE,
   Uint8Array.from({ length: 4096 }, (_, index) => index % 256),
 );
-const setting = { mock, env, documents, expectation: await expectation() };
+const setting = { mock, answers, env, documents, expectation: await expectation() };
 const checks = [
   ...tools.flatMap((tool) =>
     tool.documents.map((document) => ({ name: tool.name, check: () => checkTool(tool, document, setting) })),
@@ -53,9 +57,10 @@ await conclude();
 
 async function expectation(): Promise<Expectation> {
   const readings = await makeOwnCalls(env);
-  const [resume, rerank, scale, upload, error, ...more] = mock.take();
-  if (!resume || !rerank || !scale || !upload || !error || more.length > 0)
-    throw new Error("Not five requests.");
+  const [resume, rerank, scale, upload, error, ...others] = mock.take();
+  const expected = Object.keys(answers.jobs).length + answers.errors.length;
+  if (!resume || !rerank || !scale || !upload || !error || others.length !== expected)
+    throw new Error("Not one request for each call.");
   return { readings, requests: { resume, rerank, scale, upload, error } };
 }
 

@@ -8,12 +8,23 @@ export interface ClientRow {
   readonly version: string;
   readonly language: string;
   readonly document: string;
-  readonly compiled: boolean;
+  /** The command of the tool's manual. */
+  readonly command: string;
+  readonly compiled: "yes" | "no" | "parsed" | "generated only";
   /** The operations whose request and answer were right. */
   readonly called: number;
-  /** The operations that the tool can make a client for. */
+  /** The operations that the tool can make a client for and that were tried. */
   readonly callable: number;
   readonly errorRead: boolean;
+  /** The example jobs that were read. */
+  readonly jobs: number;
+  /** Whether the job of a newer service was read. */
+  readonly newer: boolean;
+  /** What became of a job with nulls: "read", or what was said of it. */
+  readonly nulls: string;
+  /** The error answers whose status was handed on, of those that were tried. */
+  readonly errors: number;
+  readonly errorRows: number;
   readonly date: string;
   readonly note: string;
 }
@@ -64,15 +75,18 @@ function cellsOf({ row, skippedFor }: Result): string[] {
     const { operations, requests, failures } = row;
     return [tool, version, document, `${operations} tested`, `${requests} requests`, `${failures} failures`];
   }
-  const { compiled, called, callable, errorRead } = row;
-  const calls = `${called} of ${callable} called`;
+  const { compiled, called, callable, jobs, newer, nulls, errors, errorRows } = row;
+  const build = compiled === "yes" ? "compiled" : compiled === "no" ? "NOT COMPILED" : compiled;
+  if (compiled === "generated only" || compiled === "parsed") return [tool, version, document, build];
+  const read = `${jobs} jobs read, newer ${newer ? "read" : "NOT READ"}, nulls ${nulls === "read" ? nulls : "refused"}`;
   return [
     tool,
     version,
     document,
-    compiled ? "compiled" : "NOT COMPILED",
-    calls,
-    errorRead ? "error read" : "NO ERROR READ",
+    build,
+    `${called} of ${callable} called`,
+    read,
+    `${errors} of ${errorRows} errors`,
   ];
 }
 
