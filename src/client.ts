@@ -149,7 +149,8 @@ function required<T>(value: T | undefined, option: string, variable: string): T 
 
 // Workers and browsers have no process; an empty variable is as good as none.
 function environment(variable: string): string | undefined {
-  return globalThis.process?.env?.[variable] || undefined;
+  const env = globalThis.process?.env ?? {};
+  return (Object.hasOwn(env, variable) && env[variable]) || undefined;
 }
 
 function checkKeySource(apiKey: unknown): ApiKey {

@@ -115,7 +115,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "body" });
   });
 
-  test("a few bytes that unpack to a gigabyte take no memory", { timeout: 20_000 }, async () => {
+  test("a few bytes that unpack to a gigabyte take no memory", async () => {
     // One member of gzip, a thousand times: together 1 GiB of spaces.
     const member = gzipSync(Buffer.alloc(mebibyte, " "), { level: 9 });
     const bomb = Buffer.concat(Array.from({ length: 1024 }, () => member));

@@ -79,9 +79,10 @@ describe("a base URL", () => {
   });
 
   test("with very many slashes is read at once", () => {
-    const started = performance.now();
+    // Time of the processor, of which others on this machine take nothing; backtracking would take minutes.
+    const before = process.cpuUsage();
     createClient({ baseUrl: `https://api.example.com${"/".repeat(100_000)}x`, apiKey: canaryKey });
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
   });
 
   test("of https is taken", () => {

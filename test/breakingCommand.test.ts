@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { copyProject, type Outcome, root, run, temporaryFolder } from "./support/project.js";
 
 const { folder, remove } = await temporaryFolder();
@@ -10,8 +10,6 @@ const text = await readFile(contract, "utf8");
 const changed = text.replace("required: [query, documents]", "required: [query, documents, model]");
 await writeFile(stricter, changed);
 afterAll(remove);
-// Each test starts programs.
-vi.setConfig({ testTimeout: 30_000 });
 
 async function check(cwd: string, ...args: string[]): Promise<Outcome> {
   return await run(process.execPath, ["--import", "tsx", "scripts/breaking.ts", ...args], { cwd });

@@ -50,7 +50,7 @@ const statuses: readonly (readonly [status: number, code: string, inferred: bool
   [527, "UNAVAILABLE", true, "unknown"],
   [529, "UNAVAILABLE", true, "unknown"],
   [530, "UNAVAILABLE", true, "unknown"],
-  [418, "UNKNOWN", true, "unknown"],
+  [418, "UNKNOWN", true, "no"],
   [505, "UNKNOWN", true, "unknown"],
   [511, "UNKNOWN", true, "unknown"],
   [528, "UNKNOWN", true, "unknown"],

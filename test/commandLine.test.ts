@@ -1,13 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { canaryKey } from "./support/canary.js";
 import { tunerank } from "./support/commandLine.js";
 import { root, temporaryFolder } from "./support/project.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
-
-// Each is a process of its own.
-vi.setConfig({ testTimeout: 30_000 });
 
 const server = useRecordingServer();
 let folder: string;
@@ -85,6 +82,25 @@ test("resume of a job that failed prints the job, and fails with the job's code"
   expect(stderr).toMatch(/^tunerank: \[NOT_FOUND\] No dataset\.\nThe operation has run\. /);
 });
 
+test.each([
+  ["5, which is NOT_FOUND's", { code: 5, message: "Gone." }, 4, /^tunerank: \[NOT_FOUND\] Gone\.\n/],
+  ["0, which is OK's", { code: 0, message: "" }, 0, /^$/],
+  ["no code's", { code: 99 }, 10, /^tunerank: \[UNKNOWN\] The job reports the code 99\.\n/],
+])("resume reads a status code that is the number %s", async (_what, status, code, said) => {
+  server.reply({ json: { state: "JOB_STATE_FAILED", status } });
+  const { exitCode, stdout, stderr } = await tunerank(["resume", "job-1"], { baseUrl: server.url });
+  expect([exitCode, stdout]).toEqual([code, "Job job-1: JOB_STATE_FAILED\n"]);
+  expect(stderr).toMatch(said);
+});
+
+test("resume of a job that is not what the contract promises says what it can", async () => {
+  const odd = { toString: 1, valueOf: 2 };
+  server.reply({ json: { name: odd, state: odd, jobProgress: { percent: odd }, status: { code: odd } } });
+  const { exitCode, stdout, stderr } = await tunerank(["resume", "job-1"], { baseUrl: server.url });
+  expect([exitCode, stdout]).toEqual([10, "Job job-1: resumed\n"]);
+  expect(stderr).toMatch(/^tunerank: \[UNKNOWN\] The job reports the code \{"toString":1,"valueOf":2\}\.\n/);
+});
+
 test("upload sends the file and tells how far it is", async () => {
   const file = path.join(folder, "train.jsonl");
   const bytes = Buffer.alloc(4 * 1024 * 1024, "a line of it\n");
@@ -146,6 +162,21 @@ test("rerank takes a field of JSON Lines from the standard input, and prints the
     usage: { prompt_tokens: 7, total_tokens: 7 },
   });
   expect(JSON.parse(`${server.only.body}`).documents).toEqual(["one", "two"]);
+});
+
+test("a value that starts with a dash is given after an equals sign", async () => {
+  server.reply({ json: ranking });
+  const surroundings = { baseUrl: server.url, input: "a\nb\n" };
+  const { exitCode } = await tunerank(["rerank", "--query=--json", "--task=-"], surroundings);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(`${server.only.body}`)).toMatchObject({ query: "--json", task: "-" });
+});
+
+test("what follows two dashes is no option, and short options may stand together", async () => {
+  const { exitCode, stderr } = await tunerank(["scale", "-q", "--", "-prod", "3"], { baseUrl: server.url });
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(server.only.url).toBe("/v1/accounts/acme/deployments/-prod:scale");
+  expect((await tunerank(["scale", "-qh"])).stdout).toMatch(/^Usage: tunerank scale /);
 });
 
 test("rerank of no account needs none", async () => {

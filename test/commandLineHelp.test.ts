@@ -1,15 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { commands, optionsOf } from "../src/cli/commands.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { examples } from "../src/cli/examples.js";
 import { exitCodeOf } from "../src/cli/exitCodes.js";
+import { createProgram } from "../src/cli/program.js";
 import { descriptions } from "../src/generated/descriptions.js";
 import { outcomeOf, start, tunerank } from "./support/commandLine.js";
 import { temporaryFolder } from "./support/project.js";
-
-// Each is a process of its own.
-vi.setConfig({ testTimeout: 30_000 });
 
 let folder: string;
 let remove: () => Promise<void>;
@@ -19,6 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => remove());
 
+const { commands } = createProgram();
+const optionsOf = (command: (typeof commands)[number]) =>
+  command
+    .createHelp()
+    .visibleOptions(command)
+    .map(({ long }) => `${long}`);
 const words = (text: string) => text.replace(/\s+/g, " ");
 
 test.each([[], ["--help"], ["-h"], ["help"]])(
@@ -26,8 +30,8 @@ test.each([[], ["--help"], ["-h"], ["help"]])(
   async (...args) => {
     const { exitCode, stdout } = await tunerank(args.flat());
     expect(exitCode).toBe(0);
-    for (const [name, { summary }] of Object.entries(commands)) {
-      expect(stdout).toMatch(new RegExp(`^  ${name}\\b.*  ${summary}$`, "m"));
+    for (const command of commands) {
+      expect(stdout).toMatch(new RegExp(`^  ${command.name()}\\b.*  ${command.summary()}$`, "m"));
     }
     for (const [code, exit] of Object.entries(exitCodeOf)) {
       expect(stdout).toMatch(new RegExp(`^  ${exit} .*\\b${code}\\b`, "m"));
@@ -36,48 +40,76 @@ test.each([[], ["--help"], ["-h"], ["help"]])(
   },
 );
 
-test.each(Object.keys(commands))(
+const operationOf: Readonly<Record<string, keyof typeof descriptions>> = {
+  rerank: "rerankDocuments",
+  upload: "uploadDatasetFile",
+  scale: "scaleDeployment",
+  resume: "resumeReinforcementFineTuningJob",
+};
+
+test.each(commands.map((command) => [command.name(), command] as const))(
   "the help of %s has each option, the contract's words and examples",
-  async (name) => {
+  async (name, command) => {
     const [{ exitCode, stdout }, again] = await Promise.all([
       tunerank([name, "--help"]),
       tunerank(["help", name]),
     ]);
     expect([exitCode, again.stdout]).toEqual([0, stdout]);
-    for (const option of Object.keys(optionsOf(name))) expect(stdout).toContain(`--${option}`);
-    const { operation, examples, positionals } = commands[name] ?? {};
+    for (const option of optionsOf(command)) expect(stdout).toContain(option);
+    const operation = operationOf[name];
     if (operation !== undefined) expect(words(stdout)).toContain(descriptions[operation].description);
     expect(stdout).toMatch(/^Usage: tunerank /);
-    for (const positional of positionals ?? []) expect(stdout.split("\n")[0]).toContain(positional);
-    for (const [, text] of examples ?? []) expect(stdout).toMatch(`# ${text}\n  `);
+    for (const argument of command.registeredArguments) {
+      expect(stdout.split("\n")[0]).toContain(argument.name());
+    }
+    expect(examples[name]?.length).toBeGreaterThan(0);
+    for (const [line, text] of examples[name] ?? []) expect(stdout).toContain(`  # ${text}\n  ${line}`);
   },
 );
 
 describe("completion", () => {
-  test.each([
+  const completed: readonly (readonly [line: string, words: readonly string[]])[] = [
     ["tunerank sc", ["scale"]],
     ["tunerank upload --na", ["--name"]],
     ["tunerank rerank --top", ["--top-n"]],
     ["tunerank scale --batch", []],
-    ["tunerank completion f", ["fish"]],
-  ])("bash completes %j", async (line, expected) => {
-    const file = path.join(folder, "completion.bash");
-    await writeFile(file, (await tunerank(["completion", "bash"])).stdout);
-    const parts = line.split(" ");
-    const script = `. '${file}'; COMP_WORDS=(${parts.join(" ")}); COMP_CWORD=${parts.length - 1}; _tunerank; echo "\${COMPREPLY[*]}"`;
-    const { stdout, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
-    expect([stdout.trim().split(" ").filter(Boolean), stderr]).toEqual([expected, ""]);
+  ];
+
+  test.each([...completed, ["tunerank completion f", ["fish"]] as const])(
+    "bash completes %j",
+    async (line, expected) => {
+      const file = path.join(folder, "completion.bash");
+      await writeFile(file, (await tunerank(["completion", "bash"])).stdout);
+      const parts = line.split(" ");
+      const script = `. '${file}'; COMP_WORDS=(${parts.join(" ")}); COMP_CWORD=${parts.length - 1}; _tunerank; echo "\${COMPREPLY[*]}"`;
+      const { stdout, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+      expect([stdout.trim().split(" ").filter(Boolean), stderr]).toEqual([expected, ""]);
+    },
+  );
+
+  test.each(completed)("fish completes %j", async (line, expected) => {
+    const file = path.join(folder, "completion.fish");
+    await writeFile(file, (await tunerank(["completion", "fish"])).stdout);
+    const script = `source '${file}'; complete -C '${line}'`;
+    const { error, stdout, stderr } = spawnSync("fish", ["-c", script], { encoding: "utf8" });
+    if (error !== undefined) return console.warn("SKIPPED: fish is not here to complete a line.");
+    // Each is followed by a tab and its description.
+    const words = stdout.split("\n").flatMap((row) => row.split("\t")[0] || []);
+    expect([words, stderr]).toEqual([expected, ""]);
   });
 
   test.each(["zsh", "fish"])("%s takes the script", async (shell) => {
     const { stdout } = await tunerank(["completion", shell]);
-    for (const name of Object.keys(commands)) {
-      expect(stdout).toContain(name);
-      for (const option of Object.keys(optionsOf(name))) expect(stdout).toContain(option);
+    for (const command of commands) {
+      expect(stdout).toContain(command.name());
+      for (const option of optionsOf(command)) expect(stdout).toContain(option.slice(2));
     }
-    const { error, status } = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" });
+    const file = path.join(folder, `completion.${shell}`);
+    await writeFile(file, stdout);
+    // A file: fish reads a pipe before it is written, and then says that it cannot.
+    const { error, status, stderr } = spawnSync(shell, ["-n", file], { encoding: "utf8" });
     // Where the shell itself is missing, nobody needs its completion.
-    if (error === undefined) expect(status).toBe(0);
+    if (error === undefined) expect([status, stderr]).toEqual([0, ""]);
     else console.warn(`SKIPPED: ${shell} is not here to read its script.`);
   });
 });

@@ -84,19 +84,15 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 });
 
-test.each(transports)(
-  "a process with an idle client over $name ends by itself",
-  { timeout: 20_000 },
-  async ({ options }) => {
-    const script = `
+test.each(transports)("a process with an idle client over $name ends by itself", async ({ options }) => {
+  const script = `
     import { createClient } from "./src/index.ts";
     const client = createClient({ baseUrl: process.env.URL${options.fetch ? ", fetch" : ""} });
     await client.rerank({ query: "q", documents: ["d"] });
     console.log("answered");
   `;
-    server.keepSocketsOpen();
-    const { exitCode, stdout, stderr } = await runScript(script, { URL: server.url });
-    expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "answered\n" });
-    expect(server.requests).toHaveLength(1);
-  },
-);
+  server.keepSocketsOpen();
+  const { exitCode, stdout, stderr } = await runScript(script, { URL: server.url });
+  expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "answered\n" });
+  expect(server.requests).toHaveLength(1);
+});

@@ -1,9 +1,12 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
+import { useTestClock } from "./support/clock.js";
 import { answer, useCountingServer } from "./support/countingServer.js";
+import { isPending } from "./support/turns.js";
 
 const server = useCountingServer();
+const clock = useTestClock();
 
 /** Lets every request wait; `arrived` resolves once so many do. */
 function holdAnswers(count: number): { held: ServerResponse[]; arrived: Promise<void> } {
@@ -63,8 +66,11 @@ test.each(operationCalls)(
     const client = connect(server.url, { maxConnections: 1 });
     const first = client.deployments.scale("first", 1);
     await arrived;
-    const error = await failureOf(() => call(client, { timeoutMs: 30 }));
-    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", operation });
+    const waiting = failureOf(() => call(client, { timeoutMs: 30 }));
+    await clock.waitsFor(30);
+    expect(await isPending(waiting)).toBe(true);
+    clock.pass(30);
+    expect(await waiting).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", operation });
     held[0]?.end("{}");
     await first;
     // Nor is it sent when the socket is free again.
@@ -99,11 +105,11 @@ test("over node:http the wait for a socket does not count as connecting", async 
   const first = client.deployments.scale("first", 1);
   await arrived;
   const second = client.deployments.scale("second", 1);
-  // Time itself is what is tested: more than connectTimeoutMs.
-  setTimeout(() => {
-    server.listen(answer);
-    held[0]?.end("{}");
-  }, 60);
+  expect(await isPending(second)).toBe(true);
+  clock.pass(60);
+  expect(await isPending(second)).toBe(true);
+  server.listen(answer);
+  held[0]?.end("{}");
   await Promise.all([first, second]);
   expect(server.used).toEqual([1, 1]);
 });

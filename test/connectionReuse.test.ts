@@ -1,11 +1,13 @@
-import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { connect, operationCalls } from "./support/clients.js";
+import { useTestClock } from "./support/clock.js";
 import { RecordingServer } from "./support/recordingServer.js";
 
+const clock = useTestClock();
+
 // A server may close an idle connection just as the next request goes out. Where repeating is not allowed,
-// a connection that was idle for a second is therefore not used again. Time itself is what is tested here.
-test.concurrent.each(operationCalls)(
+// a connection that was idle for a second is therefore not used again.
+test.each(operationCalls)(
   "over node:http $operation reuses an idle connection only where it may be repeated",
   async ({ operation, call }) => {
     const server = await new RecordingServer().start();
@@ -15,7 +17,7 @@ test.concurrent.each(operationCalls)(
       await call(client);
       await call(client);
       expect(server.connections).toBe(1);
-      await setTimeout(1_100);
+      clock.pass(1_100);
       await call(client);
       expect(server.requests).toHaveLength(3);
       const repeatable = operation === "rerankDocuments" || operation === "scaleDeployment";

@@ -2,9 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { FetchLike } from "../src/index.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
+import { useTestClock } from "./support/clock.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { until } from "./support/turns.js";
 
 const server = useRecordingServer();
+const clock = useTestClock();
 
 interface Seen {
   readonly url: string;
@@ -46,10 +49,12 @@ describe("a fetch function of the caller's", () => {
   });
 
   test("that does not heed its signal holds no call beyond its deadline", async () => {
-    const { fetch } = keeping(() => new Promise(() => {}));
+    const { fetch, seen } = keeping(() => new Promise(() => {}));
     const client = connect("https://api.example.com", { fetch });
-    const error = await failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
-    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+    const running = failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
+    await until(() => seen.length === 1);
+    clock.pass(30);
+    expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
   });
 
   test("that does not heed its signal holds no call that is aborted", async () => {
@@ -66,7 +71,11 @@ describe("a fetch function of the caller's", () => {
   test("has its signal aborted when the call ends early, and not otherwise", async () => {
     const pending = keeping(() => new Promise(() => {}));
     const client = connect("https://api.example.com", { fetch: pending.fetch });
-    await failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
+    const running = failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
+    await until(() => pending.seen.length === 1);
+    expect(pending.seen[0]?.init.signal?.aborted).toBe(false);
+    clock.pass(30);
+    await running;
     expect(pending.seen[0]?.init.signal?.aborted).toBe(true);
     const quick = keeping(async () => Response.json({}));
     await connect("https://api.example.com", { fetch: quick.fetch }).deployments.scale("prod", 1);

@@ -2,7 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestService, type TestServer, type TestService } from "../src/testing/index.js";
-import { root, run } from "./support/project.js";
+import { root } from "./support/project.js";
+import { runFile } from "./support/script.js";
 
 const folder = path.join(root, "examples");
 const service: TestService = createTestService();
@@ -34,18 +35,14 @@ test("every example is run, here or with its library", async () => {
   }
 });
 
-test.each(Object.entries(expected))(
-  "%s does what it says",
-  async (name, [printed, operations]) => {
-    service.reset();
-    const { exitCode, stdout, stderr } = await run(
-      process.execPath,
-      ["--conditions=tunerank-source", "--import", "tsx", path.join(folder, `${name}.ts`)],
-      { env: { TUNERANK_BASE_URL: server.url, TUNERANK_API_KEY: "any", TUNERANK_ACCOUNT_ID: "acme" } },
-    );
-    expect([exitCode, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(printed);
-    expect(service.requests.map(({ operation }) => operation)).toEqual(operations);
-  },
-  30_000,
-);
+test.each(Object.entries(expected))("%s does what it says", async (name, [printed, operations]) => {
+  service.reset();
+  const { exitCode, stdout, stderr } = await runFile(path.join(folder, `${name}.ts`), {
+    TUNERANK_BASE_URL: server.url,
+    TUNERANK_API_KEY: "any",
+    TUNERANK_ACCOUNT_ID: "acme",
+  });
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(stdout).toMatch(printed);
+  expect(service.requests.map(({ operation }) => operation)).toEqual(operations);
+});

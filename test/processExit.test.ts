@@ -46,25 +46,19 @@ const programs: readonly (readonly [what: string, script: string, requests: numb
   ],
 ];
 
-const timeout = 20_000;
-
-test.each(programs)(
-  "a process with %s over node:http ends by itself",
-  { timeout },
-  async (_what, script, requests) => {
-    server.listen((request, response) => {
-      request.resume().on("end", () => {
-        if (!request.url?.includes("held")) response.end("{}");
-      });
+test.each(programs)("a process with %s over node:http ends by itself", async (_what, script, requests) => {
+  server.listen((request, response) => {
+    request.resume().on("end", () => {
+      if (!request.url?.includes("held")) response.end("{}");
     });
-    const { exitCode, stdout, stderr } = await runScript(program(script), { URL: server.url });
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "done\n", stderr: "" });
-    // How far a call got before it was ended is not what is tested.
-    if (requests !== undefined) expect(server.used).toHaveLength(requests);
-  },
-);
+  });
+  const { exitCode, stdout, stderr } = await runScript(program(script), { URL: server.url });
+  expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "done\n", stderr: "" });
+  // How far a call got before it was ended is not what is tested.
+  if (requests !== undefined) expect(server.used).toHaveLength(requests);
+});
 
-test("a process with idle TLS sockets ends by itself", { timeout }, async () => {
+test("a process with idle TLS sockets ends by itself", async () => {
   const { exitCode, stdout } = await runScript(program(`await Promise.all([${rerank}, ${rerank}])`), {
     URL: `https://localhost:${(secure.address() as AddressInfo).port}`,
     NODE_TLS_REJECT_UNAUTHORIZED: "0",

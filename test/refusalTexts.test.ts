@@ -24,7 +24,7 @@ const options: readonly (readonly [options: Record<string, unknown>, message: st
   [{ connectTimeoutMs: Number.NaN }, "[INVALID_ARGUMENT] connectTimeoutMs must be a finite number."],
   [{ maxRetries: 0.5 }, "[INVALID_ARGUMENT] maxRetries must be a whole number, not 0.5."],
   [{ maxRetries: -1 }, "[OUT_OF_RANGE] maxRetries must be at least 0, not -1."],
-  [{ maxRetries: 2n }, "[INVALID_ARGUMENT] maxRetries must be a finite number."],
+  [{ maxRetries: 2n }, "[INVALID_ARGUMENT] maxRetries must be a whole number."],
 ];
 
 test.each(options)("createClient refuses %o and says why", (given, message) => {

@@ -2,11 +2,13 @@ import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { AttemptEvent, Client } from "../src/index.js";
 import { done, inTurn, reset, unavailable } from "./support/answers.js";
+import { useNoBackoff } from "./support/backoff.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { type Reply, type Script, useRecordingServer } from "./support/recordingServer.js";
 
 const server = useRecordingServer();
+useNoBackoff();
 const refusedKey: Reply = { status: 401, json: { code: "UNAUTHENTICATED" } };
 const missing: Reply = { status: 404, json: { code: "NOT_FOUND" } };
 

@@ -1,10 +1,12 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Client, ClientOptions, OperationId, StatusError } from "../src/index.js";
+import type { AttemptEvent, ClientOptions, OperationId, StatusError } from "../src/index.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, type OperationCall, operationCalls, transports } from "./support/clients.js";
+import { TestClock } from "./support/clock.js";
 import { conformanceFile, type DecisionRow, decisionRows } from "./support/decisionRows.js";
 import { ServerOfRow } from "./support/rowServer.js";
+import { turns } from "./support/turns.js";
 
 // Node's fetch takes no name server and no connection timeout of the caller's.
 const hiddenFromFetch: ReadonlySet<string> = new Set([
@@ -40,41 +42,57 @@ const runs: readonly Run[] = transports.flatMap(({ name, options }) =>
   ),
 );
 
-// Waits are real: all rows wait side by side, each with a server and a client of its own.
-const atOnce = 100;
+// One after another on one clock: time passes only while the server is silent, or the client waits to repeat.
+const clock = new TestClock();
 const seen = new Map<Run, Seen>();
 
 beforeAll(async () => {
-  const left = [...runs];
-  const worker = async (): Promise<void> => {
-    for (let run = left.shift(); run; run = left.shift()) seen.set(run, await run.act());
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}, 120_000);
+  clock.install();
+  try {
+    for (const run of runs) seen.set(run, await run.act());
+  } finally {
+    clock.remove();
+  }
+}, 600_000);
 
 async function act({ call }: OperationCall, row: DecisionRow, options: ClientOptions): Promise<Seen> {
   const server = await new ServerOfRow(row.server).start();
   const { apiKey, abort, repeatable, ...rest } = row.client ?? {};
-  let client: Client | undefined;
+  const client = connect(server.options.baseUrl, {
+    maxRetries: 2,
+    ...options,
+    ...server.options,
+    ...rest,
+    ...(apiKey && { apiKey: () => canaryKey }),
+  });
   try {
-    client = connect(server.options.baseUrl, {
-      maxRetries: 2,
-      ...options,
-      ...server.options,
-      ...rest,
-      ...(apiKey && { apiKey: () => canaryKey }),
-    });
     const controller = new AbortController();
-    if (abort === "before") controller.abort();
-    // The answer's beginning needs a moment to arrive.
-    else if (abort) server.events.once(abort, () => setTimeout(() => controller.abort(), 200));
     const { signal } = controller;
-    const running = client;
-    const error = await failureOf(() => call(running, { signal, repeatable }));
+    if (abort === "before") controller.abort();
+    else if (abort) server.events.once("stalled", () => controller.abort());
+    else server.events.on("stalled", () => clock.pass(rest.attemptTimeoutMs ?? rest.timeoutMs ?? 0));
+    // By then the wait it tells of has begun.
+    const onAttempt = ({ waitMs }: AttemptEvent) => setImmediate(() => clock.pass(waitMs ?? 0));
+    const failure = failureOf(() => call(client, { signal, repeatable, onAttempt }));
+    if (rest.connectTimeoutMs) await connectingStalls(failure, rest.connectTimeoutMs);
+    const error = await failure;
     return { requests: server.requests, error };
   } finally {
-    await client?.close();
+    await client.close();
     await server.close();
+  }
+}
+
+// Nothing happens at any server while a connection does not come about.
+async function connectingStalls(failure: Promise<StatusError>, ms: number): Promise<void> {
+  let ended = false;
+  const end = (): void => {
+    ended = true;
+  };
+  failure.then(end, end);
+  while (!ended) {
+    await turns(1);
+    if (clock.isAwaited(ms)) clock.pass(ms);
   }
 }
 

@@ -6,11 +6,13 @@ import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { Client, UploadFile } from "../src/index.js";
 import { done, inTurn, unavailable } from "./support/answers.js";
+import { useNoBackoff } from "./support/backoff.js";
 import { connect, failureOf, transports } from "./support/clients.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
 import { useTemporaryFile } from "./support/temporaryFile.js";
 
 const server = useRecordingServer();
+useNoBackoff();
 const content = randomBytes(1_500_007);
 const file = useTemporaryFile(content);
 

@@ -1,12 +1,13 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, inject, test, vi } from "vitest";
 import { done, inTurn, silence, unavailable } from "./support/answers.js";
+import { useNoBackoff } from "./support/backoff.js";
 import { certificate } from "./support/certificate.js";
-import { program } from "./support/commandLine.js";
+import { TestClock } from "./support/clock.js";
 import { useForwardProxy } from "./support/forwardProxy.js";
-import { root, run, temporaryFolder } from "./support/project.js";
+import { root, temporaryFolder } from "./support/project.js";
 import {
   type ReceivedRequest,
   type Reply,
@@ -48,7 +49,13 @@ async function expectPrinted(name: string, printed: string): Promise<void> {
   else await expect(printed).toMatchFileSnapshot(file);
 }
 
-afterEach(() => void vi.unstubAllEnvs());
+const clock = new TestClock();
+useNoBackoff();
+
+afterEach(() => {
+  clock.remove();
+  vi.unstubAllEnvs();
+});
 
 const resume = "POST /v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume";
 const rerank = "POST /inference/v1/rerank";
@@ -76,13 +83,15 @@ const ranking: Reply = {
 interface Case {
   readonly answer: Reply | Script;
   readonly sends: readonly string[];
+  /** Milliseconds that pass once its request has come, on a clock of the test's. */
+  readonly passMs?: number;
   readonly check?: (requests: readonly ReceivedRequest[]) => void;
 }
 
 const onServer: Readonly<Record<string, Case>> = {
-  cancel: { answer: silence, sends: [resume] },
+  cancel: { answer: silence, sends: [resume], passMs: 100 },
   close: { answer: done, sends: [scale("support-search")] },
-  deadline: { answer: silence, sends: [rerank] },
+  deadline: { answer: silence, sends: [rerank], passMs: 200 },
   errorFields: {
     answer: {
       ...unavailable,
@@ -166,9 +175,15 @@ describe("a snippet of the docs", () => {
   });
 
   test.each(Object.keys(onServer))("%s sends and prints what the docs say", async (name) => {
-    const { answer, sends, check } = onServer[name] as Case;
+    const { answer, sends, passMs, check } = onServer[name] as Case;
     server.reply(answer);
-    const printed = await runSnippet(name, server.url);
+    if (passMs !== undefined) clock.install();
+    const running = runSnippet(name, server.url);
+    if (passMs !== undefined) {
+      await server.received();
+      clock.pass(passMs);
+    }
+    const printed = await running;
     expect(server.requests.map(sent)).toEqual(sends);
     check?.(server.requests);
     await expectPrinted(name, printed);
@@ -190,7 +205,7 @@ describe("a snippet of the docs", () => {
     server.reply((request) => {
       if (request.headers.authorization === "Bearer second-key") return done;
       // The server changes the key before it refuses the old one.
-      void writeFile(keyFile, "second-key\n");
+      writeFileSync(keyFile, "second-key\n");
       return { status: 401, json: { code: "UNAUTHENTICATED", message: "Expired." } };
     });
     await runSnippet("freshKey", server.url, { KEY_FILE: keyFile });
@@ -214,36 +229,6 @@ describe("a snippet of the docs", () => {
     await runSnippet("privateAuthority", secure.url, { CA_FILE: file });
     expect(secure.requests).toMatchObject([{ method: "PATCH", authorization: "Bearer snippet-key" }]);
     await remove();
-  });
-
-  test("cli.sh and cliJson.sh run against the contract's mock", { timeout: 60_000 }, async () => {
-    const { folder: temporary, remove } = await temporaryFolder();
-    const command = path.join(temporary, "tunerank");
-    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
-    const env = { ...environment(inject("mockUrl")), PATH: `${temporary}:${process.env.PATH}` };
-    const shell = (file: string) => run("bash", ["-e", path.join(folder, file)], { env });
-    const { exitCode, stdout } = await shell("cli.sh");
-    expect(exitCode).toBe(0);
-    await expectPrinted("cli", stdout);
-    expect(await shell("cliJson.sh")).toMatchObject({ exitCode: 0, stdout: "JOB_STATE_RUNNING\n" });
-    await remove();
-  });
-
-  test("curl.sh calls all four operations", { timeout: 30_000 }, async () => {
-    server.reply(done);
-    const env = environment(server.url);
-    const { exitCode, stdout } = await run("bash", ["-e", path.join(folder, "curl.sh")], { env });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "{}{}{}{}" });
-    expect(server.requests.map(sent)).toEqual([
-      rerank,
-      scale("support-search"),
-      resume,
-      upload("support-answers"),
-    ]);
-    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
-      Array(4).fill("Bearer snippet-key"),
-    );
-    expect(server.requests[3]?.files).toMatchObject([{ part: "file", bytes: trainFile }]);
   });
 });
 

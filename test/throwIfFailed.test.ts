@@ -23,20 +23,86 @@ test.each([
   ["a status without a code", { status: { message: "Fine." } }],
   ["a null code", { status: { code: null } }],
   ["the code OK", { status: { code: "OK", message: "The job is running." } }],
+  ["the code 0, which is OK's number", { status: { code: 0, message: "The job is running." } }],
+  ["a status that is a text", { status: "NOT_FOUND" }],
+  ["a status that is a number", { status: 5 }],
+  ["a status that is a list", { status: [{ code: "NOT_FOUND" }] }],
 ])("a job with %s passes", (_what, job) => {
   expect(throwIfFailed(job as Parameters<typeof throwIfFailed>[0])).toBeUndefined();
 });
 
-test.each(["TOO_EARLY", "not_found", "", "__proto__", "constructor", 5, { a: 1 }])(
-  "the unknown code %j becomes UNKNOWN, inferred, with the raw status kept",
-  (code) => {
-    const status = { code, message: "m", details: [1] };
+// gRPC's numbers, in order from 1; the order of the service's table differs.
+const numbered =
+  "CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED " +
+  "RESOURCE_EXHAUSTED FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS " +
+  "UNAUTHENTICATED";
+
+test.each(numbered.split(" ").map((code, index) => [index + 1, code]))(
+  "a job whose status code is the number %i throws %s, and it ran",
+  (number, code) => {
+    const status = { code: number, message: "The evaluator is gone." };
     const error = thrownBy(() => throwIfFailed({ status } as unknown as Parameters<typeof throwIfFailed>[0]));
-    expect(error).toMatchObject({ code: "UNKNOWN", inferred: true, executed: "yes" });
-    expect(error.body).toEqual(status);
-    expect(error.message).toBe("[UNKNOWN] m");
+    expect(error).toMatchObject({ code, executed: "yes", inferred: false, codeSource: "body", body: status });
+    expect(error.message).toBe(`[${code}] The evaluator is gone.`);
   },
 );
+
+const unknownCodes: readonly unknown[] = [
+  "TOO_EARLY",
+  "not_found",
+  "5",
+  "",
+  "__proto__",
+  "constructor",
+  17,
+  -1,
+  5.5,
+  true,
+  { a: 1 },
+  ["NOT_FOUND"],
+  // What cannot be made a text.
+  { toString: 1, valueOf: 2 },
+];
+
+test.each(unknownCodes)("the unknown code %j becomes UNKNOWN, inferred, with the raw status kept", (code) => {
+  const status = { code, message: "m", details: [1] };
+  const error = thrownBy(() => throwIfFailed({ status } as unknown as Parameters<typeof throwIfFailed>[0]));
+  expect(error).toMatchObject({ code: "UNKNOWN", inferred: true, executed: "yes" });
+  expect(error.body).toEqual(status);
+  expect(error.message).toBe("[UNKNOWN] m");
+});
+
+test.each<[shown: string, code: unknown]>([
+  ["TOO_EARLY", "TOO_EARLY"],
+  ["17", 17],
+  ['{"toString":1}', { toString: 1 }],
+  ["{}", Object.create(null)],
+  ["of type symbol", Symbol("s")],
+  ["of type bigint", 5n],
+  ["x".repeat(100), "x".repeat(1000)],
+])("an unknown code without a message is named: %s", (shown, code) => {
+  const status = { code } as unknown as Status;
+  const error = thrownBy(() => throwIfFailed({ status }));
+  expect(error.message).toBe(`[UNKNOWN] The job reports the code ${shown}.`);
+});
+
+test.each([undefined, null, 5, "job", [], () => {}])(
+  "what is no job, such as %j, is an INVALID_ARGUMENT and no TypeError",
+  (job) => {
+    const error = thrownBy(() => throwIfFailed(job as unknown as Parameters<typeof throwIfFailed>[0]));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", codeSource: "client" });
+    expect(error.message).toBe("[INVALID_ARGUMENT] job must be an object.");
+  },
+);
+
+test("a job of a class with a status of its own is read", () => {
+  class Job {
+    get status(): Status {
+      return { code: "ABORTED" };
+    }
+  }
+  expect(thrownBy(() => throwIfFailed(new Job())).code).toBe("ABORTED");
+});
 
 test("a status without a message throws with the code's meaning", () => {
   const error = thrownBy(() => throwIfFailed({ status: { code: "ABORTED" } }));
@@ -56,5 +122,14 @@ describe.each(transports)("over $name", ({ options }) => {
     });
     const job = await connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
     expect(thrownBy(() => throwIfFailed(job))).toMatchObject({ code: "DATA_LOSS", executed: "yes" });
+  });
+
+  test("a resumed job whose status code is a number can be checked as it came", async () => {
+    server.reply({ json: { status: { code: 5, message: "Gone." } } });
+    const client = connect(server.url, options);
+    const failed = await client.reinforcementFineTuningJobs.resume("job-1");
+    expect(thrownBy(() => throwIfFailed(failed))).toMatchObject({ code: "NOT_FOUND", inferred: false });
+    server.reply({ json: { status: { code: 0, message: "" } } });
+    throwIfFailed(await client.reinforcementFineTuningJobs.resume("job-1"));
   });
 });

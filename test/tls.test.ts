@@ -50,7 +50,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(plain.requests).toEqual([]);
   });
 
-  test("a call over https reaches a server whose certificate is trusted", { timeout: 20_000 }, async () => {
+  test("a call over https reaches a server whose certificate is trusted", async () => {
     const { folder, remove } = await temporaryFolder();
     try {
       const authority = path.join(folder, "ca.pem");

@@ -1,5 +1,4 @@
 import { describe, expectTypeOf, test } from "vitest";
-import type { components } from "../src/generated/schema.js";
 import {
   type CallPromise,
   type CallResponse,
@@ -22,7 +21,6 @@ import {
   type UploadDatasetFileResponse,
 } from "../src/index.js";
 
-type Schemas = components["schemas"];
 declare const client: Client;
 declare const job: ReinforcementFineTuningJob;
 
@@ -165,26 +163,3 @@ describe("errors", () => {
     throwIfFailed({ status: { code: "NOT_FOUND" } });
   });
 });
-
-test("the public types and those openapi-typescript makes of the contract agree", () => {
-  expectTypeOf<Schemas["ReinforcementFineTuningJob"]>().toExtend<Widened<ReinforcementFineTuningJob>>();
-  expectTypeOf<Schemas["RerankResponse"]>().toExtend<Widened<RerankResponse>>();
-  expectTypeOf<Schemas["UploadDatasetFileResponse"]>().toExtend<Widened<UploadDatasetFileResponse>>();
-  expectTypeOf<Defined<RerankRequest>>().toExtend<Schemas["RerankRequest"]>();
-  expectTypeOf<Code>().toEqualTypeOf<NonNullable<Schemas["Code"]>>();
-  expectTypeOf<JobState>().toEqualTypeOf<NonNullable<Schemas["JobState"]>>();
-  expectTypeOf<keyof ReinforcementFineTuningJob>().toEqualTypeOf<
-    keyof Schemas["ReinforcementFineTuningJob"]
-  >();
-  expectTypeOf<keyof RerankRequest>().toEqualTypeOf<keyof Schemas["RerankRequest"]>();
-});
-
-/** What openapi-typescript makes is readonly all through. */
-type Widened<T> = T extends readonly (infer Item)[]
-  ? readonly Widened<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Widened<T[Key]> }
-    : T;
-
-/** Every field given, none as undefined. */
-type Defined<T> = { [Key in keyof T]-?: Exclude<T[Key], undefined> };

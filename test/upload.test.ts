@@ -155,9 +155,12 @@ describe.each(transports)("an upload over $name", ({ options }) => {
     await failureOf(() => client.datasets.upload("reviews", file, { signal: AbortSignal.abort() }));
     server.reply(() => undefined);
     await failureOf(() => client.datasets.upload("reviews", file, { timeoutMs: 50 }));
-    const descriptors = await readdir("/proc/self/fd");
-    const open = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
-    expect(open.filter((target) => target === file)).toEqual([]);
+    const openNow = async () => {
+      const descriptors = await readdir("/proc/self/fd");
+      const all = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
+      return all.filter((target) => target === file);
+    };
+    await expect.poll(openNow).toEqual([]);
   });
 
   test("that is answered before it was received whole rejects with that answer", async () => {

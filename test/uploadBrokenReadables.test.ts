@@ -1,5 +1,4 @@
 import { createReadStream } from "node:fs";
-import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { UploadFile } from "../src/index.js";
 import { connect, failureOf, transports } from "./support/clients.js";
@@ -29,29 +28,20 @@ describe.each(transports)("over $name", ({ options, name }) => {
     };
     const client = connect(server.url, { ...options, apiKey });
     const error = await failureOf(() => client.datasets.upload("reviews", stream, { name: "train.jsonl" }));
-    expect(error).toMatchObject({ code: "FAILED_PRECONDITION" });
+    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
     expect(error.cause).toMatchObject({ code: "ENOENT" });
+    expect(server.connections).toBe(0);
   });
 
   test.each<[what: string, datasetId: string, name: string | undefined]>([
     ["it has no name", "reviews", undefined],
     ["its dataset has no id", "", "train.jsonl"],
-  ])(
-    "a Readable that breaks after it was refused because %s ends no process",
-    { timeout: 1_000 },
-    async (_why, id, fileName) => {
-      const stream = createReadStream("missing/train.jsonl");
-      const closed = new Promise<void>((resolve) => stream.once("close", resolve));
-      const call = fileName === undefined ? {} : { name: fileName };
-      const error = await failureOf(() => connect(server.url, options).datasets.upload(id, stream, call));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      await closed;
-    },
-  );
-
-  test("a Readable that was destroyed is FAILED_PRECONDITION", async () => {
-    const stream = Readable.from([Buffer.from("good")]);
-    stream.destroy();
-    expect(await upload(stream)).toMatchObject({ code: "FAILED_PRECONDITION", executed });
+  ])("a Readable that breaks after it was refused because %s ends no process", async (_why, id, fileName) => {
+    const stream = createReadStream("missing/train.jsonl");
+    const closed = new Promise<void>((resolve) => stream.once("close", resolve));
+    const call = fileName === undefined ? {} : { name: fileName };
+    const error = await failureOf(() => connect(server.url, options).datasets.upload(id, stream, call));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    await closed;
   });
 });

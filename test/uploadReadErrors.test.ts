@@ -10,7 +10,6 @@ const server = useCountingServer();
 // A disk fails while the network is slow. Here the file is closed under the reader, in a process of its own.
 test.runIf(process.platform === "linux")(
   "over node:http a file that cannot be read to its end is FAILED_PRECONDITION, and ends no process",
-  { timeout: 20_000 },
   async () => {
     server.listen((request) => {
       request

@@ -128,12 +128,6 @@ describe.each(transports)("over $name", ({ options, name }) => {
     expect(error.cause).toMatchObject({ name: "TypeError", message: expect.stringContaining("not bytes") });
   });
 
-  test("a web ReadableStream that another reader has locked is FAILED_PRECONDITION", async () => {
-    const stream = new Blob([chunk]).stream();
-    stream.getReader();
-    expect(await upload(stream)).toMatchObject({ code: "FAILED_PRECONDITION", executed });
-  });
-
   test.each<[what: string, stream: () => UploadFile]>([
     ["a Readable", () => Readable.from([chunk])],
     ["a web ReadableStream", () => new Blob([chunk]).stream()],

@@ -65,7 +65,6 @@ const sources: readonly (readonly [what: string, source: () => UploadFile, bytes
     () => Readable.from(parts(Buffer.from(text))).pipe(new PassThrough({ encoding: "utf8" })),
     Buffer.from(text),
   ],
-  ["no chunks", () => Readable.from([]), Buffer.of()],
 ];
 
 describe.each(transports)("over $name", ({ options, name: transport }) => {

@@ -17,7 +17,6 @@ const sources: readonly (readonly [what: string, source: () => UploadFile, bytes
   ["a web ReadableStream", () => new Blob([content]).stream(), content.byteLength],
   ["text beyond ASCII", () => Readable.from(["東京"]), 6],
   ["an empty file", () => new Uint8Array(), 0],
-  ["an empty stream", () => Readable.from([]), 0],
 ];
 
 describe.each(transports)("over $name", ({ options }) => {

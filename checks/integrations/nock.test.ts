@@ -77,7 +77,7 @@ test("a file from disk is sent whole", async () => {
     })
     .reply(200, {});
   await connect().datasets.upload("reviews", path);
-  assert.ok(body.includes('"name": "tunerank-integrations"'));
+  assert.ok(body.includes('"name": "tunerank-check-integrations"'));
 });
 
 test("a connection that nock breaks is a lost connection", async () => {

@@ -85,6 +85,22 @@ const checks = {
     await client.datasets.upload(id("stream"), stream, { name: "s", size: 100_000 });
     equal((await received(id("stream")))[0].file.sha256, await sha256(bytes(100_000)));
   },
+  async "refuses a stream that was read before"({ client, received, id }) {
+    const stream = new Blob([bytes(100_000)]).stream();
+    const reader = stream.getReader();
+    await reader.read();
+    reader.releaseLock();
+    const error = await failure(client.datasets.upload(id("read"), stream, { name: "s" }));
+    equal([error.code, error.executed], ["FAILED_PRECONDITION", "no"]);
+    equal(await received(id("read")), []);
+  },
+  async "refuses bytes whose buffer was transferred"({ client, received, id }) {
+    const data = bytes(9);
+    structuredClone(data.buffer, { transfer: [data.buffer] });
+    const error = await failure(client.datasets.upload(id("gone"), data, { name: "b" }));
+    equal([error.code, error.executed], ["FAILED_PRECONDITION", "no"]);
+    equal(await received(id("gone")), []);
+  },
   async "opens a path, or says that it cannot"({ client, received, id, place }) {
     if (place.path === undefined) {
       const error = await failure(client.datasets.upload(id("path"), "train.jsonl"));

@@ -1,12 +1,12 @@
-import { commands } from "../../src/cli/commands.js";
 import { exitCodeOf, exitCodes } from "../../src/cli/exitCodes.js";
+import { createProgram } from "../../src/cli/program.js";
 import { code, type Page, prose, sentence, table } from "./markdown.js";
 
 /** The commands and the exit codes of `tunerank`, as tables. */
 export function commandLineParts(): Page[] {
-  const rows = Object.entries(commands).map(([name, { positionals, summary }]) => [
-    code(["tunerank", name, ...positionals].join(" ")),
-    prose(sentence(summary)),
+  const rows = createProgram().commands.map((command) => [
+    code(`tunerank ${command.name()} ${command.usage()}`),
+    prose(sentence(command.summary())),
   ]);
   const failures = [...new Set(Object.values(exitCodeOf))].map((exit) => {
     const names = Object.entries(exitCodeOf).filter(([, each]) => each === exit);

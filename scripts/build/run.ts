@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import ts from "typescript";
+import { commandLineBuild } from "./commandLine.js";
 import { writeContract } from "./contract.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -53,15 +54,8 @@ async function writeSubpaths(): Promise<void> {
   });
 }
 
-// It runs on Node alone, and reads a command's own code only when that command is run.
 async function writeCommandLine(): Promise<void> {
-  await build({
-    ...shared,
-    entryPoints: { main: "src/cli/main.ts" },
-    outdir: "dist/cli",
-    splitting: true,
-    conditions: ["tunerank-source"],
-  });
+  await build({ ...commandLineBuild, absWorkingDir: root, outdir: "dist/cli" });
 }
 
 function writeDeclarations(): void {

@@ -1,20 +1,18 @@
-import { type Document, operationsOf, resolve, type Schema } from "./document.js";
+import { type Document, type Operation, operationsOf, resolve, type Schema } from "./document.js";
 
-const limitKeys = ["minimum", "maximum", "minItems", "x-max-bytes"] as const;
-const limitNames: Readonly<Record<string, string>> = { "x-max-bytes": "maxBytes" };
+type Operations = ReturnType<typeof operationsOf>;
 
-/** Writes the tables the client works from: codes, operations and the limits of what is sent. */
+/** Writes the tables the client works from: codes, operations and the rules of what is sent. */
 export function generateContract(document: Document): string {
   const operations = operationsOf(document);
   return [
     `import type { Code } from "./types.js";\n`,
-    `/** The contract's version. */\nexport const contractVersion: string = ${JSON.stringify(document.info.version)};\n`,
     `/** The contract's operations. */\nexport type OperationId =\n${operations
       .map(({ operation }) => `  | ${JSON.stringify(operation.operationId)}`)
       .join("\n")};\n`,
     codesTable(document),
     operationsTable(operations),
-    limitsTable(document, operations),
+    requestsTable(document, operations),
   ].join("\n");
 }
 
@@ -32,7 +30,7 @@ function codesTable(document: Document): string {
   );
 }
 
-function operationsTable(operations: ReturnType<typeof operationsOf>): string {
+function operationsTable(operations: Operations): string {
   const rows = operations.map(({ method, path, operation }) => {
     const row = { method, path, retrySafe: operation["x-retry-safe"] };
     return `  ${operation.operationId}: ${JSON.stringify(row)},\n`;
@@ -45,40 +43,54 @@ function operationsTable(operations: ReturnType<typeof operationsOf>): string {
   );
 }
 
-function limitsTable(document: Document, operations: ReturnType<typeof operationsOf>): string {
-  const limits = operations.map(
-    ({ operation }) => [operation.operationId, limitsOf(document, operation)] as const,
-  );
-  const types = limits.map(([id, fields]) => `  readonly ${id}: ${typeText(fields)};\n`);
-  const values = limits.map(([id, fields]) => `  ${id}: ${JSON.stringify(fields)},\n`);
-  return (
-    "/** The contract's limits on the fields of each operation's request. */\n" +
-    `export const limits: {\n${types.join("")}} = {\n${values.join("")}};\n`
-  );
-}
+// What options/validate.ts and the wrappers read; the rest of a schema is for people.
+const rules = [
+  "type",
+  "required",
+  "additionalProperties",
+  "minItems",
+  "minimum",
+  "pattern",
+  "x-max-bytes",
+] as const;
+const otherWords = "description format example default deprecated x-unstated items properties".split(" ");
 
-type Limits = Record<string, Record<string, number>>;
-
-function limitsOf(
-  document: Document,
-  operation: { requestBody: { content: Record<string, { schema: Schema }> } },
-): Limits {
-  const found: Limits = {};
-  for (const { schema } of Object.values(operation.requestBody.content)) {
-    for (const [field, property] of Object.entries(resolve(document, schema).properties ?? {})) {
-      for (const key of limitKeys) {
-        const value = property[key];
-        if (value !== undefined) found[field] = { ...found[field], [limitNames[key] ?? key]: value };
-      }
-    }
-  }
-  return found;
-}
-
-function typeText(fields: Limits): string {
-  const members = Object.entries(fields).map(([field, rules]) => {
-    const names = Object.keys(rules).map((rule) => `readonly ${rule}: number`);
-    return `readonly ${field}: { ${names.join("; ")} }`;
+function requestsTable(document: Document, operations: Operations): string {
+  const rows = operations.map(({ operation }) => {
+    const [contentType, { schema }] = contentOf(operation);
+    const row = { contentType, body: rulesOf(document, schema, operation.operationId) };
+    return `  ${operation.operationId}: ${JSON.stringify(row)},\n`;
   });
-  return members.length === 0 ? "Readonly<Record<string, never>>" : `{ ${members.join("; ")} }`;
+  return (
+    "/** The rules of each operation's request body, in the words of JSON Schema. */\n" +
+    `export const requests = {\n${rows.join("")}} as const;\n`
+  );
+}
+
+/** The one media type of an operation's request body. */
+export function contentOf({ operationId, requestBody }: Operation): [string, { schema: Schema }] {
+  const [content] = Object.entries(requestBody.content);
+  if (content === undefined) throw new Error(`${operationId} has no request body.`);
+  return content;
+}
+
+function rulesOf(document: Document, schema: Schema, where: string): object {
+  const found = resolve(document, schema);
+  const { items, properties } = found;
+  for (const word of Object.keys(found)) {
+    if (otherWords.includes(word) || (rules as readonly string[]).includes(word)) continue;
+    throw new Error(
+      `${where} has the rule ${word}, which nothing checks: teach it to src/options/validate.ts, then add it here.`,
+    );
+  }
+  const kept = rules.filter((word) => found[word] !== undefined).map((word) => [word, found[word]]);
+  const fields = Object.entries(properties ?? {}).map(([name, field]) => [
+    name,
+    rulesOf(document, field, `${where}.${name}`),
+  ]);
+  return {
+    ...Object.fromEntries(kept),
+    ...(items && { items: rulesOf(document, items, `${where}[]`) }),
+    ...(properties && { properties: Object.fromEntries(fields) }),
+  };
 }

@@ -1,13 +1,14 @@
+import { contentOf } from "./contract.js";
 import { type Document, operationsOf, resolve, type Schema } from "./document.js";
 
 /** Writes what the contract says of each operation and its fields, for the help of the command line. */
 export function generateDescriptions(document: Document): string {
   const rows = operationsOf(document).map(({ operation }) => {
-    const [content] = Object.values(operation.requestBody.content);
-    const { properties = {} } = content ? resolve(document, content.schema) : {};
-    const fields = Object.entries(properties).map(([name, schema]) => [
+    const [, { schema }] = contentOf(operation);
+    const { properties = {} } = resolve(document, schema);
+    const fields = Object.entries(properties).map(([name, field]) => [
       name,
-      firstOf(describe(document, schema)),
+      firstOf(describe(document, field)),
     ]);
     const texts = {
       summary: operation.summary,

@@ -4,6 +4,7 @@ import { parse } from "yaml";
 /** A schema of the contract, as far as the generators read it. */
 export interface Schema {
   $ref?: string;
+  title?: string;
   type?: string;
   format?: string;
   description?: string;
@@ -16,7 +17,6 @@ export interface Schema {
   additionalProperties?: boolean | Schema;
   items?: Schema;
   allOf?: Schema[];
-  oneOf?: Schema[];
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;
@@ -35,14 +35,14 @@ export interface Operation {
   description: string;
   "x-retry-safe": boolean;
   requestBody: { content: Record<string, { schema: Schema }> };
-  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+  responses: Record<string, unknown>;
 }
 
 /** The contract, as far as the generators read it. */
 export interface Document {
   info: { version: string; "x-contract-revision": string };
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; [kind: string]: Record<string, unknown> };
 }
 
 /** Reads the contract. */
@@ -55,6 +55,24 @@ export function operationsOf(document: Document): { method: string; path: string
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
+}
+
+/** References to every component that answers are made of. */
+export function answerComponents(document: Document): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, part] of Object.entries(value)) {
+      if (key !== "$ref") visit(part);
+      else if (!found.has(part)) {
+        found.add(part);
+        const [, , kind = "", name = ""] = part.split("/");
+        visit(document.components[kind]?.[name]);
+      }
+    }
+  };
+  for (const { operation } of operationsOf(document)) visit(operation.responses);
+  return found;
 }
 
 /** The name of the component a reference points to. */

@@ -1,11 +1,8 @@
 // Writes src/generated/ from openapi.yaml; with --check, only says whether it is stale.
 import { readFile, writeFile } from "node:fs/promises";
-import { createConfig } from "@redocly/openapi-core";
-import openapiTypescript, { astToString } from "openapi-typescript";
 import { generateContract } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { readDocument } from "./document.js";
-import { generateRequests } from "./requests.js";
 import { generateTypes } from "./types.js";
 
 const root = new URL("../../", import.meta.url);
@@ -20,20 +17,10 @@ async function generate(): Promise<Record<string, string>> {
   const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8")) as {
     version: string;
   };
-  const schema = await openapiTypescript(contract, {
-    // Linting is `npm run lint`: the older rules inside openapi-typescript do not know ours.
-    redocly: await createConfig({ extends: [] }),
-    defaultNonNullable: false,
-    emptyObjectsUnknown: true,
-    immutable: true,
-    silent: true,
-  });
   return {
-    "schema.ts": withHeader(astToString(schema)),
     "contract.ts": withHeader(generateContract(document)),
     "descriptions.ts": withHeader(generateDescriptions(document)),
-    "requests.ts": withHeader(generateRequests(document)),
-    "types.ts": withHeader(generateTypes(document)),
+    "types.ts": withHeader(await generateTypes(document)),
     "version.ts": `// Generated from package.json by \`npm run generate\`: do not edit.\n\n/** This package's version. */\nexport const version: string = ${JSON.stringify(version)};\n`,
   };
 }

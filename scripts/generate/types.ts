@@ -1,127 +1,96 @@
-import { type Document, nameOf, operationsOf, resolve, type Schema } from "./document.js";
+import { createConfig } from "@redocly/openapi-core";
+import openapiTypescript, { astToString, type OpenAPI3, type OpenAPITSOptions } from "openapi-typescript";
+import ts from "typescript";
+import { answerComponents, type Document, resolve, type Schema } from "./document.js";
+import { hoistSchemas, nameReference } from "./hoistSchemas.js";
 
-/** Writes the public types: one named, documented type for each schema of the contract. */
-export function generateTypes(document: Document): string {
-  const answers = answerSchemas(document);
-  return Object.entries(document.components.schemas)
-    .filter(([, schema]) => !isBinaryForm(schema))
-    .map(
-      ([name, schema]) =>
-        comment(schemaText(schema), "") + declaration(document, name, schema, answers.has(name)),
-    )
+/** Writes the public types: what openapi-typescript makes of each schema of the contract, under the schema's name. */
+export async function generateTypes(document: Document): Promise<string> {
+  const nodes = await openapiTypescript({ ...documented(document), paths: {} } as unknown as OpenAPI3, {
+    // Linting is `npm run lint`: the older rules inside openapi-typescript do not know ours.
+    redocly: await createConfig({ extends: [] }),
+    defaultNonNullable: false,
+    silent: true,
+    postTransform: nameReference,
+    transformProperty: fitProperty(document),
+  });
+  return hoistSchemas(nodes)
+    .map((node) => plainComments(astToString(node)))
     .join("\n");
 }
 
-function declaration(document: Document, name: string, schema: Schema, answer: boolean): string {
-  if (schema.enum)
-    return `export type ${name} =\n${schema.enum.map((value) => `  | ${JSON.stringify(value)}`).join("\n")};\n`;
-  if (schema.oneOf) return exclusiveUnion(document, name, schema.oneOf);
-  if (typeof schema.additionalProperties === "object") {
-    const value = typeOf(document, schema.additionalProperties, answer);
-    return `export interface ${name} {\n  readonly [key: string]: ${value};\n}\n`;
-  }
-  if (!schema.properties) {
-    const value = schema.additionalProperties === false ? "never" : "unknown";
-    return `export interface ${name} {\n  readonly [key: string]: ${value};\n}\n`;
-  }
-  const members = Object.entries(schema.properties).map(([key, property]) => {
-    const required = schema.required?.includes(key) ?? false;
-    return member(document, key, property, required, answer);
-  });
-  return `export interface ${name} {\n${members.join("")}}\n`;
-}
+type TransformProperty = NonNullable<OpenAPITSOptions["transformProperty"]>;
 
-function member(
-  document: Document,
-  key: string,
-  property: Schema,
-  required: boolean,
-  answer: boolean,
-): string {
-  const type = typeOf(document, property, answer);
-  // A caller may say undefined for "not given"; an answer never carries it.
-  const optional = answer || required ? type : `${type} | undefined`;
-  return `${comment(propertyText(property), "  ")}  ${key}${required ? "" : "?"}: ${optional};\n`;
-}
+const { factory } = ts;
+const undefinedType = factory.createKeywordTypeNode(ts.SyntaxKind.UndefinedKeyword);
+const otherStrings = factory.createParenthesizedType(
+  factory.createIntersectionTypeNode([
+    factory.createKeywordTypeNode(ts.SyntaxKind.StringKeyword),
+    factory.createTypeLiteralNode([]),
+  ]),
+);
 
-// The document's oneOf of one-property variants accepts each key alone: TypeScript needs the others forbidden.
-function exclusiveUnion(document: Document, name: string, variants: Schema[]): string {
-  const keys = variants.flatMap((variant) => Object.keys(resolve(document, variant).properties ?? {}));
-  const members = variants.map((variant) => {
-    const own = Object.keys(resolve(document, variant).properties ?? {});
-    const others = keys.filter((key) => !own.includes(key)).map((key) => `readonly ${key}?: never`);
-    return `  | (${nameOf(variant)} & { ${others.join("; ")} })`;
-  });
-  return `export type ${name} =\n${members.join("\n")};\n`;
-}
-
-function typeOf(document: Document, schema: Schema, answer: boolean): string {
-  const name = nameOf(schema);
-  if (name !== undefined) {
-    // Answers may carry values that are newer than this contract.
-    const open = answer && document.components.schemas[name]?.enum !== undefined;
-    return open ? `${name} | (string & {})` : name;
-  }
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (schema.type === "array")
-    return `${answer ? "" : "readonly "}${typeOf(document, schema.items ?? {}, answer)}[]`;
-  if (schema.type === "integer") return "number";
-  if (schema.type === "string" || schema.type === "number" || schema.type === "boolean") return schema.type;
-  throw new Error(`No public type is known for ${JSON.stringify(schema)}.`);
-}
-
-/** The schemas that answers are made of. */
-function answerSchemas(document: Document): Set<string> {
-  const found = new Set<string>();
-  const visit = (schema: Schema): void => {
-    const name = nameOf(schema);
-    if (name !== undefined) {
-      if (found.has(name)) return;
-      found.add(name);
-    }
-    const { properties, items, oneOf } = resolve(document, schema);
-    for (const part of [...Object.values(properties ?? {}), ...(items ? [items] : []), ...(oneOf ?? [])])
-      visit(part);
+/** An answer may carry values newer than this contract; a caller may say undefined, and hand over readonly lists. */
+function fitProperty(document: Document): TransformProperty {
+  const answers = answerComponents(document);
+  return (property, schema, { path = "" }) => {
+    const { modifiers, name, questionToken, type } = property;
+    if (type === undefined) return property;
+    const named = nameReference(type) ?? type;
+    const isAnswer = answers.has(path.slice(0, path.lastIndexOf("/")));
+    const fitted = isAnswer
+      ? inAnswer(named, resolve(document, schema as Schema))
+      : inRequest(named, questionToken !== undefined);
+    return factory.updatePropertySignature(property, modifiers, name, questionToken, fitted);
   };
-  for (const { operation } of operationsOf(document)) {
-    for (const response of Object.values(operation.responses)) {
-      for (const media of Object.values(response.content ?? {})) visit(media.schema);
-    }
-  }
-  return found;
 }
 
-// The wrappers take a file, not the form that carries it.
-function isBinaryForm(schema: Schema): boolean {
-  return Object.values(schema.properties ?? {}).some(({ format }) => format === "binary");
+function inAnswer(type: ts.TypeNode, schema: Schema): ts.TypeNode {
+  const isNamedEnum = ts.isTypeReferenceNode(type) && schema.enum !== undefined;
+  return isNamedEnum ? factory.createUnionTypeNode([type, otherStrings]) : type;
 }
 
-function schemaText(schema: Schema): string {
-  const meanings = Object.entries(schema["x-enumDescriptions"] ?? {}).map(
-    ([value, text]) => `- \`${value}\`: ${text}`,
-  );
-  return [schema.description ?? "", ...(meanings.length > 0 ? ["", ...meanings] : [])].join("\n");
+function inRequest(type: ts.TypeNode, isOptional: boolean): ts.TypeNode {
+  const given = ts.isArrayTypeNode(type)
+    ? factory.createTypeOperatorNode(ts.SyntaxKind.ReadonlyKeyword, type)
+    : type;
+  return isOptional ? factory.createUnionTypeNode([given, undefinedType]) : given;
 }
 
-function propertyText(schema: Schema): string {
+/** Says in each title what a reader should know: openapi-typescript writes it first, and without a tag. */
+function documented(document: Document): Document {
+  const schemas = mapValues(document.components.schemas, (schema) => ({
+    ...titled(schema),
+    ...(schema.properties && { properties: mapValues(schema.properties, titled) }),
+  }));
+  return { ...document, components: { ...document.components, schemas } };
+}
+
+function titled({ description = "", ...schema }: Schema): Schema {
   const bounds = [
     schema.minimum !== undefined && `at least ${schema.minimum}`,
     schema.maximum !== undefined && `at most ${schema.maximum}`,
     schema.exclusiveMinimum !== undefined && `greater than ${schema.exclusiveMinimum}`,
     schema.exclusiveMaximum !== undefined && `less than ${schema.exclusiveMaximum}`,
   ].filter((bound) => bound !== false);
+  const meanings = Object.entries(schema["x-enumDescriptions"] ?? {});
   const lines = [
-    schema.description ?? "",
-    ...(bounds.length > 0 ? [`Range: ${bounds.join(", ")}.`] : []),
+    description,
     ...(schema.readOnly ? ["Read-only."] : []),
-    ...(schema.default !== undefined ? [`@default ${JSON.stringify(schema.default)}`] : []),
-    ...(schema.deprecated ? ["@deprecated"] : []),
+    ...(bounds.length > 0 ? [`Range: ${bounds.join(", ")}.`] : []),
+    ...(meanings.length > 0 ? ["", ...meanings.map(([value, text]) => `- \`${value}\`: ${text}`)] : []),
   ];
-  return lines.join("\n");
+  return { ...schema, title: lines.join("\n") };
 }
 
-function comment(text: string, indent: string): string {
-  const lines = text.trim().replaceAll("*/", "*\\/").split("\n");
-  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
-  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join("\n")}\n${indent} */\n`;
+// openapi-typescript indents all lines but the first, which Markdown would read as code, and names the type again.
+function plainComments(text: string): string {
+  return text
+    .replace(/^( *\*) {5}(?=\S)/gm, "$1 ")
+    .replace(/^( *\*) +$/gm, "$1")
+    .replace(/^ *\* @enum .*\n/gm, "");
+}
+
+function mapValues<T, R>(values: Record<string, T>, map: (value: T) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }

@@ -4,6 +4,7 @@
  * @module tunerank/ai-sdk
  */
 import type { Client } from "../client.js";
+import { memberOf } from "../errors/memberOf.js";
 import type { AbortSignalLike } from "../options/options.js";
 
 /** What the AI SDK asks of a reranking model. */
@@ -55,10 +56,10 @@ export interface RerankingModelOptions<Version extends "v3" | "v4"> {
 export function createRerankingModel<Version extends "v3" | "v4" = "v4">(
   client: Pick<Client, "rerank">,
   modelId: string,
-  { specificationVersion }: RerankingModelOptions<Version> = {},
+  options: RerankingModelOptions<Version> = {},
 ): RerankingModel<NoInfer<Version>> {
   return {
-    specificationVersion: specificationVersion ?? ("v4" as Version),
+    specificationVersion: (memberOf(options, "specificationVersion") ?? "v4") as Version,
     provider: "tunerank",
     modelId,
     doRerank: (call) => rank(client, modelId, call),
@@ -68,15 +69,18 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v4">(
 async function rank(
   client: Pick<Client, "rerank">,
   model: string,
-  { documents, query, topN, abortSignal, headers, providerOptions }: RerankingCall,
+  call: RerankingCall,
 ): Promise<RerankingAnswer> {
+  // Its own members only: a polluted prototype adds no option.
+  const own: RerankingCall = Object.assign(Object.create(null), call);
+  const { documents, query, topN, abortSignal, headers, providerOptions } = own;
   const isText = documents.type === "text";
   const ranking = client.rerank.items<string | object>(query, documents.values, {
     text: (document) => (typeof document === "string" ? document : JSON.stringify(document)),
     model,
     topN,
     // A task that is no string is refused by the call itself.
-    task: providerOptions?.tunerank?.task as string | undefined,
+    task: memberOf(memberOf(providerOptions, "tunerank"), "task") as string | undefined,
     signal: abortSignal,
     headers,
   });

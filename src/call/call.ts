@@ -1,14 +1,17 @@
 import { traced } from "#platform";
 import type { Executed } from "../errors/codes.js";
+import { memberOf } from "../errors/memberOf.js";
 import { type Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
+import { SourceError } from "../files/sourceError.js";
 import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { currentKey } from "./apiKey.js";
 import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
-import { budget as budgetRule } from "./decisions.js";
-import { endedFailure, Failure, networkFailure, unexpectedFailure } from "./failure.js";
+import { budget as budgetRule, maxResponseBytes } from "./decisions.js";
+import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
+import { notify } from "./notify.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { decideRetry, isRepeatable, worse } from "./retry.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
@@ -16,8 +19,6 @@ import { timesOf } from "./times.js";
 
 /** One call: an operation with its input, and how its answer is read. */
 export interface Call<T> extends OperationInput {
-  /** The most bytes of its answer. @default 1 MiB */
-  readonly maxResponseBytes?: number;
   /** Makes the call's value of the answer's JSON object. */
   readonly read: (value: object) => T | Unusable;
 }
@@ -95,6 +96,7 @@ async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
         typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
       if (found instanceof Failure) return found;
       key = found ?? "";
+      if (typeof request.body === "object") await deadline.during(request.body.part.file.check());
     }
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, undefined, settings.signal?.reason);
     exchange = client.transport.send({
@@ -102,7 +104,7 @@ async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
       url: request.url,
       headers: headersOf(run, key),
       body: request.body,
-      maxResponseBytes: call.maxResponseBytes ?? 1024 * 1024,
+      maxResponseBytes: maxResponseBytes[call.operation],
       freshSocket: !isRepeatable(call.operation, settings.repeatable),
       connectTimeoutMs: client.connectTimeoutMs,
       lifetime: deadline,
@@ -113,6 +115,7 @@ async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
     return data instanceof Failure ? data : { data, answer };
   } catch (cause) {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
+    if (cause instanceof SourceError) return sourceFailure(cause);
     return cause instanceof TransportFailure ? networkFailure(cause, key) : unexpectedFailure(cause);
   } finally {
     deadline.attemptOver();
@@ -150,7 +153,7 @@ function waitAfter<T>(run: Run<T>, { details }: Failure): number | undefined {
     replayable: !(body instanceof Multipart) || body.part.file.replayable,
     freshKey:
       typeof client.apiKey === "function" &&
-      attempts.every(({ httpStatus }, i) => httpStatus !== 401 || i === attempts.length - 1),
+      attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),
     random: Math.random(),
   });
 }
@@ -179,13 +182,8 @@ function errorOf<T>({ call, attempts }: Run<T>, { details }: Failure, executed: 
   });
 }
 
-// Telling the caller of an attempt must not change what becomes of the call.
 function report<T>({ call, settings, attempts }: Run<T>, waitMs?: number): void {
   const last = attempts.at(-1);
   if (settings.onAttempt === undefined || last === undefined) return;
-  try {
-    settings.onAttempt({ ...last, operation: call.operation, ...(waitMs !== undefined && { waitMs }) });
-  } catch {
-    // Documented: what it throws is ignored.
-  }
+  notify(settings.onAttempt, { ...last, operation: call.operation, ...(waitMs !== undefined && { waitMs }) });
 }

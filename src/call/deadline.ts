@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/options.js";
 import type { Times } from "./times.js";
 
@@ -8,9 +9,6 @@ export type EndReason = "aborted" | "deadline";
 export interface Stoppable {
   abort(reason: "aborted" | "attempt-timeout"): void;
 }
-
-// Timers hold 31 bits; a longer time is as good as none.
-const longestMs = 2 ** 31 - 1;
 
 /** One call's time: one timer for its deadline and its attempts', and the caller's signal; `dispose` releases both. */
 export class Deadline {
@@ -92,7 +90,7 @@ export class Deadline {
   }
 
   #start(now: number): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestMs));
+    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestTimerMs));
   }
 
   #restart(now: number): void {

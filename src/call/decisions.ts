@@ -190,6 +190,15 @@ export const deadlines: Readonly<Record<OperationId, { readonly timeoutMs: numbe
   uploadDatasetFile: { timeoutMs: 60_000 },
 };
 
+/** The most bytes of each operation's answer. */
+export const maxResponseBytes: Readonly<Record<OperationId, number>> = {
+  resumeReinforcementFineTuningJob: 1024 * 1024,
+  // It can carry every document back.
+  rerankDocuments: 64 * 1024 * 1024,
+  scaleDeployment: 1024 * 1024,
+  uploadDatasetFile: 1024 * 1024,
+};
+
 /** The slowest upload that the default deadline allows for, in bytes a second. */
 export const slowestUploadBytesPerSecond: number = 256 * 1024;
 

@@ -1,6 +1,7 @@
 import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
 import { redact } from "../errors/errorBody.js";
-import { SourceError } from "../files/multipart.js";
+import { memberOf } from "../errors/memberOf.js";
+import { SourceError } from "../files/sourceError.js";
 import {
   type Exchange,
   type FailureReason,
@@ -36,24 +37,26 @@ export interface FailureDetails {
 export class Failure {
   readonly details: FailureDetails;
   constructor(details: FailureDetails) {
-    this.details = details;
+    // Its own members only: a polluted prototype says nothing of what happened.
+    this.details = Object.assign(Object.create(null), details);
   }
 }
 
 /** The failure of a request that brought no whole answer. */
 export function networkFailure(failure: TransportFailure, key: string): Failure {
   const { phase, reason, status } = failure;
-  const cause = reason === "source" ? failure.cause : withoutKey(failure.cause, key);
+  const found = memberOf(failure, "cause");
+  const cause = reason === "source" ? found : withoutKey(found, key);
   return new Failure({
     message: redact(key, failure.message),
     executed: executedSoFar(failure),
     events: [eventOfFailure(phase, reason, networkCode(cause))],
     httpStatus: status,
     cause,
+    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
     ...namedBy(failure),
     // An agent that node:http refuses has sent nothing.
     requested: reason !== "agent",
-    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
   });
 }
 
@@ -70,14 +73,23 @@ function namedBy({ reason, phase, cause }: TransportFailure): Named {
       return { code: "INVALID_ARGUMENT", codeSource: "client" };
     case "source":
       return cause instanceof SourceError
-        ? { code: cause.code, codeSource: "client", message: cause.message }
+        ? namedBySource(cause)
         : { code: "FAILED_PRECONDITION", codeSource: "client" };
     default:
       return { code: phase === "body" ? "INTERNAL" : "UNAVAILABLE", codeSource: "transport" };
   }
 }
 
-type Named = Pick<FailureDetails, "code" | "codeSource"> & { readonly message?: string };
+type Named = Pick<FailureDetails, "code" | "codeSource" | "hint" | "cause"> & { readonly message?: string };
+
+function namedBySource({ code, message, hint, cause }: SourceError): Named & { readonly message: string } {
+  return { code, codeSource: "client", message, hint, cause };
+}
+
+/** The refusal of a file that cannot be sent, before anything is. */
+export function sourceFailure(error: SourceError): Failure {
+  return new Failure({ ...namedBySource(error), executed: "no", events: ["ended"], requested: false });
+}
 
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
 
@@ -154,10 +166,10 @@ const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "
 // Network errors can hold the bytes that caused them: only what says what happened is kept.
 function withoutKey(cause: unknown, key: string, depth = 0): unknown {
   if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
-  const inner = depth < 3 ? withoutKey(cause.cause, key, depth + 1) : undefined;
+  const inner = depth < 3 ? withoutKey(memberOf(cause, "cause"), key, depth + 1) : undefined;
   const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
   for (const name of keptFields) {
-    const value = (cause as { [name in (typeof keptFields)[number]]?: unknown })[name];
+    const value = memberOf(cause, name);
     if (typeof value === "number") Object.assign(copy, { [name]: value });
     else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
   }

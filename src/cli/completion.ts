@@ -1,30 +1,38 @@
-import { commands, optionsOf } from "./commands.js";
+import type { Command, Option } from "commander";
 import { type Context, UsageError } from "./context.js";
+import { shells } from "./program.js";
 
-const shells: Readonly<Record<string, () => string>> = { bash, zsh, fish };
+type Commands = readonly Command[];
+
+const scripts: Readonly<Record<(typeof shells)[number], (commands: Commands) => string>> = {
+  bash,
+  zsh,
+  fish,
+};
 
 /** `tunerank completion SHELL` */
-export async function run({ positionals, terminal }: Context): Promise<void> {
-  const [shell = ""] = positionals;
-  const write = Object.hasOwn(shells, shell) ? shells[shell] : undefined;
-  if (write === undefined) throw new UsageError(`SHELL must be one of ${Object.keys(shells).join(", ")}.`);
-  terminal.print(write());
+export async function run({ args, program, terminal }: Context): Promise<void> {
+  const shell = shells.find((each) => each === args[0]);
+  if (shell === undefined) throw new UsageError(`SHELL must be one of ${shells.join(", ")}.`);
+  terminal.print(scripts[shell](program.commands));
 }
 
-const names: readonly string[] = Object.keys(commands);
-
-function flagsOf(name: string): string[] {
-  return Object.keys(optionsOf(name)).map((option) => `--${option}`);
+function optionsOf(command: Command): Option[] {
+  return command.createHelp().visibleOptions(command);
 }
 
 // Where no option is asked for, the shell completes file names by itself.
-function bash(): string {
-  const cases = names.map((name) => `    ${name}) words="${words(name)}" ;;`);
+function bash(commands: Commands): string {
+  const names = commands.map((command) => command.name()).join(" ");
+  const cases = commands.map((command) => {
+    const words = optionsOf(command).map(({ long }) => long);
+    return `    ${command.name()}) words="${words.join(" ")}" ;;`;
+  });
   return `_tunerank() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words=""
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${names.join(" ")} help --help --version" -- "$current"))
+    COMPREPLY=($(compgen -W "${names} help --help --version" -- "$current"))
     return
   fi
   case "\${COMP_WORDS[1]}" in
@@ -32,25 +40,20 @@ ${cases.join("\n")}
   esac
   case "$current" in
     -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
-    *) [ "\${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "${Object.keys(shells).join(" ")}" -- "$current")) ;;
+    *) [ "\${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "${shells.join(" ")}" -- "$current")) ;;
   esac
 }
 complete -o default -F _tunerank tunerank`;
 }
 
-function words(name: string): string {
-  return flagsOf(name).join(" ");
-}
-
-function zsh(): string {
-  const described = names.map((name) => `    ${quote(`${name}:${commands[name]?.summary}`)}`);
-  const cases = names.map((name) => {
-    const rows = Object.entries(optionsOf(name)).map(([option, { type, text }]) =>
-      quote(`--${option}[${bracketed(text)}]${type === "string" ? `:${option}:` : ""}`),
+function zsh(commands: Commands): string {
+  const described = commands.map((command) => `    ${quote(`${command.name()}:${command.summary()}`)}`);
+  const cases = commands.map((command) => {
+    const rows = optionsOf(command).map((option) =>
+      quote(`${option.long}[${bracketed(option.description)}]${option.required ? `:${option.name()}:` : ""}`),
     );
-    const last =
-      name === "completion" ? quote(`1:shell:(${Object.keys(shells).join(" ")})`) : quote("*:file:_files");
-    return `    ${name}) _arguments ${[...rows, last].join(" ")} ;;`;
+    const last = command.name() === "completion" ? `1:shell:(${shells.join(" ")})` : "*:file:_files";
+    return `    ${command.name()}) _arguments ${[...rows, quote(last)].join(" ")} ;;`;
   });
   return `#compdef tunerank
 _tunerank() {
@@ -71,13 +74,13 @@ ${cases.join("\n")}
 compdef _tunerank tunerank`;
 }
 
-function fish(): string {
-  const lines = names.flatMap((name) => [
-    `complete -c tunerank -n __fish_use_subcommand -f -a ${name} -d ${quote(commands[name]?.summary ?? "")}`,
-    ...Object.entries(optionsOf(name)).map(
-      ([option, { type, short, text }]) =>
-        `complete -c tunerank -n '__fish_seen_subcommand_from ${name}' -l ${option}${short ? ` -s ${short}` : ""}${type === "string" ? " -r" : ""} -d ${quote(text)}`,
-    ),
+function fish(commands: Commands): string {
+  const lines = commands.flatMap((command) => [
+    `complete -c tunerank -n __fish_use_subcommand -f -a ${command.name()} -d ${quote(command.summary())}`,
+    ...optionsOf(command).map(({ long, short, required, description }) => {
+      const flags = `-l ${long?.slice(2)}${short ? ` -s ${short.slice(1)}` : ""}${required ? " -r" : ""}`;
+      return `complete -c tunerank -n '__fish_seen_subcommand_from ${command.name()}' ${flags} -d ${quote(description)}`;
+    }),
   ]);
   return lines.join("\n");
 }

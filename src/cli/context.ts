@@ -1,38 +1,33 @@
-import type { CallOptions, OperationId } from "../index.js";
+import type { Command } from "commander";
 import type { Terminal } from "./terminal.js";
 
-/** What a command works with. */
-export interface Context {
-  /** The operation the command calls. */
-  readonly operation: OperationId | undefined;
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
-  readonly positionals: readonly string[];
+/** What a command works with. `Options` are those that only this command has. */
+export interface Context<Options = unknown> {
+  readonly options: Options & ServiceOptions;
+  readonly args: readonly string[];
+  /** The program that the command belongs to. */
+  readonly program: Command;
   readonly terminal: Terminal;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
 }
 
-/** The text an option was given. */
-export function text({ values }: Context, option: string): string | undefined {
-  const value = values[option];
-  return typeof value === "string" ? value : undefined;
+/** Options of every command that calls the service. */
+export interface ServiceOptions {
+  readonly baseUrl?: string;
+  readonly apiKeyFile?: string;
+  readonly account?: string;
+  /** In seconds. */
+  readonly timeout?: number;
+  readonly maxRetries?: number;
+  readonly allowInsecureHttp?: boolean;
 }
 
-/** The number an option was given. @throws UsageError when it is none */
-export function number(context: Context, option: string): number | undefined {
-  const value = text(context, option);
-  if (value === undefined) return undefined;
-  // Number("") and Number(" ") are 0.
-  if (value.trim() === "" || !Number.isFinite(Number(value))) {
-    throw new UsageError(`--${option} must be a number, not ${JSON.stringify(value)}.`);
-  }
-  return Number(value);
+/** Why a file cannot be read, without its name: somebody may have given the key in its place. */
+export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  // "ENOENT: no such file or directory, open 'name'"
+  return code === undefined ? "it is not a readable file" : (message.split(", ")[0] ?? code);
 }
 
-/** The options of the one call a command makes. */
-export function callOptions({ signal }: Context): CallOptions {
-  return { signal };
-}
-
-/** A command line that cannot be understood. */
+/** A command line that cannot be understood. Its message never repeats an argument, which may be a key. */
 export class UsageError extends Error {}

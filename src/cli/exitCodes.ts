@@ -1,6 +1,6 @@
 import type { StatusCode, StatusError } from "../index.js";
 
-/** What the exit code tells: the class of a failure. */
+/** What each exit code means: the class of a failure. */
 export const exitCodes: {
   readonly success: number;
   readonly fault: number;

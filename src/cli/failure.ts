@@ -1,13 +1,17 @@
 import { isStatusError, type StatusError } from "../index.js";
-import { commands } from "./commands.js";
 import { UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
-import { oneLine, type Terminal } from "./terminal.js";
+import { jsonLine, oneLine } from "./safeText.js";
+import type { Terminal } from "./terminal.js";
 
-/** Tells people or machines why a command failed. @returns the exit code */
+/**
+ * Tells people or machines why a command failed.
+ * @param command Its name, when the command line named one.
+ * @returns the exit code
+ */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (isStatusError(error)) {
-    if (terminal.json) terminal.note(JSON.stringify({ error }));
+    if (terminal.json) terminal.note(jsonLine({ error }));
     else explain(error, terminal);
     return exitCodeOfError(error);
   }
@@ -17,13 +21,12 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
     return exitCodes.interrupted;
   }
   const usage = error instanceof UsageError;
-  if (terminal.json)
-    terminal.note(JSON.stringify({ error: { name: usage ? "UsageError" : "Error", message } }));
+  if (terminal.json) terminal.note(jsonLine({ error: { name: usage ? "UsageError" : "Error", message } }));
   else {
     terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}`);
     if (usage)
       terminal.note(
-        `Run \`tunerank ${command !== undefined && Object.hasOwn(commands, command) ? `${command} ` : ""}--help\` for how it is used.`,
+        `Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for how it is used.`,
       );
   }
   return usage ? exitCodes.usage : exitCodes.fault;

@@ -37,13 +37,13 @@ function drawnProgress(terminal: Terminal): Progress {
 }
 
 function plainProgress(terminal: Terminal): Progress {
-  let told = 0;
+  let shown = 0;
   return {
     show({ sentBytes, totalBytes }) {
       if (!totalBytes) return;
       const quarter = Math.floor((4 * sentBytes) / totalBytes);
-      if (quarter <= told) return;
-      told = quarter;
+      if (quarter <= shown) return;
+      shown = quarter;
       terminal.note(`Sent ${sentBytes} of ${totalBytes} bytes (${quarter * 25} %).`);
     },
     end() {},

@@ -3,8 +3,9 @@ import { addAbortSignal } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
 import type { RankedItem } from "../index.js";
 import { withClient } from "./client.js";
-import { type Context, callOptions, number, text, UsageError } from "./context.js";
-import { bar, clip, oneLine, type Terminal } from "./terminal.js";
+import { type Context, reasonOf, UsageError } from "./context.js";
+import { clip, jsonLine, oneLine } from "./safeText.js";
+import { bar, type Terminal } from "./terminal.js";
 
 /** One document of the input. */
 interface Line {
@@ -15,34 +16,44 @@ interface Line {
   readonly document: unknown;
 }
 
+interface Options {
+  readonly query: string;
+  readonly field?: string;
+  readonly model?: string;
+  readonly task?: string;
+  readonly topN?: number;
+  readonly batchSize?: number;
+  readonly concurrency?: number;
+}
+
 /** `tunerank rerank --query TEXT [FILE]` */
-export async function run(context: Context): Promise<void> {
-  const query = text(context, "query");
-  if (query === undefined) throw new UsageError("--query TEXT is missing.");
-  const { terminal } = context;
-  const lines = documentsOf(await input(context), text(context, "field"));
+export async function run(context: Context<Options>): Promise<void> {
+  const { terminal, signal } = context;
+  const { query, field, model, task, topN, batchSize, concurrency } = context.options;
+  const lines = documentsOf(await input(context), field);
   if (lines.length === 0) throw new UsageError("There is no document in the input.");
-  await withClient(context, async (client) => {
+  await withClient(context, "rerankDocuments", async (client) => {
+    const text = (line: Line) => line.text;
     const ranking = client.rerank.items(query, lines, {
-      ...callOptions(context),
-      text: (line) => line.text,
-      model: text(context, "model"),
-      task: text(context, "task"),
-      topN: number(context, "top-n"),
-      batchSize: number(context, "batch-size"),
-      concurrency: number(context, "concurrency"),
+      text,
+      model,
+      task,
+      topN,
+      batchSize,
+      concurrency,
+      signal,
     });
     const { data, usage } = await ranking.withResponse();
     const results = data.map(({ item: { line, document }, score }) => ({ line, score, document }));
-    if (terminal.json) terminal.print(JSON.stringify({ results, usage }));
+    if (terminal.json) terminal.print(jsonLine({ results, usage }));
     else print(data, terminal);
   });
 }
 
-async function input({ positionals: [file], signal }: Context): Promise<string> {
+async function input({ args: [file], signal }: Context): Promise<string> {
   if (file !== undefined && file !== "-") {
-    return readFile(file, "utf8").catch((error: Error) => {
-      throw new UsageError(`FILE cannot be read: ${error.message}`);
+    return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+      throw new UsageError(`FILE cannot be read: ${reasonOf(error)}.`);
     });
   }
   if (file === undefined && process.stdin.isTTY) {
@@ -70,7 +81,7 @@ function fromJson(text: string, line: number, field: string): Line {
   }
   const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
   if (typeof value !== "string")
-    throw new UsageError(`Line ${line} has no text in the field ${JSON.stringify(field)}.`);
+    throw new UsageError(`Line ${line} has no text in the field that --field names.`);
   return { line, text: value, document };
 }
 

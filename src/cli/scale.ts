@@ -1,20 +1,23 @@
 import { withClient } from "./client.js";
-import { type Context, callOptions, UsageError } from "./context.js";
+import { type Context, UsageError } from "./context.js";
+import { jsonLine, oneLine } from "./safeText.js";
 
 /** `tunerank scale DEPLOYMENT REPLICAS` */
 export async function run(context: Context): Promise<void> {
-  const [deployment = "", replicas = ""] = context.positionals;
+  const [deployment = "", replicas = ""] = context.args;
   if (!/^\d+$/.test(replicas)) {
-    throw new UsageError(`REPLICAS must be a whole number, 0 or more, not ${JSON.stringify(replicas)}.`);
+    throw new UsageError("REPLICAS must be a whole number, 0 or more.");
   }
   const replicaCount = Number(replicas);
-  await withClient(context, async (client) => {
-    await client.deployments.scale(deployment, replicaCount, callOptions(context));
-    const { terminal } = context;
-    if (terminal.json) terminal.print(JSON.stringify({ deployment, replicaCount }));
+  const { terminal, signal } = context;
+  await withClient(context, "scaleDeployment", async (client) => {
+    await client.deployments.scale(deployment, replicaCount, { signal });
+    if (terminal.json) terminal.print(jsonLine({ deployment, replicaCount }));
     else
       terminal.print(
-        `Deployment ${deployment}: accepted, ${replicaCount} replica${replicaCount === 1 ? "" : "s"}.`,
+        oneLine(
+          `Deployment ${deployment}: accepted, ${replicaCount} replica${replicaCount === 1 ? "" : "s"}.`,
+        ),
       );
   });
 }

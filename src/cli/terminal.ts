@@ -21,17 +21,18 @@ export interface Terminal {
 }
 
 /** The terminal of this process. */
-export function createTerminal(values: { json?: unknown; quiet?: unknown; "no-color"?: unknown }): Terminal {
+export function createTerminal({
+  json,
+  quiet,
+  color,
+}: Record<"json" | "quiet" | "color", boolean>): Terminal {
   const { stdout, stderr } = process;
-  const plain = values["no-color"] === true;
-  const styler = (stream: NodeJS.WriteStream) => {
-    // hasColors knows NO_COLOR, FORCE_COLOR and TERM.
-    const colors = !plain && stream.isTTY === true && stream.hasColors();
-    return (style: Style, text: string) => (colors ? styleText(style, text) : text);
-  };
+  // styleText knows whether the stream is a terminal, and NO_COLOR, FORCE_COLOR and TERM.
+  const styler = (stream: NodeJS.WriteStream) => (style: Style, text: string) =>
+    color ? styleText(style, text, { stream }) : text;
   return {
-    json: values.json === true,
-    quiet: values.quiet === true,
+    json,
+    quiet,
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
     errorColumns: stderr.isTTY ? stderr.columns || 80 : 0,
     print: (line) => void stdout.write(`${line}\n`),
@@ -49,19 +50,4 @@ export function bar(share: number, width: number): string {
   const filled = Math.round(Math.min(1, Math.max(0, share)) * width * 8);
   const full = "█".repeat(filled >> 3) + (eighths[filled & 7] ?? "");
   return full.padEnd(width, "░");
-}
-
-// Control characters in a document or an answer could move the cursor or recolour the terminal.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
-
-/** A text on one line, without control characters. */
-export function oneLine(text: string): string {
-  return text.replace(control, " ").trim();
-}
-
-/** The beginning of a text that fits `columns`. */
-export function clip(text: string, columns: number): string {
-  const characters = [...text];
-  return characters.length <= columns ? text : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
 }

@@ -1,31 +1,31 @@
 import type { UploadDatasetFileResponse } from "../index.js";
 import { withClient } from "./client.js";
-import { type Context, callOptions, text, UsageError } from "./context.js";
+import { type Context, UsageError } from "./context.js";
 import { createProgress } from "./progress.js";
-import { oneLine } from "./terminal.js";
+import { jsonLine, oneLine } from "./safeText.js";
 
 /** `tunerank upload DATASET FILE` */
-export async function run(context: Context): Promise<void> {
-  const [dataset = "", file = ""] = context.positionals;
-  const { terminal } = context;
-  const name = text(context, "name");
+export async function run(context: Context<{ name?: string; verify?: boolean }>): Promise<void> {
+  const [dataset = "", file = ""] = context.args;
+  const { terminal, signal } = context;
+  const { name, verify } = context.options;
   if (file === "-" && name === undefined) {
     throw new UsageError("The standard input has no name: give one with --name NAME.");
   }
-  await withClient(context, async (client) => {
+  await withClient(context, "uploadDatasetFile", async (client) => {
     const progress = createProgress(terminal);
     let stored: UploadDatasetFileResponse;
     try {
       stored = await client.datasets.upload(dataset, file === "-" ? process.stdin : file, {
-        ...callOptions(context),
         name,
-        verifyBytes: context.values.verify === true,
+        verifyBytes: verify === true,
         onProgress: progress.show,
+        signal,
       });
     } finally {
       progress.end();
     }
-    if (terminal.json) terminal.print(JSON.stringify(stored));
+    if (terminal.json) terminal.print(jsonLine(stored));
     else terminal.print(oneLine(`Uploaded ${stored.filename}: ${stored.bytes} bytes, file ${stored.id}.`));
   });
 }

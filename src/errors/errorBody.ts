@@ -1,5 +1,6 @@
 import { codes } from "../generated/contract.js";
 import type { StatusCode } from "./codes.js";
+import { codeOfGrpcNumber } from "./grpcCodes.js";
 import { parseJson } from "./json.js";
 
 /** What an error answer says of itself, whatever its shape. */
@@ -14,26 +15,6 @@ export interface ErrorBody {
 
 const keptCharacters = 4096;
 const redacted = "[redacted]";
-
-// gRPC's numbers; the order of the service's table differs.
-const grpcCodes: readonly StatusCode[] = [
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED",
-];
 
 /**
  * Reads an error body of unknown shape: own properties only, each type-checked. Never throws.
@@ -114,8 +95,7 @@ function codeNamed(value: unknown): StatusCode | undefined {
 
 // grpc-gateway: the number counts only when the HTTP status says the same.
 function codeNumbered(value: unknown, httpStatus: number): StatusCode | undefined {
-  if (typeof value !== "number" || !Number.isInteger(value)) return undefined;
-  const code = grpcCodes[value - 1];
+  const code = codeOfGrpcNumber(value);
   return code !== undefined && codes[code].httpStatus === httpStatus ? code : undefined;
 }
 

@@ -32,7 +32,6 @@ const unsettled: Readonly<Partial<Record<OperationId, string>>> = {
 /** One sentence on what to do now. */
 export function hintFor(code: StatusCode, executed: Executed, operation?: OperationId): string {
   if (executed === "no" || operation === undefined) return advice[code];
-  const look = unsettled[operation];
-  if (look !== undefined) return look;
+  if (Object.hasOwn(unsettled, operation)) return unsettled[operation] as string;
   return operations[operation].retrySafe ? `${advice[code]} Repeating this call is safe.` : advice[code];
 }

@@ -72,7 +72,8 @@ export class StatusError extends Error {
     // Its own members only: a polluted prototype says nothing of what happened.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
     super(`[${own.code}] ${message}`, own.cause === undefined ? undefined : { cause: own.cause });
-    Object.defineProperty(this, brand, { value: true });
+    // A descriptor that inherits nothing: Object.prototype may have a `get` or `set`.
+    Object.defineProperty(this, brand, { __proto__: null, value: true } as PropertyDescriptor);
     this.code = own.code;
     this.executed = own.executed;
     this.codeSource = own.codeSource;
@@ -84,6 +85,13 @@ export class StatusError extends Error {
     if (own.body !== undefined) this.body = own.body;
     this.hint = own.hint ?? hintFor(own.code, own.executed, own.operation);
     this.attempts = own.attempts ?? [];
+  }
+
+  static {
+    // What an error does not have is undefined, whatever Object.prototype has.
+    const absent = { __proto__: null, value: undefined, writable: true, configurable: true };
+    for (const name of ["httpStatus", "operation", "requestId", "retryAfterMs", "body", "cause"])
+      Object.defineProperty(StatusError.prototype, name, absent as PropertyDescriptor);
   }
 
   /** A plain object for logs: every field but the stack and the causes. */

@@ -1,3 +1,6 @@
+import type { FormStream } from "./formStream.js";
+import type { Multipart } from "./multipart.js";
+
 /** Any `URL`. */
 export interface UrlLike {
   readonly href: string;
@@ -19,8 +22,18 @@ export interface ReadableStreamLike {
 }
 
 /**
- * What can be uploaded: a path or `file:` URL (Node), a Blob, a File, bytes, or a stream of bytes: a Node
- * Readable, a web ReadableStream, or any async iterable. A stream needs `name`, and can be sent only once.
+ * What can be uploaded.
+ *
+ * - A path or `file:` URL (Node), read from disk while it is sent. When its size or modification time changes
+ *   between the start of the call and the last bytes, the request is broken off before its end:
+ *   `FAILED_PRECONDITION`. A write within one tick of the file system's clock, or after which the old time is set
+ *   again, cannot be seen. A file replaced by a rename is sent whole as it was when the call opened it.
+ * - A Blob, a File, or bytes. Bytes whose buffer was transferred are `FAILED_PRECONDITION`; nothing is sent.
+ * - A stream of bytes: a Node Readable, a web ReadableStream, or any async iterable. It needs `name` and at least
+ *   one byte. It is single use, unless it makes a new iterator each time: one that was read, ended, destroyed,
+ *   cancelled or locked before is `FAILED_PRECONDITION`; nothing is sent.
+ *
+ * An empty file is an empty path, Blob or Uint8Array.
  */
 export type UploadFile =
   | string
@@ -36,10 +49,14 @@ export interface FileSource {
   readonly size: number | undefined;
   /** The media type it names for itself, or "". */
   readonly type: string;
-  /** The same content as a Blob, for `fetch`; a stream has none. */
-  readonly blob: (() => Promise<Blob>) | undefined;
+  /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
+  readonly blob: (() => Blob) | undefined;
+  /** The form around a file on disk as a stream, for Node's `fetch`. Anything else has none. */
+  readonly streamed: ((form: Multipart) => FormStream) | undefined;
   /** Whether its content can still be had from its beginning. */
   readonly replayable: boolean;
+  /** Asked before each request. Rejects with a SourceError when the content cannot be had from its beginning. */
+  check(): Promise<void>;
   /** The content from its beginning; a chunk is good until the next is asked for. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;

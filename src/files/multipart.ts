@@ -1,5 +1,5 @@
-import type { StatusCode } from "../errors/codes.js";
 import type { FileSource } from "./fileSource.js";
+import { SourceError } from "./sourceError.js";
 
 /** A file as a multipart body's one part takes it. */
 export interface FilePart {
@@ -21,7 +21,7 @@ export class Multipart {
 
   constructor(field: string, type: string, part: FilePart) {
     const { name, size } = part.file;
-    const boundary = `tunerank-${crypto.randomUUID()}`;
+    const boundary = `tunerank-${randomText()}`;
     this.part = part;
     this.contentType = `multipart/form-data; boundary=${boundary}`;
     this.head =
@@ -33,13 +33,10 @@ export class Multipart {
   }
 }
 
-/** The file turned out not to be what it was taken for. */
-export class SourceError extends Error {
-  readonly code: StatusCode;
-  constructor(code: StatusCode, message: string) {
-    super(message);
-    this.code = code;
-  }
+// Pages on plain http have no crypto.randomUUID.
+function randomText(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** The file's bytes, counted against its size and its limit. Each chunk counts as sent when the next is asked for. */

@@ -2,9 +2,6 @@
 
 import type { Code } from "./types.js";
 
-/** The contract's version. */
-export const contractVersion: string = "5.10.0";
-
 /** The contract's operations. */
 export type OperationId =
   | "resumeReinforcementFineTuningJob"
@@ -43,15 +40,10 @@ export const operations: Readonly<
   uploadDatasetFile: {"method":"POST","path":"/v1/accounts/{account_id}/datasets/{dataset_id}:upload","retrySafe":false},
 };
 
-/** The contract's limits on the fields of each operation's request. */
-export const limits: {
-  readonly resumeReinforcementFineTuningJob: Readonly<Record<string, never>>;
-  readonly rerankDocuments: { readonly documents: { readonly minItems: number }; readonly top_n: { readonly minimum: number } };
-  readonly scaleDeployment: { readonly replicaCount: { readonly minimum: number } };
-  readonly uploadDatasetFile: { readonly file: { readonly maxBytes: number } };
-} = {
-  resumeReinforcementFineTuningJob: {},
-  rerankDocuments: {"documents":{"minItems":1},"top_n":{"minimum":1}},
-  scaleDeployment: {"replicaCount":{"minimum":0}},
-  uploadDatasetFile: {"file":{"maxBytes":157286400}},
-};
+/** The rules of each operation's request body, in the words of JSON Schema. */
+export const requests = {
+  resumeReinforcementFineTuningJob: {"contentType":"application/json","body":{"type":"object","additionalProperties":false}},
+  rerankDocuments: {"contentType":"application/json","body":{"type":"object","required":["query","documents"],"properties":{"query":{"type":"string"},"documents":{"type":"array","minItems":1,"items":{"type":"string"}},"model":{"type":"string","pattern":"^accounts/[^/]+/models/[^/]+$"},"top_n":{"type":"integer","minimum":1},"return_documents":{"type":"boolean"},"task":{"type":"string"}}}},
+  scaleDeployment: {"contentType":"application/json","body":{"type":"object","required":["replicaCount"],"properties":{"replicaCount":{"type":"integer","minimum":0}}}},
+  uploadDatasetFile: {"contentType":"multipart/form-data","body":{"type":"object","required":["file"],"properties":{"file":{"type":"string","x-max-bytes":157286400}}}},
+} as const;

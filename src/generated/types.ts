@@ -5,9 +5,7 @@
  *
  * Interface document: Endpoints / Resume a reinforcement fine-tuning job.
  */
-export interface ResumeReinforcementFineTuningJobRequest {
-  readonly [key: string]: never;
-}
+export type ResumeReinforcementFineTuningJobRequest = Record<string, never>;
 
 /**
  * A query and the documents to rank against it.
@@ -15,24 +13,34 @@ export interface ResumeReinforcementFineTuningJobRequest {
  * Interface document: Endpoints / Rerank documents.
  */
 export interface RerankRequest {
-  /** The search query. */
-  query: string;
-  /** The documents to rank, at least 1. Each document is a string. */
-  documents: readonly string[];
-  /** The name of the reranker model, in the form `accounts/<account>/models/<model_id>`. */
-  model?: string | undefined;
-  /**
-   * The number of most relevant documents to return. All documents when unset.
-   * Range: at least 1.
-   */
-  top_n?: number | undefined;
-  /**
-   * Whether the document text is in the response.
-   * @default true
-   */
-  return_documents?: boolean | undefined;
-  /** An optional task description that guides the ranking. */
-  task?: string | undefined;
+    /**
+     * The search query.
+     * @example How do I get back into my account when I forgot my password?
+     */
+    query: string;
+    /** The documents to rank, at least 1. Each document is a string. */
+    documents: readonly string[];
+    /**
+     * The name of the reranker model, in the form `accounts/<account>/models/<model_id>`.
+     * @example accounts/acme/models/reranker-small
+     */
+    model?: string | undefined;
+    /**
+     * The number of most relevant documents to return. All documents when unset.
+     * Range: at least 1.
+     * @example 3
+     */
+    top_n?: number | undefined;
+    /**
+     * Whether the document text is in the response.
+     * @default true
+     */
+    return_documents?: boolean | undefined;
+    /**
+     * An optional task description that guides the ranking.
+     * @example Find the help article that answers the customer's question.
+     */
+    task?: string | undefined;
 }
 
 /**
@@ -41,14 +49,19 @@ export interface RerankRequest {
  * Interface document: Endpoints / Rerank documents.
  */
 export interface RerankResponse {
-  /** Always `list`. */
-  object: "list";
-  /** The model used. */
-  model: string;
-  /** The ranked documents, ordered by relevance score, highest first. */
-  data: RerankResult[];
-  /** The tokens used. */
-  usage: RerankUsage;
+    /**
+     * Always `list`.
+     */
+    object: "list";
+    /**
+     * The model used.
+     * @example accounts/acme/models/reranker-small
+     */
+    model: string;
+    /** The ranked documents, ordered by relevance score, highest first. */
+    data: RerankResult[];
+    /** The tokens used. */
+    usage: RerankUsage;
 }
 
 /**
@@ -57,12 +70,21 @@ export interface RerankResponse {
  * Interface document: Endpoints / Rerank documents.
  */
 export interface RerankResult {
-  /** The index of the document. */
-  index: number;
-  /** The relevance score of the document. */
-  relevance_score: number;
-  /** The text of the document. */
-  document?: string;
+    /**
+     * The index of the document.
+     * @example 2
+     */
+    index: number;
+    /**
+     * The relevance score of the document.
+     * @example 0.962
+     */
+    relevance_score: number;
+    /**
+     * The text of the document.
+     * @example Our office in Lisbon is closed on public holidays.
+     */
+    document?: string;
 }
 
 /**
@@ -71,10 +93,16 @@ export interface RerankResult {
  * Interface document: Endpoints / Rerank documents.
  */
 export interface RerankUsage {
-  /** Prompt tokens. */
-  prompt_tokens: number;
-  /** Total tokens. */
-  total_tokens: number;
+    /**
+     * Prompt tokens.
+     * @example 131
+     */
+    prompt_tokens: number;
+    /**
+     * Total tokens.
+     * @example 131
+     */
+    total_tokens: number;
 }
 
 /**
@@ -83,11 +111,12 @@ export interface RerankUsage {
  * Interface document: Endpoints / Scale a deployment.
  */
 export interface ScaleDeploymentRequest {
-  /**
-   * The desired number of replicas. Zero is allowed.
-   * Range: at least 0.
-   */
-  replicaCount: number;
+    /**
+     * The desired number of replicas. Zero is allowed.
+     * Range: at least 0.
+     * @example 2
+     */
+    replicaCount: number;
 }
 
 /**
@@ -96,7 +125,23 @@ export interface ScaleDeploymentRequest {
  * Interface document: Endpoints / Scale a deployment.
  */
 export interface ScaleDeploymentResponse {
-  readonly [key: string]: unknown;
+    [key: string]: unknown;
+}
+
+/**
+ * A form with one part.
+ *
+ * Interface document: Endpoints / Upload dataset file.
+ */
+export interface UploadDatasetFileRequest {
+    /**
+     * The content of the file, "up to 150 MB" in this single request. Larger files use a separate
+     * upload-endpoint operation, which this contract does not describe.
+     *
+     * Interface document: Endpoints / Upload dataset file; Limits.
+     * Format: binary
+     */
+    file: string;
 }
 
 /**
@@ -105,18 +150,36 @@ export interface ScaleDeploymentResponse {
  * Interface document: Endpoints / Upload dataset file.
  */
 export interface UploadDatasetFileResponse {
-  /** ID. */
-  id: string;
-  /** Object. */
-  object: string;
-  /** Bytes. */
-  bytes: number;
-  /** Created at. */
-  created_at: number;
-  /** File name. */
-  filename: string;
-  /** Purpose. */
-  purpose: string;
+    /**
+     * ID.
+     * @example file-7d1f9a
+     */
+    id: string;
+    /**
+     * Object.
+     * @example file
+     */
+    object: string;
+    /**
+     * Bytes.
+     * @example 131
+     */
+    bytes: number;
+    /**
+     * Created at.
+     * @example 1772442900
+     */
+    created_at: number;
+    /**
+     * File name.
+     * @example train.jsonl
+     */
+    filename: string;
+    /**
+     * Purpose.
+     * @example fine-tune
+     */
+    purpose: string;
 }
 
 /**
@@ -125,112 +188,133 @@ export interface UploadDatasetFileResponse {
  * Interface document: Resources and their fields / Reinforcement fine-tuning job.
  */
 export interface ReinforcementFineTuningJob {
-  /**
-   * Name of the job.
-   * Read-only.
-   */
-  name?: string;
-  /** Display name. */
-  displayName?: string;
-  /**
-   * Creation time.
-   * Read-only.
-   */
-  createTime?: string;
-  /**
-   * Completion time of the job.
-   * Read-only.
-   */
-  completedTime?: string;
-  /** Name of the training dataset. */
-  dataset: string;
-  /** Name of a separate dataset for evaluation. */
-  evaluationDataset?: string;
-  /** Whether to carve the evaluation data out of the dataset automatically. */
-  evalAutoCarveout?: boolean;
-  /**
-   * State of the job.
-   * Read-only.
-   */
-  state?: JobState | (string & {});
-  /**
-   * Status of the job.
-   * Read-only.
-   */
-  status?: Status;
-  /**
-   * The e-mail address of the user who started the job.
-   * Read-only.
-   */
-  createdBy?: string;
-  /** Common training settings. */
-  trainingConfig?: BaseTrainingConfig;
-  /** Evaluator resource name used by the job. */
-  evaluator: string;
-  /** Experiment-tracking account for logging progress. */
-  trackerConfig?: TrackerConfig;
-  /** Access settings for a dataset in one cloud object store. */
-  objectStorageAConfig?: ObjectStorageAConfig;
-  /** Access settings for a dataset in another cloud blob store. */
-  objectStorageBConfig?: ObjectStorageBConfig;
-  /**
-   * Aggregated stats of the output dataset of the evaluation job.
-   * Read-only.
-   */
-  outputStats?: string;
-  /**
-   * Progress of the job.
-   * Read-only.
-   */
-  jobProgress?: JobProgress;
-  /** Sampling parameters for rollouts. */
-  inferenceParameters?: InferenceParameters;
-  /**
-   * Data chunking for rollout. Enabled when the dataset has more than 300 rows. The valid range is 1 to 10,000.
-   * Range: at least 1, at most 10000.
-   * @default 200
-   */
-  chunkSize?: number;
-  /**
-   * Output metrics.
-   * Read-only.
-   */
-  outputMetrics?: string;
-  /**
-   * Maximum replicas of the deployment.
-   * @default 1
-   */
-  maxInferenceReplicaCount?: number;
-  /**
-   * Nodes used by the job.
-   * @default 1
-   */
-  nodeCount?: number;
-  /** Loss method and hyperparameters. */
-  lossConfig?: LossConfig;
-  /**
-   * Signed URL of the trainer log file (stdout/stderr). Filled only if the account has trainer log reading enabled.
-   * Read-only.
-   */
-  trainerLogsSignedUrl?: string;
-  /**
-   * Accelerator seconds used, keyed by accelerator type. Updated when the job completes or is cancelled.
-   * Read-only.
-   */
-  acceleratorSeconds?: AcceleratorSeconds;
-  /** Maximum concurrent rollouts. */
-  maxConcurrentRollouts?: number;
-  /** Maximum concurrent evaluations. */
-  maxConcurrentEvaluations?: number;
-  /** Scheduling purpose. */
-  purpose?: Purpose | (string & {});
-  /** Whether to try the account's reserved capacity before falling back to shared trainer capacity. */
-  useReservation?: boolean;
-  /**
-   * Stamped at creation from the account's encryption-key configuration and immutable afterwards.
-   * Read-only.
-   */
-  encryptionState?: EncryptionState | (string & {});
+    /**
+     * Name of the job.
+     * Read-only.
+     * @example accounts/acme/reinforcementFineTuningJobs/answer-quality
+     */
+    readonly name?: string;
+    /** Display name. */
+    displayName?: string;
+    /**
+     * Creation time.
+     * Read-only.
+     * Format: date-time
+     * @example 2026-03-02T09:15:00Z
+     */
+    readonly createTime?: string;
+    /**
+     * Completion time of the job.
+     * Read-only.
+     * Format: date-time
+     * @example 2026-03-02T17:40:12Z
+     */
+    readonly completedTime?: string;
+    /**
+     * Name of the training dataset.
+     * @example accounts/acme/datasets/support-answers
+     */
+    dataset: string;
+    /** Name of a separate dataset for evaluation. */
+    evaluationDataset?: string;
+    /** Whether to carve the evaluation data out of the dataset automatically. */
+    evalAutoCarveout?: boolean;
+    /**
+     * State of the job.
+     * Read-only.
+     */
+    readonly state?: JobState | (string & {});
+    /**
+     * Status of the job.
+     * Read-only.
+     */
+    readonly status?: Status;
+    /**
+     * The e-mail address of the user who started the job.
+     * Read-only.
+     * @example ada@example.com
+     */
+    readonly createdBy?: string;
+    /** Common training settings. */
+    trainingConfig?: BaseTrainingConfig;
+    /**
+     * Evaluator resource name used by the job.
+     * @example accounts/acme/evaluators/answer-grader
+     */
+    evaluator: string;
+    /** Experiment-tracking account for logging progress. */
+    trackerConfig?: TrackerConfig;
+    /** Access settings for a dataset in one cloud object store. */
+    objectStorageAConfig?: ObjectStorageAConfig;
+    /** Access settings for a dataset in another cloud blob store. */
+    objectStorageBConfig?: ObjectStorageBConfig;
+    /**
+     * Aggregated stats of the output dataset of the evaluation job.
+     * Read-only.
+     */
+    readonly outputStats?: string;
+    /**
+     * Progress of the job.
+     * Read-only.
+     */
+    readonly jobProgress?: JobProgress;
+    /** Sampling parameters for rollouts. */
+    inferenceParameters?: InferenceParameters;
+    /**
+     * Data chunking for rollout. Enabled when the dataset has more than 300 rows. The valid range is 1 to 10,000.
+     * Range: at least 1, at most 10000.
+     * Format: int32
+     * @default 200
+     */
+    chunkSize?: number;
+    /**
+     * Output metrics.
+     * Read-only.
+     */
+    readonly outputMetrics?: string;
+    /**
+     * Maximum replicas of the deployment.
+     * Format: int32
+     * @default 1
+     */
+    maxInferenceReplicaCount?: number;
+    /**
+     * Nodes used by the job.
+     * Format: int32
+     * @default 1
+     */
+    nodeCount?: number;
+    /** Loss method and hyperparameters. */
+    lossConfig?: LossConfig;
+    /**
+     * Signed URL of the trainer log file (stdout/stderr). Filled only if the account has trainer log reading enabled.
+     * Read-only.
+     */
+    readonly trainerLogsSignedUrl?: string;
+    /**
+     * Accelerator seconds used, keyed by accelerator type. Updated when the job completes or is cancelled.
+     * Read-only.
+     */
+    readonly acceleratorSeconds?: AcceleratorSeconds;
+    /**
+     * Maximum concurrent rollouts.
+     * Format: int32
+     */
+    maxConcurrentRollouts?: number;
+    /**
+     * Maximum concurrent evaluations.
+     * Format: int32
+     */
+    maxConcurrentEvaluations?: number;
+    /** Scheduling purpose. */
+    purpose?: Purpose | (string & {});
+    /** Whether to try the account's reserved capacity before falling back to shared trainer capacity. */
+    useReservation?: boolean;
+    /**
+     * Stamped at creation from the account's encryption-key configuration and immutable afterwards.
+     * Read-only.
+     */
+    readonly encryptionState?: EncryptionState | (string & {});
 }
 
 /**
@@ -240,7 +324,7 @@ export interface ReinforcementFineTuningJob {
  * Interface document: Resources and their fields / Reinforcement fine-tuning job.
  */
 export interface AcceleratorSeconds {
-  readonly [key: string]: string;
+    [key: string]: string;
 }
 
 /**
@@ -249,51 +333,80 @@ export interface AcceleratorSeconds {
  * Interface document: Resources and their fields / BaseTrainingConfig.
  */
 export interface BaseTrainingConfig {
-  /** Model ID of the resulting model. The job ID is used when unset. */
-  outputModel?: string;
-  /** Base model to fine-tune. Only one of `baseModel` or `warmStartFrom` may be given. */
-  baseModel?: string;
-  /** Adapter model, in the service's own format, to continue from. Exclusive with `baseModel`. */
-  warmStartFrom?: string;
-  /**
-   * Deprecated: literal templates are unsupported by Training V2; rendering comes from the base model's registered renderer.
-   * @deprecated
-   */
-  jinjaTemplate?: string;
-  /** Learning rate. */
-  learningRate?: number;
-  /** Maximum context length. */
-  maxContextLength?: number;
-  /** LoRA rank. */
-  loraRank?: number;
-  /** Epochs. */
-  epochs?: number;
-  /**
-   * Deprecated: legacy token budget; Training V2 batches by samples.
-   * @deprecated
-   */
-  batchSize?: number;
-  /**
-   * Deprecated: Training V2 rejects it when set.
-   * @deprecated
-   */
-  gradientAccumulationSteps?: number;
-  /** Warm-up steps. */
-  learningRateWarmupSteps?: number;
-  /** Samples per gradient batch. */
-  batchSizeSamples?: number;
-  /** L2 weight decay. */
-  optimizerWeightDecay?: number;
-  /** Trainer sharding scheme. */
-  trainerShardingScheme?: TrainerShardingScheme;
-  /** LoRA alpha. Unset or 0 means trainer defaults. */
-  loraAlpha?: number;
-  /** LoRA dropout. */
-  loraDropout?: number;
-  /** Optional LoRA target module names. */
-  loraTargetModules?: string[];
-  /** Learning-rate scheduler. When unset, the legacy constant schedule is used. */
-  lrScheduler?: LearningRateScheduler;
+    /** Model ID of the resulting model. The job ID is used when unset. */
+    outputModel?: string;
+    /** Base model to fine-tune. Only one of `baseModel` or `warmStartFrom` may be given. */
+    baseModel?: string;
+    /** Adapter model, in the service's own format, to continue from. Exclusive with `baseModel`. */
+    warmStartFrom?: string;
+    /**
+     * Deprecated: literal templates are unsupported by Training V2; rendering comes from the base model's registered renderer.
+     * @deprecated
+     */
+    jinjaTemplate?: string;
+    /**
+     * Learning rate.
+     * Format: float
+     */
+    learningRate?: number;
+    /**
+     * Maximum context length.
+     * Format: int32
+     */
+    maxContextLength?: number;
+    /**
+     * LoRA rank.
+     * Format: int32
+     */
+    loraRank?: number;
+    /**
+     * Epochs.
+     * Format: int32
+     */
+    epochs?: number;
+    /**
+     * Deprecated: legacy token budget; Training V2 batches by samples.
+     * Format: int32
+     * @deprecated
+     */
+    batchSize?: number;
+    /**
+     * Deprecated: Training V2 rejects it when set.
+     * Format: int32
+     * @deprecated
+     */
+    gradientAccumulationSteps?: number;
+    /**
+     * Warm-up steps.
+     * Format: int32
+     */
+    learningRateWarmupSteps?: number;
+    /**
+     * Samples per gradient batch.
+     * Format: int32
+     */
+    batchSizeSamples?: number;
+    /**
+     * L2 weight decay.
+     * Format: float
+     */
+    optimizerWeightDecay?: number;
+    /** Trainer sharding scheme. */
+    trainerShardingScheme?: TrainerShardingScheme;
+    /**
+     * LoRA alpha. Unset or 0 means trainer defaults.
+     * Format: int32
+     */
+    loraAlpha?: number;
+    /**
+     * LoRA dropout.
+     * Format: float
+     */
+    loraDropout?: number;
+    /** Optional LoRA target module names. */
+    loraTargetModules?: string[];
+    /** Learning-rate scheduler. When unset, the legacy constant schedule is used. */
+    lrScheduler?: LearningRateScheduler;
 }
 
 /**
@@ -302,16 +415,28 @@ export interface BaseTrainingConfig {
  * Interface document: Resources and their fields / TrainerShardingScheme.
  */
 export interface TrainerShardingScheme {
-  /** Tensor parallelism. 0 means unspecified (server default 1). */
-  tensorParallelism?: number;
-  /** Pipeline parallelism. 0 means unspecified (server default 1). */
-  pipelineParallelism?: number;
-  /** Context parallelism. 0 means unspecified (server default 1). */
-  contextParallelism?: number;
-  /** Expert parallelism. 0 means unspecified (server default 1). */
-  expertParallelism?: number;
-  /** Enables sequence parallelism. */
-  sequenceParallelism?: boolean;
+    /**
+     * Tensor parallelism. 0 means unspecified (server default 1).
+     * Format: int32
+     */
+    tensorParallelism?: number;
+    /**
+     * Pipeline parallelism. 0 means unspecified (server default 1).
+     * Format: int32
+     */
+    pipelineParallelism?: number;
+    /**
+     * Context parallelism. 0 means unspecified (server default 1).
+     * Format: int32
+     */
+    contextParallelism?: number;
+    /**
+     * Expert parallelism. 0 means unspecified (server default 1).
+     * Format: int32
+     */
+    expertParallelism?: number;
+    /** Enables sequence parallelism. */
+    sequenceParallelism?: boolean;
 }
 
 /**
@@ -321,12 +446,12 @@ export interface TrainerShardingScheme {
  * Interface document: Resources and their fields / LearningRateScheduler.
  */
 export interface LearningRateScheduler {
-  /** Flat rate after warm-up. */
-  constant?: ConstantSchedule;
-  /** Linear decay from the peak rate. */
-  linear?: LinearSchedule;
-  /** Cosine annealing from the peak rate. */
-  cosine?: CosineSchedule;
+    /** Flat rate after warm-up. */
+    constant?: ConstantSchedule;
+    /** Linear decay from the peak rate. */
+    linear?: LinearSchedule;
+    /** Cosine annealing from the peak rate. */
+    cosine?: CosineSchedule;
 }
 
 /**
@@ -335,7 +460,7 @@ export interface LearningRateScheduler {
  * Interface document: Resources and their fields / LearningRateScheduler.
  */
 export interface ConstantSchedule {
-  readonly [key: string]: unknown;
+    [key: string]: unknown;
 }
 
 /**
@@ -344,10 +469,18 @@ export interface ConstantSchedule {
  * Interface document: Resources and their fields / LearningRateScheduler.
  */
 export interface LinearSchedule {
-  /** Floor rate as a fraction of the peak rate (0.0 decays to zero; 0.1 decays to 10%). */
-  minLrRatio?: number;
-  /** Fraction of total steps over which to decay. 0 (unset) decays over the full run. */
-  decayRatio?: number;
+    /**
+     * Floor rate as a fraction of the peak rate (0.0 decays to zero; 0.1 decays to 10%).
+     * Format: float
+     * @example 0.1
+     */
+    minLrRatio?: number;
+    /**
+     * Fraction of total steps over which to decay. 0 (unset) decays over the full run.
+     * Format: float
+     * @example 0.9
+     */
+    decayRatio?: number;
 }
 
 /**
@@ -356,10 +489,18 @@ export interface LinearSchedule {
  * Interface document: Resources and their fields / LearningRateScheduler.
  */
 export interface CosineSchedule {
-  /** Floor rate as a fraction of the peak rate (0.0 decays to zero; 0.1 decays to 10%). */
-  minLrRatio?: number;
-  /** Fraction of total steps over which to decay. 0 (unset) decays over the full run. */
-  decayRatio?: number;
+    /**
+     * Floor rate as a fraction of the peak rate (0.0 decays to zero; 0.1 decays to 10%).
+     * Format: float
+     * @example 0.1
+     */
+    minLrRatio?: number;
+    /**
+     * Fraction of total steps over which to decay. 0 (unset) decays over the full run.
+     * Format: float
+     * @example 0.9
+     */
+    decayRatio?: number;
 }
 
 /**
@@ -368,21 +509,24 @@ export interface CosineSchedule {
  * Interface document: Resources and their fields / TrackerConfig.
  */
 export interface TrackerConfig {
-  /** Enables tracking. */
-  enabled?: boolean;
-  /** Key of the tracking service. */
-  apiKey?: string;
-  /** Project. */
-  project?: string;
-  /** Entity. */
-  entity?: string;
-  /** Run ID. */
-  runId?: string;
-  /**
-   * URL.
-   * Read-only.
-   */
-  url?: string;
+    /** Enables tracking. */
+    enabled?: boolean;
+    /**
+     * Key of the tracking service.
+     * @example <API_KEY>
+     */
+    apiKey?: string;
+    /** Project. */
+    project?: string;
+    /** Entity. */
+    entity?: string;
+    /** Run ID. */
+    runId?: string;
+    /**
+     * URL.
+     * Read-only.
+     */
+    readonly url?: string;
 }
 
 /**
@@ -391,10 +535,16 @@ export interface TrackerConfig {
  * Interface document: Resources and their fields / ObjectStorageAConfig.
  */
 export interface ObjectStorageAConfig {
-  /** Reference to a secret resource, in the form `accounts/{account_id}/secrets/{secret_id}`. The secret value is a JSON object holding an access key id and a secret access key. */
-  credentialsSecret?: string;
-  /** Role identifier (ARN format `arn:aws:iam::<account-id>:role/<role-name>`) assumed through identity federation. */
-  iamRoleArn?: string;
+    /**
+     * Reference to a secret resource, in the form `accounts/{account_id}/secrets/{secret_id}`. The secret value is a JSON object holding an access key id and a secret access key.
+     * @example accounts/acme/secrets/object-store-a
+     */
+    credentialsSecret?: string;
+    /**
+     * Role identifier (ARN format `arn:aws:iam::<account-id>:role/<role-name>`) assumed through identity federation.
+     * @example arn:aws:iam::123456789012:role/dataset-reader
+     */
+    iamRoleArn?: string;
 }
 
 /**
@@ -404,12 +554,23 @@ export interface ObjectStorageAConfig {
  * Interface document: Resources and their fields / ObjectStorageBConfig.
  */
 export interface ObjectStorageBConfig {
-  /** Reference to a secret resource, in the form `accounts/{account_id}/secrets/{secret_id}`. The secret value is a JSON object holding exactly one of: connection_string, sas_token, account_key. Exclusive with `managedIdentityClientId`. */
-  credentialsSecret?: string;
-  /** Managed identity client for workload identity federation. Exclusive with `credentialsSecret`. */
-  managedIdentityClientId?: string;
-  /** Tenant ID for workload identity federation. */
-  tenantId?: string;
+    /**
+     * Reference to a secret resource, in the form `accounts/{account_id}/secrets/{secret_id}`. The secret value is a JSON object holding exactly one of: connection_string, sas_token, account_key. Exclusive with `managedIdentityClientId`.
+     * @example accounts/acme/secrets/blob-store-b
+     */
+    credentialsSecret?: string;
+    /**
+     * Managed identity client for workload identity federation. Exclusive with `credentialsSecret`.
+     * Format: uuid
+     * @example 0f8fad5b-d9cb-469f-a165-70867728950e
+     */
+    managedIdentityClientId?: string;
+    /**
+     * Tenant ID for workload identity federation.
+     * Format: uuid
+     * @example 7c9e6679-7425-40de-944b-e07fc1f90ae7
+     */
+    tenantId?: string;
 }
 
 /**
@@ -418,29 +579,57 @@ export interface ObjectStorageBConfig {
  * Interface document: Resources and their fields / JobProgress.
  */
 export interface JobProgress {
-  /**
-   * Percent, 0 to 100.
-   * Range: at least 0, at most 100.
-   */
-  percent?: number;
-  /** Epoch the percent refers to, usually starting from 0. Optional for jobs that do not run in epochs. */
-  epoch?: number;
-  /** Input requests/rows in the job. */
-  totalInputRequests?: number;
-  /** Requests processed, successfully or failed. */
-  totalProcessedRequests?: number;
-  /** Successfully processed requests. */
-  successfullyProcessedRequests?: number;
-  /** Failed requests. */
-  failedRequests?: number;
-  /** Output rows. */
-  outputRows?: number;
-  /** Input tokens. */
-  inputTokens?: number;
-  /** Output tokens. */
-  outputTokens?: number;
-  /** Input tokens that hit the prompt cache. */
-  cachedInputTokenCount?: number;
+    /**
+     * Percent, 0 to 100.
+     * Range: at least 0, at most 100.
+     * Format: int32
+     */
+    percent?: number;
+    /**
+     * Epoch the percent refers to, usually starting from 0. Optional for jobs that do not run in epochs.
+     * Format: int32
+     */
+    epoch?: number;
+    /**
+     * Input requests/rows in the job.
+     * Format: int32
+     */
+    totalInputRequests?: number;
+    /**
+     * Requests processed, successfully or failed.
+     * Format: int32
+     */
+    totalProcessedRequests?: number;
+    /**
+     * Successfully processed requests.
+     * Format: int32
+     */
+    successfullyProcessedRequests?: number;
+    /**
+     * Failed requests.
+     * Format: int32
+     */
+    failedRequests?: number;
+    /**
+     * Output rows.
+     * Format: int32
+     */
+    outputRows?: number;
+    /**
+     * Input tokens.
+     * Format: int32
+     */
+    inputTokens?: number;
+    /**
+     * Output tokens.
+     * Format: int32
+     */
+    outputTokens?: number;
+    /**
+     * Input tokens that hit the prompt cache.
+     * Format: int32
+     */
+    cachedInputTokenCount?: number;
 }
 
 /**
@@ -449,21 +638,39 @@ export interface JobProgress {
  * Interface document: Resources and their fields / InferenceParameters.
  */
 export interface InferenceParameters {
-  /** Maximum tokens per response. */
-  maxOutputTokens?: number;
-  /** Temperature, typically 0 to 2. */
-  temperature?: number;
-  /** Top P, typically 0 to 1. */
-  topP?: number;
-  /** Limits selection to the top k tokens. */
-  topK?: number;
-  /**
-   * Candidates per input. At least 2 are required.
-   * Range: at least 2.
-   */
-  responseCandidatesCount?: number;
-  /** Additional inference parameters as a JSON string. */
-  extraBody?: string;
+    /**
+     * Maximum tokens per response.
+     * Format: int32
+     */
+    maxOutputTokens?: number;
+    /**
+     * Temperature, typically 0 to 2.
+     * Format: float
+     * @example 0.8
+     */
+    temperature?: number;
+    /**
+     * Top P, typically 0 to 1.
+     * Format: float
+     * @example 0.95
+     */
+    topP?: number;
+    /**
+     * Limits selection to the top k tokens.
+     * Format: int32
+     */
+    topK?: number;
+    /**
+     * Candidates per input. At least 2 are required.
+     * Range: at least 2.
+     * Format: int32
+     */
+    responseCandidatesCount?: number;
+    /**
+     * Additional inference parameters as a JSON string.
+     * @example {"seed": 7}
+     */
+    extraBody?: string;
 }
 
 /**
@@ -472,14 +679,17 @@ export interface InferenceParameters {
  * Interface document: Resources and their fields / LossConfig.
  */
 export interface LossConfig {
-  /** Loss method. */
-  method?: LossMethod | (string & {});
-  /** KL coefficient override for GRPO-like methods. Trainer default when unset. */
-  klBeta?: number;
-  /** For method DPO. */
-  dpo?: DpoConfig;
-  /** For method ORPO. */
-  orpo?: OrpoConfig;
+    /** Loss method. */
+    method?: LossMethod | (string & {});
+    /**
+     * KL coefficient override for GRPO-like methods. Trainer default when unset.
+     * Format: float
+     */
+    klBeta?: number;
+    /** For method DPO. */
+    dpo?: DpoConfig;
+    /** For method ORPO. */
+    orpo?: OrpoConfig;
 }
 
 /**
@@ -488,15 +698,23 @@ export interface LossConfig {
  * Interface document: Resources and their fields / LossConfig.
  */
 export interface DpoConfig {
-  /**
-   * Beta. Must be greater than 0 and less than 0.5.
-   * Range: greater than 0, less than 0.5.
-   */
-  beta?: number;
-  /** Maximum concurrent reference forward passes during cache warm-up. */
-  refCacheConcurrency?: number;
-  /** Preference pairs per reference forward call. */
-  refCacheBatchSize?: number;
+    /**
+     * Beta. Must be greater than 0 and less than 0.5.
+     * Range: greater than 0, less than 0.5.
+     * Format: float
+     * @example 0.1
+     */
+    beta?: number;
+    /**
+     * Maximum concurrent reference forward passes during cache warm-up.
+     * Format: int32
+     */
+    refCacheConcurrency?: number;
+    /**
+     * Preference pairs per reference forward call.
+     * Format: int32
+     */
+    refCacheBatchSize?: number;
 }
 
 /**
@@ -505,8 +723,11 @@ export interface DpoConfig {
  * Interface document: Resources and their fields / LossConfig.
  */
 export interface OrpoConfig {
-  /** Weight of the odds-ratio loss term. */
-  lambda?: number;
+    /**
+     * Weight of the odds-ratio loss term.
+     * Format: float
+     */
+    lambda?: number;
 }
 
 /**
@@ -515,10 +736,10 @@ export interface OrpoConfig {
  * Interface document: Resources and their fields / Status.
  */
 export interface Status {
-  /** The code. */
-  code?: Code | (string & {});
-  /** Developer-facing message in English. */
-  message?: string;
+    /** The code. */
+    code?: Code | (string & {});
+    /** Developer-facing message in English. */
+    message?: string;
 }
 
 /**
@@ -532,14 +753,9 @@ export interface Status {
  * - `DPO`: No meaning is given by the interface document.
  * - `ORPO`: No meaning is given by the interface document.
  * - `GSPO_TOKEN`: No meaning is given by the interface document.
+ * @default METHOD_UNSPECIFIED
  */
-export type LossMethod =
-  | "METHOD_UNSPECIFIED"
-  | "GRPO"
-  | "DAPO"
-  | "DPO"
-  | "ORPO"
-  | "GSPO_TOKEN";
+export type LossMethod = "METHOD_UNSPECIFIED" | "GRPO" | "DAPO" | "DPO" | "ORPO" | "GSPO_TOKEN";
 
 /**
  * Scheduling purpose of a job.
@@ -548,10 +764,9 @@ export type LossMethod =
  *
  * - `PURPOSE_UNSPECIFIED`: default
  * - `PURPOSE_PILOT`: No meaning is given by the interface document.
+ * @default PURPOSE_UNSPECIFIED
  */
-export type Purpose =
-  | "PURPOSE_UNSPECIFIED"
-  | "PURPOSE_PILOT";
+export type Purpose = "PURPOSE_UNSPECIFIED" | "PURPOSE_PILOT";
 
 /**
  * How the artifacts of a job are stored.
@@ -561,11 +776,9 @@ export type Purpose =
  * - `ENCRYPTION_STATE_UNSPECIFIED`: default; legacy rows, treated as plaintext
  * - `ENCRYPTION_STATE_PLAINTEXT`: artifacts stored unencrypted
  * - `ENCRYPTION_STATE_CMEK`: artifacts encrypted with a customer-managed key; reads must decrypt
+ * @default ENCRYPTION_STATE_UNSPECIFIED
  */
-export type EncryptionState =
-  | "ENCRYPTION_STATE_UNSPECIFIED"
-  | "ENCRYPTION_STATE_PLAINTEXT"
-  | "ENCRYPTION_STATE_CMEK";
+export type EncryptionState = "ENCRYPTION_STATE_UNSPECIFIED" | "ENCRYPTION_STATE_PLAINTEXT" | "ENCRYPTION_STATE_CMEK";
 
 /**
  * State of a job.
@@ -592,28 +805,9 @@ export type EncryptionState =
  * - `JOB_STATE_PAUSED`: paused, typically due to account suspension or manual intervention
  * - `JOB_STATE_DELETED`: deleted
  * - `JOB_STATE_ARCHIVED`: user-facing state of a job whose record is kept after deletion (for example within a checkpoint retention window); the internal state is DELETED and public responses show ARCHIVED
+ * @default JOB_STATE_UNSPECIFIED
  */
-export type JobState =
-  | "JOB_STATE_UNSPECIFIED"
-  | "JOB_STATE_CREATING"
-  | "JOB_STATE_RUNNING"
-  | "JOB_STATE_COMPLETED"
-  | "JOB_STATE_FAILED"
-  | "JOB_STATE_CANCELLED"
-  | "JOB_STATE_DELETING"
-  | "JOB_STATE_WRITING_RESULTS"
-  | "JOB_STATE_VALIDATING"
-  | "JOB_STATE_DELETING_CLEANING_UP"
-  | "JOB_STATE_PENDING"
-  | "JOB_STATE_EXPIRED"
-  | "JOB_STATE_RE_QUEUEING"
-  | "JOB_STATE_CREATING_INPUT_DATASET"
-  | "JOB_STATE_IDLE"
-  | "JOB_STATE_CANCELLING"
-  | "JOB_STATE_EARLY_STOPPED"
-  | "JOB_STATE_PAUSED"
-  | "JOB_STATE_DELETED"
-  | "JOB_STATE_ARCHIVED";
+export type JobState = "JOB_STATE_UNSPECIFIED" | "JOB_STATE_CREATING" | "JOB_STATE_RUNNING" | "JOB_STATE_COMPLETED" | "JOB_STATE_FAILED" | "JOB_STATE_CANCELLED" | "JOB_STATE_DELETING" | "JOB_STATE_WRITING_RESULTS" | "JOB_STATE_VALIDATING" | "JOB_STATE_DELETING_CLEANING_UP" | "JOB_STATE_PENDING" | "JOB_STATE_EXPIRED" | "JOB_STATE_RE_QUEUEING" | "JOB_STATE_CREATING_INPUT_DATASET" | "JOB_STATE_IDLE" | "JOB_STATE_CANCELLING" | "JOB_STATE_EARLY_STOPPED" | "JOB_STATE_PAUSED" | "JOB_STATE_DELETED" | "JOB_STATE_ARCHIVED";
 
 /**
  * The code of an error, or OK. `x-http-statuses` gives the HTTP status that each code maps to.
@@ -638,24 +832,7 @@ export type JobState =
  * - `UNAVAILABLE`: transient; retry with backoff
  * - `DATA_LOSS`: unrecoverable data loss or corruption
  */
-export type Code =
-  | "OK"
-  | "CANCELLED"
-  | "UNKNOWN"
-  | "INVALID_ARGUMENT"
-  | "DEADLINE_EXCEEDED"
-  | "NOT_FOUND"
-  | "ALREADY_EXISTS"
-  | "PERMISSION_DENIED"
-  | "UNAUTHENTICATED"
-  | "RESOURCE_EXHAUSTED"
-  | "FAILED_PRECONDITION"
-  | "ABORTED"
-  | "OUT_OF_RANGE"
-  | "UNIMPLEMENTED"
-  | "INTERNAL"
-  | "UNAVAILABLE"
-  | "DATA_LOSS";
+export type Code = "OK" | "CANCELLED" | "UNKNOWN" | "INVALID_ARGUMENT" | "DEADLINE_EXCEEDED" | "NOT_FOUND" | "ALREADY_EXISTS" | "PERMISSION_DENIED" | "UNAUTHENTICATED" | "RESOURCE_EXHAUSTED" | "FAILED_PRECONDITION" | "ABORTED" | "OUT_OF_RANGE" | "UNIMPLEMENTED" | "INTERNAL" | "UNAVAILABLE" | "DATA_LOSS";
 
 /**
  * The body of an error response.
@@ -663,5 +840,5 @@ export type Code =
  * Interface document: Errors.
  */
 export interface ErrorBody {
-  readonly [key: string]: unknown;
+    [key: string]: unknown;
 }

@@ -1,4 +1,5 @@
 import { invalid, refusal } from "../errors/statusError.js";
+import { validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));
 
@@ -11,9 +12,7 @@ export function ownProperties<T extends object>(value: T | undefined, what: stri
 
 /** An object that is no list. */
 export function checkObject(value: unknown, what: string): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw invalid(`${what} must be an object.`);
-  }
+  validate(value, { type: "object" }, what);
 }
 
 /** A resource id as it may stand in a path: never one that could turn the call into another operation. */
@@ -115,11 +114,14 @@ export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
 }
 
+/** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
+export const longestTimerMs: number = 2 ** 31 - 1;
+
 /** A duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {
-  const ms = checkFinite(value, what);
-  if (ms <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${ms}.`);
-  return ms;
+  validate(value, { type: "number" }, what);
+  if ((value as number) <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${value}.`);
+  return value as number;
 }
 
 /** The same, or undefined. */
@@ -129,8 +131,8 @@ export function checkOptionalDuration(value: unknown, what: string): number | un
 
 /** True or false; undefined counts as false. */
 export function checkFlag(value: unknown, what: string): boolean {
-  if (value === undefined || typeof value === "boolean") return value === true;
-  throw invalid(`${what} must be true or false.`);
+  if (value !== undefined) validate(value, { type: "boolean" }, what);
+  return value === true;
 }
 
 /** A function, or undefined. */
@@ -141,15 +143,8 @@ export function checkCallback<T>(value: T, what: string): T {
 
 /** A whole number of at least `minimum`. */
 export function checkInteger(value: unknown, what: string, minimum: number): number {
-  const number = checkFinite(value, what);
-  if (!Number.isSafeInteger(number)) throw invalid(`${what} must be a whole number, not ${number}.`);
-  if (number < minimum) throw refusal("OUT_OF_RANGE", `${what} must be at least ${minimum}, not ${number}.`);
-  return number;
-}
-
-function checkFinite(value: unknown, what: string): number {
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  throw invalid(`${what} must be a finite number.`);
+  validate(value, { type: "integer", minimum }, what);
+  return value as number;
 }
 
 /** The base name of a file's path, for either separator, as it may stand in a multipart header. */

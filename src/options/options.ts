@@ -34,7 +34,10 @@ export interface CallOptions {
    * `x-retry-safe`: true lets it be repeated as a rerank is, false as rarely as a resume.
    */
   repeatable?: boolean | undefined;
-  /** Called after each attempt. It never sees a key or a body, and what it throws is ignored. */
+  /**
+   * Called after each attempt. It never sees a key or a body. It is not waited for: what it throws is ignored, and so
+   * is the rejection of an async function.
+   */
   onAttempt?: ((event: AttemptEvent) => void) | undefined;
   /** The account for this call, instead of the client's. */
   accountId?: string | undefined;

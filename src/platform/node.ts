@@ -1,12 +1,6 @@
-import type { FileHandle } from "node:fs/promises";
-import { invalid } from "../errors/statusError.js";
-import type { FileSource, UrlLike } from "../files/fileSource.js";
-import { checkFileName } from "../options/arguments.js";
-
+export { openPath } from "../files/diskFile.js";
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
 export { traced } from "./tracing.js";
-
-const readBytes = 1024 * 1024;
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;
@@ -14,85 +8,4 @@ export const runtime: string = `node/${process.versions.node}`;
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {
   return false;
-}
-
-/** Opens a file by path. @throws StatusError when it cannot be read or is not a file. */
-export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
-  // Loaded with the first file: most processes never upload one.
-  const [{ openAsBlob }, { open, stat }, { fileURLToPath }] = await Promise.all([
-    import("node:fs"),
-    import("node:fs/promises"),
-    import("node:url"),
-  ]);
-  const filePath = typeof path === "string" ? path : pathOf(path, fileURLToPath);
-  const fileName = name ?? checkFileName(filePath, "file");
-  // Looked at before it is opened: opening a pipe would wait for its writer.
-  const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
-  if (!kind.isFile()) {
-    const what = kind.isDirectory() ? "a folder" : "not a regular file";
-    throw invalid(`file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`);
-  }
-  const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
-  const { size } = await handle.stat();
-  return {
-    name: fileName,
-    size,
-    type: "",
-    replayable: true,
-    blob: () => openAsBlob(filePath),
-    chunks: () => readAhead(handle),
-    close: () => handle.close(),
-  };
-}
-
-function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
-  try {
-    return fileURLToPath(url.href);
-  } catch (cause) {
-    throw invalid(`file is a URL that names no file here: ${(cause as Error).message}.`, {
-      cause,
-    });
-  }
-}
-
-// Two buffers take turns: while one is sent the other is filled. A chunk is good until the next is asked for.
-async function* readAhead(handle: FileHandle): AsyncGenerator<Uint8Array> {
-  const buffers = [Buffer.allocUnsafe(readBytes), Buffer.allocUnsafe(readBytes)] as const;
-  let position = 0;
-  const read = async (turn: number): Promise<Uint8Array> => {
-    const buffer = buffers[turn % 2] as Buffer;
-    const { bytesRead } = await handle.read(buffer, 0, readBytes, position);
-    position += bytesRead;
-    return buffer.subarray(0, bytesRead);
-  };
-  const fill = (turn: number): Promise<Uint8Array> => {
-    const filled = read(turn);
-    // Heard of when it is asked for; until then a slow network may keep it waiting, unhandled.
-    filled.catch(() => {});
-    return filled;
-  };
-  let next = fill(0);
-  try {
-    for (let turn = 1; ; turn++) {
-      const chunk = await next;
-      if (chunk.byteLength === 0) return;
-      next = fill(turn);
-      yield chunk;
-    }
-  } finally {
-    // Reading must be over before the file is closed, and its failure was not asked for.
-    await next.catch(() => {});
-  }
-}
-
-function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
-  throw invalid(openFailure(path, cause.code), { cause });
-}
-
-function openFailure(path: string, code: string | undefined): string {
-  const shown = JSON.stringify(path);
-  if (code === "ENOENT")
-    return `file ${shown} does not exist (looked for in ${JSON.stringify(process.cwd())}).`;
-  if (code === "EACCES" || code === "EPERM") return `file ${shown} may not be read by this user.`;
-  return `file ${shown} cannot be opened (${code ?? "unknown reason"}).`;
 }

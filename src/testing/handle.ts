@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../options/arguments.js";
 import { type Answer, jsonAnswer, Refusal } from "./answer.js";
 import type { Failures, Script } from "./failures.js";
 import type { RunOperation } from "./operations/operation.js";
@@ -84,7 +85,7 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, Math.min(ms, longestTimerMs));
     signal.addEventListener("abort", done);
     if (signal.aborted) done();
   });

@@ -1,9 +1,10 @@
-import { limits } from "../generated/contract.js";
-import { requestBodies } from "../generated/requests.js";
+import { isStatusError } from "../errors/statusError.js";
+import { requests } from "../generated/contract.js";
+import { type Rules, validate } from "../options/validate.js";
 import { Refusal } from "./answer.js";
-import { checkBody } from "./checkBody.js";
 import { parseMultipart } from "./multipart.js";
 import { operationIds } from "./route.js";
+import { strictProblem } from "./strictRules.js";
 import type { TestFile, TestOperation } from "./types.js";
 
 /** A request before anything is made of it. */
@@ -26,7 +27,7 @@ export interface Content {
   readonly refusal?: Refusal;
 }
 
-const { maxBytes } = limits.uploadDatasetFile.file;
+const maxBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 // Boundaries and the head of a part.
 const framingBytes = 64 * 1024;
 
@@ -35,7 +36,7 @@ export const maxFormBytes: number = maxBytes + framingBytes;
 
 /** Reads a body as its operation takes it. */
 export async function readContent(operation: TestOperation, { headers, body }: Incoming): Promise<Content> {
-  const { contentType, schema } = requestBodies[operationIds[operation]];
+  const { contentType, body: rules } = requests[operationIds[operation]];
   const sent = headers["content-type"] ?? "";
   if (body === undefined) return { refusal: tooLarge() };
   const media = sent.split(";")[0]?.trim().toLowerCase();
@@ -44,16 +45,24 @@ export async function readContent(operation: TestOperation, { headers, body }: I
   }
   if (operation === "upload") return await readForm(body, sent);
   const text = new TextDecoder().decode(body);
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    const problem = checkBody(value, schema);
-    return {
-      body: value,
-      ...(problem !== undefined && { refusal: new Refusal("INVALID_ARGUMENT", problem) }),
-    };
+    value = JSON.parse(text);
   } catch {
     return { body: text, refusal: new Refusal("INVALID_ARGUMENT", "The body must be JSON.") };
   }
+  return { body: value, ...refusalOf(value, rules) };
+}
+
+function refusalOf(value: unknown, rules: Rules): Pick<Content, "refusal"> {
+  try {
+    validate(value, rules, "body");
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return { refusal: new Refusal(error.code, error.message.replace(/^\[\w+\] /, "")) };
+  }
+  const problem = strictProblem(value, rules, "body");
+  return problem === undefined ? {} : { refusal: new Refusal("INVALID_ARGUMENT", problem) };
 }
 
 async function readForm(body: Uint8Array, contentType: string): Promise<Content> {

@@ -44,8 +44,10 @@ export function createTestService(options?: TestServiceOptions): TestService {
   const parts: Parts = { apiKey, state, failures, requests: [] };
   return {
     fetch: createTestFetch(parts),
-    listen: async ({ port = 0, host = "127.0.0.1" } = {}) =>
-      listen(parts, checkInteger(port, "port", 0), host),
+    listen: async (where) => {
+      const { port = 0, host = "127.0.0.1" } = ownProperties(where, "options");
+      return listen(parts, checkInteger(port, "port", 0), host);
+    },
     requests: parts.requests,
     jobs: state.jobs,
     deployments: state.deployments,

@@ -1,6 +1,11 @@
-import { changed, type FilePart, fileChunks, type Multipart, SourceError } from "../files/multipart.js";
+import { memberOf } from "../errors/memberOf.js";
+import type { FormStream } from "../files/formStream.js";
+import type { Multipart } from "../files/multipart.js";
+import { SourceError } from "../files/sourceError.js";
 import type { FetchLike, FetchResponse } from "../options/options.js";
+import { blobOf } from "./blobOf.js";
 import {
+  answeredEarly,
   type Exchange,
   type FailureReason,
   maxErrorBytes,
@@ -30,6 +35,7 @@ class FetchExchange implements Exchange {
   readonly response: Promise<TransportResponse>;
   readonly #controller = new AbortController();
   #reject!: (failure: TransportFailure) => void;
+  #form: FormStream | undefined;
 
   constructor(fetch: FetchLike, request: TransportRequest) {
     request.lifetime.connected();
@@ -52,7 +58,7 @@ class FetchExchange implements Exchange {
       const { body } = request;
       // Nothing leaves while a form is made.
       this.phase = "connect";
-      const content = typeof body === "object" ? await this.#form(body) : body;
+      const content = typeof body === "object" ? await this.#formOf(body, request.headers) : body;
       if (this.#controller.signal.aborted) return await this.response;
       this.phase = "headers";
       const init = {
@@ -61,13 +67,17 @@ class FetchExchange implements Exchange {
         method: request.method,
         headers: request.headers,
         body: content,
+        duplex: this.#form && "half",
         // Never followed: the key and the file go nowhere else.
         redirect: "manual",
         signal: this.#controller.signal,
       };
       const answer = await fetch(request.url.href, init as never);
-      // The platform tells nothing on the way: once the answer begins, all of it was sent.
-      if (typeof body === "object" && body.part.file.blob) this.#told(body.part);
+      // Of anything but a stream the platform tells nothing on the way: once the answer begins, all of it was sent.
+      // A stream that was never asked for was sent by no real fetch.
+      if (typeof body === "object" && (body.part.file.blob || this.#form?.begun === false)) {
+        body.part.onSent(body.part.file.size ?? 0, true);
+      }
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
       this.status = answer.status === 0 ? 302 : answer.status;
@@ -75,35 +85,38 @@ class FetchExchange implements Exchange {
       answer.headers.forEach((value, name) => {
         headers[name] = value;
       });
-      return { status: this.status, headers, text: await this.#text(answer, request.maxResponseBytes) };
+      const text = await this.#text(answer, request.maxResponseBytes);
+      this.#expectWhole(this.status);
+      return { status: this.status, headers, text };
     } catch (cause) {
       throw cause instanceof TransportFailure ? cause : this.#failure(cause);
+    } finally {
+      this.#form?.close();
     }
   }
 
-  // A Blob of Blobs has a known length, and the platform reads it without keeping it.
-  async #form({ head, tail, part }: Multipart): Promise<Blob> {
+  async #formOf(form: Multipart, headers: Record<string, string>): Promise<Blob | ReadableStream> {
+    this.#form = form.part.file.streamed?.(form);
+    if (this.#form) {
+      headers["content-length"] = String(form.size);
+      return this.#form.stream;
+    }
     try {
-      const file = part.file.blob ? [await part.file.blob()] : await collect(part);
-      const form = new Blob([head, ...file, tail]);
-      const found = form.size - new Blob([head, tail]).size;
-      if (part.file.size !== undefined && found !== part.file.size) throw changed(part.file, `${found}`);
-      return form;
+      return await blobOf(form);
     } catch (cause) {
       throw this.#failure(cause, "source", sourceFailed);
     }
   }
 
-  #told({ file, onSent }: FilePart): void {
-    try {
-      onSent(file.size ?? 0, true);
-    } catch (cause) {
-      throw this.#failure(cause, "source", sourceFailed);
+  // A file that is not there whole was not taken, whatever the answer says.
+  #expectWhole(status: number): void {
+    if (isOk(status) && this.#form?.begun && !this.#form.complete) {
+      throw this.#failure(undefined, undefined, answeredEarly);
     }
   }
 
   async #text(answer: FetchResponse, maxResponseBytes: number): Promise<string> {
-    const ok = answer.status >= 200 && answer.status < 300;
+    const ok = isOk(answer.status);
     const limit = ok ? maxResponseBytes : maxErrorBytes;
     const decoder = new TextDecoder();
     let text = "";
@@ -128,6 +141,8 @@ class FetchExchange implements Exchange {
 
   #failure(cause: unknown, reason?: FailureReason, message?: string): TransportFailure {
     if (this.phase === "headers" && neverConnected.test(networkCode(cause))) this.phase = "connect";
+    const failed = this.#form?.failed;
+    if (failed && reason === undefined) return this.#failure(failed.cause, "source", sourceFailed);
     // A Blob of a file tells of a change of the file only when it is read.
     if (named(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);
     return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
@@ -139,20 +154,14 @@ class FetchExchange implements Exchange {
   }
 }
 
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 function named(error: unknown, name: string): boolean {
-  const { name: own, cause } = (error ?? {}) as { name?: string; cause?: { name?: string } };
-  return own === name || cause?.name === name;
+  return memberOf(error, "name") === name || memberOf(memberOf(error, "cause"), "name") === name;
 }
 
 function textOf(error: unknown): string {
-  const { message, cause } = (error ?? {}) as { message?: string; cause?: { message?: string } };
-  return cause?.message || message || String(error);
-}
-
-// Few runtimes can send a stream: it is read whole first.
-async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  // Copied: a stream may fill the same buffer again.
-  for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
-  return parts;
+  return String(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }

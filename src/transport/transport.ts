@@ -1,3 +1,4 @@
+import { memberOf } from "../errors/memberOf.js";
 import type { Multipart } from "../files/multipart.js";
 
 /** How far a request got. */
@@ -90,10 +91,12 @@ export class TransportFailure extends Error {
 export const maxErrorBytes: number = 64 * 1024;
 
 /** What is said when the fault is not the network's. */
-export const sourceFailed = "Reading the file, or reporting its progress, failed.";
+export const sourceFailed = "Reading the file failed.";
+
+/** What is said of a 2xx that came before the file was there. */
+export const answeredEarly = "The answer came before the whole file was sent.";
 
 /** What the network calls an error, or "". Node's fetch says only "fetch failed": what happened is in its cause. */
 export function networkCode(error: unknown): string {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  return String(code ?? cause?.code ?? "");
+  return String(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }

@@ -1,17 +1,20 @@
+import { openPath } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
+import { notify } from "../call/notify.js";
 import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
+import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
-import { hearErrors, openFile } from "../files/openFile.js";
-import { limits } from "../generated/contract.js";
+import { handleErrors, openFile } from "../files/openFile.js";
+import { requests } from "../generated/contract.js";
 import type { UploadDatasetFileResponse } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 
-const maxFileBytes = limits.uploadDatasetFile.file.maxBytes;
+const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
 /** How far an upload got. */
 export interface UploadProgress {
@@ -25,11 +28,20 @@ export interface UploadProgress {
 export interface UploadOptions extends CallOptions {
   /** The file's name; its base name is sent. Needed for what has no name of its own, such as bytes. */
   name?: string | undefined;
-  /** The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer. */
+  /**
+   * The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer.
+   * A stream must have at least one byte; an empty file is an empty path, Blob or Uint8Array.
+   */
   size?: number | undefined;
-  /** The media type of the part. @default the Blob's own type, else application/octet-stream */
+  /**
+   * The media type of the part. A Blob's own type that no header can carry is refused unless this is given.
+   * @default the Blob's own type, else application/octet-stream
+   */
   contentType?: string | undefined;
-  /** Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. */
+  /**
+   * Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. It is not
+   * waited for: what it throws is ignored, and so is the rejection of an async function. End an upload with `signal`.
+   */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
    * Compare the answer's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
@@ -47,8 +59,11 @@ export interface Datasets {
    *
    * @param datasetId The dataset's id alone, not its full resource name.
    * @param file A path or `file:` URL (Node), a Blob, a File, a Uint8Array, or a stream of bytes with `name`.
-   * Through `fetch` a stream is read whole before it is sent.
-   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
+   * Through `fetch` a stream is read whole before it is sent. A stream is read once.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
+   * `FAILED_PRECONDITION` when the source was read, ended, destroyed, locked or transferred before (nothing is sent
+   * then), or when a file changes, a stream fails, ends without a byte or has not its `size` (the request is then
+   * broken off before its end, so that nothing is stored).
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
   upload(
@@ -76,17 +91,17 @@ async function openAndSend(
   file: UploadFile,
   options: UploadOptions | undefined,
 ): Promise<Outcome<UploadDatasetFileResponse>> {
-  hearErrors(file);
+  handleErrors(file);
   const own = ownProperties(options, "options");
   const settings = callSettings(client, own);
   const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
   const verify = checkFlag(own.verifyBytes, "verifyBytes");
-  const source = await openFile(file, own.name, own.size);
+  const source = await openFile(file, own, openPath);
   try {
     const progress = progressOf(checkSize(source), onProgress);
-    const type = contentType ?? (source.type || "application/octet-stream");
+    const type = contentType ?? checkOwnType(source.type);
     const part = { file: source, maxFileBytes, onSent: progress.onSent };
     const call = {
       operation: "uploadDatasetFile",
@@ -116,16 +131,16 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
       // A retry begins anew; progress never goes back.
       if (sent < reported || (sent === reported && !done)) return;
       reported = sent;
-      onProgress?.({ sentBytes: sent, totalBytes: done ? sent : size });
+      notify(onProgress, { sentBytes: sent, totalBytes: done ? sent : size });
     },
   };
   return progress;
 }
 
 function verified(value: object, sentBytes: number): UploadDatasetFileResponse | Unusable {
-  const upload = value as UploadDatasetFileResponse;
-  if (upload.bytes === sentBytes) return upload;
-  const stored = typeof upload.bytes === "number" ? `${upload.bytes} bytes` : "an unknown number";
+  const bytes = memberOf(value, "bytes");
+  if (bytes === sentBytes) return value as UploadDatasetFileResponse;
+  const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
   return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
 }
 
@@ -138,6 +153,12 @@ function checkSize({ size }: FileSource): number | undefined {
       hint: "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
     },
   );
+}
+
+// The platform's own Blobs have a clean one, but it may be overridden.
+function checkOwnType(type: unknown): string {
+  if (typeof type === "string" && isHeaderText(type)) return type || "application/octet-stream";
+  throw invalid("The Blob's own type is not text that a header can carry: pass {contentType}.");
 }
 
 function checkContentType(value: unknown): string | undefined {

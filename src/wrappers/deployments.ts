@@ -1,9 +1,10 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
 import { accountOf, type ClientSettings, callSettings } from "../call/settings.js";
-import { limits } from "../generated/contract.js";
-import { checkId, checkInteger } from "../options/arguments.js";
+import { requests } from "../generated/contract.js";
+import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
+import { validate } from "../options/validate.js";
 
 /** Deployments of an account. (Interface document: Endpoints, Scale a deployment.) */
 export interface Deployments {
@@ -24,18 +25,10 @@ export function createDeployments(client: ClientSettings): Deployments {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", async () => {
       const settings = callSettings(client, options);
-      const call = {
-        operation: "scaleDeployment",
-        path: { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") },
-        body: {
-          replicaCount: checkInteger(
-            replicaCount,
-            "replicaCount",
-            limits.scaleDeployment.replicaCount.minimum,
-          ),
-        },
-        read: () => undefined,
-      } as const;
+      const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
+      const body = { replicaCount };
+      validate(body, requests.scaleDeployment.body, "body");
+      const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;
       return makeCall<void>(client, call, settings);
     });
   }

@@ -1,4 +1,5 @@
 import { Unusable } from "../call/answer.js";
+import { memberOf } from "../errors/memberOf.js";
 import type { RerankUsage } from "../generated/types.js";
 
 /** A rerank answer whose items are those of the request. */
@@ -10,12 +11,16 @@ export interface Ranking {
 
 /** Reads a rerank answer; {@link Unusable} when it names documents that were not sent. */
 export function readRanking(answer: object, documents: readonly string[]): Ranking | Unusable {
-  const { data, model, usage } = answer as { data?: unknown; model?: unknown; usage?: Partial<RerankUsage> };
+  const data = memberOf(answer, "data");
+  const model = memberOf(answer, "model");
+  const usage = memberOf(answer, "usage");
   if (!Array.isArray(data)) return broken("data is no list");
   const seen = new Set<number>();
   const read: { index: number; score: number }[] = [];
   for (const [position, entry] of data.entries()) {
-    const { index, relevance_score: score, document } = (entry ?? {}) as Record<string, unknown>;
+    const index = memberOf(entry, "index");
+    const score = memberOf(entry, "relevance_score");
+    const document = memberOf(entry, "document");
     if (!isIndex(index, documents.length)) {
       return broken(`data[${position}].index is not one of ${documents.length} documents`);
     }
@@ -30,7 +35,7 @@ export function readRanking(answer: object, documents: readonly string[]): Ranki
   return {
     data: read,
     model: typeof model === "string" ? model : undefined,
-    usage: { prompt_tokens: count(usage?.prompt_tokens), total_tokens: count(usage?.total_tokens) },
+    usage: { prompt_tokens: count(usage, "prompt_tokens"), total_tokens: count(usage, "total_tokens") },
   };
 }
 
@@ -42,6 +47,7 @@ function isIndex(value: unknown, length: number): value is number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) < length;
 }
 
-function count(tokens: unknown): number {
+function count(usage: unknown, name: keyof RerankUsage): number {
+  const tokens = memberOf(usage, name);
   return typeof tokens === "number" ? tokens : 0;
 }

@@ -3,16 +3,21 @@ import { type Outcome, start } from "../call/callPromise.js";
 import { deadlines } from "../call/decisions.js";
 import { type ClientSettings, callSettings } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
-import { limits } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger, ownProperties } from "../options/arguments.js";
 import type { CallOptions } from "../options/options.js";
+import { validate } from "../options/validate.js";
 import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
 import { readRanking } from "./readRanking.js";
 import { runBatches } from "./runBatches.js";
 
-/** Options of {@link RerankItems}. */
-export interface RerankItemsOptions<T> extends CallOptions {
+const { body: rules } = requests.rerankDocuments;
+
+/** Options of {@link RerankItems}: those of a call, its own, and the fields of a rerank that are passed on. */
+export interface RerankItemsOptions<T>
+  extends CallOptions,
+    Omit<RerankRequest, "query" | "documents" | "top_n" | "return_documents"> {
   /**
    * The text the service is to rank an item by. Called for every item before anything is sent, and for those
    * after the first batch once more when they are, so that not all texts need be kept.
@@ -20,8 +25,6 @@ export interface RerankItemsOptions<T> extends CallOptions {
   text: (item: T, index: number) => string;
   /** The name of the reranker model. @default the client's rerankModel */
   model?: string | undefined;
-  /** A task description that guides the ranking. */
-  task?: string | undefined;
   /** Keep this many of the best: at least 1. Applied once, to all items together. @default all */
   topN?: number | undefined;
   /**
@@ -64,22 +67,18 @@ export type RerankItems = <T>(
 ) => RerankItemsPromise<T>;
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
-export interface RerankCall {
-  /** @throws StatusError */
-  check(body: RerankRequest): unknown;
-  send<R>(
-    body: RerankRequest,
-    options: CallOptions,
-    read: (answer: object) => R | Unusable,
-  ): Promise<Outcome<R>>;
-}
+export type SendRerank = <R>(
+  body: RerankRequest,
+  options: CallOptions,
+  read: (answer: object) => R | Unusable,
+) => Promise<Outcome<R>>;
 
 /** @internal Makes {@link RerankItems} over a client's rerank. */
-export function createRerankItems(client: ClientSettings, rerank: RerankCall): RerankItems {
+export function createRerankItems(client: ClientSettings, send: SendRerank): RerankItems {
   return function items(query, given, options) {
     return start(
       "rerankDocuments",
-      () => rankItems(query, given, options, client, rerank),
+      () => rankItems(query, given, options, client, send),
       (response) => response,
     );
   };
@@ -90,16 +89,16 @@ async function rankItems<T>(
   list: readonly T[],
   options: RerankItemsOptions<T>,
   client: ClientSettings,
-  rerank: RerankCall,
+  send: SendRerank,
 ): Promise<RerankItemsResponse<T>> {
   const own = ownProperties(options, "options");
   if (!Array.isArray(list)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.
   const items: readonly T[] = [...list];
-  const { model, task, topN } = own;
-  const body = { query, model, task, return_documents: false };
-  rerank.check({ ...body, documents: [""] });
-  if (topN !== undefined) checkInteger(topN, "topN", limits.rerankDocuments.top_n.minimum);
+  const { topN } = own;
+  const body = { ...fieldsOf(own), query, top_n: undefined, return_documents: false };
+  validate({ ...body, documents: [""] }, rules, "body");
+  if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   const batchSize = checkInteger(own.batchSize ?? Math.max(1, items.length), "batchSize", 1);
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
   const textsOf = checkTexts(items, own.text, batchSize);
@@ -114,12 +113,17 @@ async function rankItems<T>(
     const left = Math.max(1, Math.ceil(endsAt - performance.now()));
     const call = { ...own, signal, timeoutMs: Math.min(each, left) };
     const documents = textsOf(batch);
-    const { data, answer, attempts } = await rerank.send({ ...body, documents }, call, (value) =>
+    const { data, answer, attempts } = await send({ ...body, documents }, call, (value) =>
       readRanking(value, documents),
     );
     done.push({ offset: batch * batchSize, ranking: data, attempts, headers: answer.headers });
   });
   return mergeRankings(items, done, topN);
+}
+
+/** The options that are fields of the request's body. */
+function fieldsOf(own: object): Partial<RerankRequest> {
+  return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rules.properties, name)));
 }
 
 /** Checks every text, and keeps those of the first batch only; the others are asked for again when they are sent. */

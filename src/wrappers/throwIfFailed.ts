@@ -1,31 +1,54 @@
 import type { StatusCode } from "../errors/codes.js";
+import { codeOfGrpcNumber } from "../errors/grpcCodes.js";
+import { memberOf } from "../errors/memberOf.js";
 import { StatusError } from "../errors/statusError.js";
 import { codes } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
+import { validate } from "../options/validate.js";
 
 /**
  * Throws the failure a job reports in its `status`; a job without a status or code, or with OK, passes.
+ * A code given as a number is read as gRPC numbers them: 0 is OK, 5 is NOT_FOUND.
  * (Interface document: Resources and their fields, Status.)
  *
  * @throws StatusError with the job's code, `executed: "yes"` and no `httpStatus`. A code outside the
- * service's table becomes `UNKNOWN`, `inferred`. `body` holds the status as it came.
+ * service's table becomes `UNKNOWN`, `inferred`. `body` holds the status as it came. `INVALID_ARGUMENT` with
+ * `executed: "no"` for what is no job.
  * @example throwIfFailed(await client.reinforcementFineTuningJobs.resume("job-1"));
  */
 export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): void {
-  const { status } = job;
-  const code = status?.code;
-  if (code === undefined || code === null || code === "OK") return;
-  const known = Object.hasOwn(codes, code);
-  const said: unknown = status?.message;
-  const message =
-    (typeof said === "string" && said) ||
-    (known ? codes[code as StatusCode].meaning : `The job reports the code ${code}.`);
-  throw new StatusError(message, {
-    code: known ? (code as StatusCode) : "UNKNOWN",
-    inferred: !known,
+  validate(job, { type: "object" }, "job");
+  const status = memberOf(job, "status");
+  const reported = memberOf(status, "code");
+  if (reported === undefined || reported === null || reported === "OK" || reported === 0) return;
+  const code = codeOf(reported);
+  const text = memberOf(status, "message");
+  const meaning = code ? codes[code].meaning : `The job reports the code ${shown(reported)}.`;
+  throw new StatusError(typeof text === "string" && text !== "" ? text : meaning, {
+    code: code ?? "UNKNOWN",
+    inferred: code === undefined,
     executed: "yes",
     codeSource: "body",
     body: status,
     hint: "The job itself failed: read the message, and the job's logs where they are available.",
   });
+}
+
+function codeOf(reported: unknown): StatusCode | undefined {
+  const isName = typeof reported === "string" && Object.hasOwn(codes, reported);
+  return isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
+}
+
+function shown(reported: unknown): string {
+  return (textOf(reported) ?? `of type ${typeof reported}`).slice(0, 100);
+}
+
+// Some values have no text, and making one of them throws.
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -8,7 +8,6 @@ const config: ViteUserConfig = {
     ...base.test,
     include: ["test/leaking/*.leak.ts"],
     globalSetup: [],
-    typecheck: { enabled: false },
   },
 };
 

@@ -26,7 +26,6 @@ const config: ViteUserConfig = {
     ...base.test,
     include: files.map((file) => `test/${file}.test.ts`),
     globalSetup: [],
-    typecheck: { enabled: false },
   },
 };
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { buildSync } from "esbuild";
+import { commandLineBuild } from "../../scripts/build/commandLine.js";
 import { canaryKey } from "./canary.js";
 import { seePrinted } from "./canaryWatch.js";
 import { type Outcome, root } from "./project.js";
@@ -22,15 +23,10 @@ export interface Surroundings {
 const folder: string = mkdtempSync(path.join(tmpdir(), "tunerank-cli-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 buildSync({
+  ...commandLineBuild,
   absWorkingDir: root,
-  entryPoints: ["src/cli/main.ts"],
   outdir: folder,
   outExtension: { ".js": ".mjs" },
-  bundle: true,
-  splitting: true,
-  format: "esm",
-  platform: "node",
-  conditions: ["tunerank-source"],
 });
 /** The command as one program: `node program ...`. */
 export const program: string = path.join(folder, "main.mjs");
@@ -50,6 +46,12 @@ export function start(args: readonly string[], surroundings: Surroundings = {}):
 export async function onTerminal(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
   const line = [process.execPath, program, ...args].map((each) => `'${each}'`).join(" ");
   return outcomeOf(launch("script", ["--quiet", "--return", "--command", line, "/dev/null"], surroundings));
+}
+
+/** Starts `tunerank` with a stdout that takes nothing: `/dev/full`, as Linux has it. */
+export function toFullDisk(args: readonly string[], surroundings: Surroundings = {}): ChildProcess {
+  const script = 'exec "$0" "$@" > /dev/full';
+  return launch("sh", ["-c", script, process.execPath, program, ...args], surroundings);
 }
 
 /** What a started command said, once it has ended. */

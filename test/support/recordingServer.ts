@@ -7,11 +7,12 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import busboy from "busboy";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { readByClient } from "./clientSockets.js";
 
 /** A file part as busboy, a parser that is not ours, understood it. */
 export interface ReceivedFile {
@@ -54,6 +55,7 @@ export class RecordingServer {
   readonly #events: EventEmitter = new EventEmitter();
   readonly #server: Server = createServer((request, response) => void this.#receive(request, response));
   #script: Script = () => ({ json: {} });
+  #socket: Socket | null = null;
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
@@ -82,10 +84,17 @@ export class RecordingServer {
     return request;
   }
 
-  /** Resolves once a request has been received whole. */
-  async received(): Promise<ReceivedRequest> {
-    if (this.requests.length === 0) await once(this.#events, "request");
-    return this.only;
+  /** Resolves once so many requests have been received whole, with the last of them. */
+  async received(count = 1): Promise<ReceivedRequest> {
+    while (this.requests.length < count) await once(this.#events, "request");
+    const request = this.requests[count - 1];
+    if (request === undefined) throw new Error("There is no such request.");
+    return request;
+  }
+
+  /** Resolves once the client has taken in all that was written to the connection of the last request. */
+  async answerRead(): Promise<void> {
+    await readByClient(this.#socket);
   }
 
   /** Never ends an idle connection: then only the client can. */
@@ -112,6 +121,7 @@ export class RecordingServer {
     const { method = "", url = "", headers, rawHeaders } = request;
     const received = { method, url, headers, rawHeaders, body, ...(await parseForm(headers, body)) };
     this.requests.push(received);
+    this.#socket = response.socket;
     const reply = this.#script(received, response);
     this.#events.emit("request");
     if (reply === undefined) return;

@@ -6,13 +6,14 @@ import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import type { ClientOptions } from "../../src/index.js";
 import { certificate, certificateKey } from "./certificate.js";
+import { readByClient } from "./clientSockets.js";
 import type { RowAnswer, RowServer } from "./decisionRows.js";
 
 /** A real server on a free port that behaves as one row says and counts the requests it saw. */
 export class ServerOfRow {
   /** Requests whose headers came. */
   requests = 0;
-  /** "received" once a request was read whole, "answering" once an answer has begun. */
+  /** "stalled" once the client has taken in all that it will ever be sent. */
   readonly events: EventEmitter = new EventEmitter();
   readonly #row: RowServer;
   readonly #server: Server;
@@ -93,10 +94,15 @@ export class ServerOfRow {
   }
 
   #answer(response: ServerResponse): void {
-    this.events.emit("received");
     if ("answer" in this.#row) whole(response, this.#row.answer);
+    else if (this.#row.network in stalling) void this.#stall(stalling[this.#row.network], response);
     else broken[this.#row.network]?.(response);
-    if (response.headersSent) this.events.emit("answering");
+  }
+
+  async #stall(begin: Answerer | undefined, response: ServerResponse): Promise<void> {
+    begin?.(response);
+    await readByClient(response.socket);
+    this.events.emit("stalled");
   }
 }
 
@@ -109,8 +115,18 @@ function whole(response: ServerResponse, { status, headers, body, text }: RowAns
   response.end(text ?? (body === undefined ? "" : JSON.stringify(body)));
 }
 
-// A listed network behaviour that is missing here answers nothing, so its row fails with a timeout.
-const broken: Readonly<Record<string, (response: ServerResponse) => void>> = {
+type Answerer = (response: ServerResponse) => void;
+
+const stalling: Readonly<Record<string, Answerer>> = {
+  silence: () => {},
+  "body-stalls": (response) => {
+    response.writeHead(200);
+    response.write("{");
+  },
+};
+
+// A listed network behaviour that is missing here answers nothing, so its row never ends.
+const broken: Readonly<Record<string, Answerer>> = {
   "reset-before-headers": ({ socket }) => socket?.resetAndDestroy(),
   "close-before-headers": ({ socket }) => socket?.destroy(),
   "body-truncated": (response) => {
@@ -123,16 +139,13 @@ const broken: Readonly<Record<string, (response: ServerResponse) => void>> = {
   },
   "body-reset": (response) => {
     response.writeHead(200, { "content-length": "100" });
+    response.write('{"object":');
     // A reset overtakes what was sent: the beginning of the answer is let through first.
-    response.write('{"object":', () => setTimeout(() => response.socket?.resetAndDestroy(), 100));
+    void readByClient(response.socket).then(() => response.socket?.resetAndDestroy());
   },
   "body-bad-gzip": (response) => {
     response.writeHead(200, { "content-encoding": "gzip" });
     response.end('{"object":"list"}');
-  },
-  "body-stalls": (response) => {
-    response.writeHead(200);
-    response.write("{");
   },
   "body-endless": (response) => {
     response.writeHead(200, { "content-encoding": "gzip" });

@@ -1,7 +1,7 @@
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../check/command.js";
-import { generators } from "../check/folders.js";
+import { generators, root } from "../check/folders.js";
 import { newerNode } from "../check/toolchains.js";
 
 const packages = join(generators, "node_modules");
@@ -9,7 +9,7 @@ const options = {
   target: "es2022",
   module: "nodenext",
   lib: ["es2022", "dom", "dom.iterable"],
-  typeRoots: [join(generators, "../node_modules/@types")],
+  typeRoots: [join(root, "node_modules/@types")],
   types: ["node"],
   strict: true,
   noUncheckedIndexedAccess: true,

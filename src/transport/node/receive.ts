@@ -58,8 +58,23 @@ export class Answer implements TransportResponse {
 
   // Node makes them of the raw list when asked; few calls ask.
   get headers(): Readonly<Record<string, string>> {
+    const { rawHeaders } = this.#message;
+    if (rawHeaders.some((name, i) => i % 2 === 0 && name.toLowerCase() in Object.prototype)) {
+      return fromRaw(rawHeaders);
+    }
     const { headers } = this.#message;
-    const cookies = headers["set-cookie"];
+    const cookies = Object.hasOwn(headers, "set-cookie") ? headers["set-cookie"] : undefined;
     return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
   }
+}
+
+// Node takes what Object.prototype has under a header's name for one that came before.
+function fromRaw(rawHeaders: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase() ?? "";
+    const value = rawHeaders[i + 1] ?? "";
+    headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value;
+  }
+  return headers;
 }

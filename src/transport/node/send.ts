@@ -1,7 +1,10 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
+import { memberOf } from "../../errors/memberOf.js";
 import { fileChunks, Multipart } from "../../files/multipart.js";
+import { longestTimerMs } from "../../options/arguments.js";
 import {
+  answeredEarly,
   type Exchange,
   type FailureReason,
   networkCode,
@@ -116,10 +119,13 @@ export class NodeExchange implements Exchange {
       this.#connected = true;
       return;
     }
-    this.#connectTimer = setTimeout(
-      () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
-      connectTimeoutMs,
-    );
+    // A longer time is as good as none.
+    if (connectTimeoutMs <= longestTimerMs) {
+      this.#connectTimer = setTimeout(
+        () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
+        connectTimeoutMs,
+      );
+    }
     socket.once(secure ? "secureConnect" : "connect", () => {
       clearTimeout(this.#connectTimer);
       this.#connected = true;
@@ -205,8 +211,6 @@ export class NodeExchange implements Exchange {
   }
 }
 
-const answeredEarly = "The answer came before the whole file was sent.";
-
 // A short text leaves in one write together with the headers; a long one is better not copied behind them.
 function encode(text: string): string | Buffer {
   return text.length < 16_384 ? text : Buffer.from(text);
@@ -218,6 +222,7 @@ function written(message: http.ClientRequest, chunk: Uint8Array | string): Promi
 }
 
 // Trying every address of a name leaves one error for each and no message of its own.
-function textOf(error: Error & { code?: string; errors?: Error[] }): string {
-  return error.message || error.errors?.[0]?.message || error.code || "the connection failed";
+function textOf(error: Error): string {
+  const [first] = (memberOf(error, "errors") ?? []) as Error[];
+  return error.message || first?.message || networkCode(error) || "the connection failed";
 }

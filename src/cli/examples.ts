@@ -1,0 +1,33 @@
+/** Command lines that the help of each command shows, each with what it does. */
+export const examples: Readonly<Record<string, readonly (readonly [line: string, text: string])[]>> = {
+  rerank: [
+    ['tunerank rerank --query "how do I reset my password" articles.txt', "rank the lines of a file"],
+    [
+      "tunerank rerank --query refund --field text --top-n 5 faq.jsonl",
+      "rank a field of JSON Lines, keep five",
+    ],
+    ["ls docs | tunerank rerank --query invoices -", "rank what another program prints"],
+  ],
+  upload: [
+    ["tunerank upload reviews train.jsonl", "upload a file to the dataset reviews"],
+    [
+      "zcat train.jsonl.gz | tunerank upload reviews - --name train.jsonl",
+      "upload what another program prints",
+    ],
+  ],
+  scale: [
+    ["tunerank scale prod 2", "run two replicas"],
+    ["tunerank scale prod 0", "run none, until it is scaled up again"],
+  ],
+  resume: [["tunerank resume answer-quality", "resume a job, and print its state"]],
+  mock: [
+    [
+      "tunerank mock --port 4010",
+      "then: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...",
+    ],
+  ],
+  completion: [
+    ["tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank", "install it for bash"],
+    ["tunerank completion fish > ~/.config/fish/completions/tunerank.fish", "install it for fish"],
+  ],
+};

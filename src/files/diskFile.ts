@@ -1,0 +1,110 @@
+import type { BigIntStats } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { invalid } from "../errors/statusError.js";
+import { checkFileName } from "../options/arguments.js";
+import type { FileSource, UrlLike } from "./fileSource.js";
+import { FormStream } from "./formStream.js";
+import { SourceError } from "./sourceError.js";
+
+const readBytes = 1024 * 1024;
+
+/** Opens a file by path. @throws StatusError when it cannot be read or is not a file. */
+export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
+  // Loaded with the first file: most processes never upload one.
+  const [{ open, stat }, { fileURLToPath }] = await Promise.all([
+    import("node:fs/promises"),
+    import("node:url"),
+  ]);
+  const filePath = typeof path === "string" ? path : pathOf(path, fileURLToPath);
+  const fileName = name ?? checkFileName(filePath, "file");
+  // Looked at before it is opened: opening a pipe would wait for its writer.
+  const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
+  if (!kind.isFile()) {
+    const what = kind.isDirectory() ? "a folder" : "not a regular file";
+    throw invalid(`file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`);
+  }
+  const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
+  const opened = await handle.stat({ bigint: true });
+  const check = (): Promise<void> => checkUnchanged(handle, opened);
+  return {
+    name: fileName,
+    size: Number(opened.size),
+    type: "",
+    replayable: true,
+    blob: undefined,
+    streamed: (form) => new FormStream(form),
+    check,
+    chunks: () => readAhead(handle, Number(opened.size), check),
+    close: () => handle.close(),
+  };
+}
+
+// The modification time, not the change time: another name or other permissions change no content.
+async function checkUnchanged(handle: FileHandle, { size, mtimeNs }: BigIntStats): Promise<void> {
+  const now = await handle.stat({ bigint: true });
+  if (now.size === size && now.mtimeNs === mtimeNs) return;
+  const found = now.size === size ? "was written to" : `has ${now.size}`;
+  throw new SourceError(
+    "FAILED_PRECONDITION",
+    `The file changed after the call began: it had ${size} bytes and ${found} since.`,
+  );
+}
+
+function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
+  try {
+    return fileURLToPath(url.href);
+  } catch (cause) {
+    throw invalid(`file is a URL that names no file here: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
+
+// Two buffers take turns: while one is sent the other is filled. A chunk is good until the next is asked for.
+async function* readAhead(
+  handle: FileHandle,
+  size: number,
+  check: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  const buffers = [Buffer.allocUnsafe(readBytes), Buffer.allocUnsafe(readBytes)] as const;
+  let position = 0;
+  const read = async (turn: number): Promise<Uint8Array> => {
+    const buffer = buffers[turn % 2] as Buffer;
+    const { bytesRead } = await handle.read(buffer, 0, readBytes, position);
+    position += bytesRead;
+    return buffer.subarray(0, bytesRead);
+  };
+  const fill = (turn: number): Promise<Uint8Array> => {
+    const filled = read(turn);
+    // Reported when it is asked for: a slow network may keep it waiting until then.
+    filled.catch(() => {});
+    return filled;
+  };
+  let next = fill(0);
+  try {
+    for (let turn = 1; ; turn++) {
+      const chunk = await next;
+      // Before the last chunk is given out all of the file has been read: what is written now changes nothing.
+      const last = position >= size || chunk.byteLength === 0;
+      if (last) await check();
+      else next = fill(turn);
+      if (chunk.byteLength > 0) yield chunk;
+      if (last) return;
+    }
+  } finally {
+    // Reading must be over before the file is closed, and nobody waits for its failure.
+    await next.catch(() => {});
+  }
+}
+
+function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
+  throw invalid(openFailure(path, cause.code), { cause });
+}
+
+function openFailure(path: string, code: string | undefined): string {
+  const shown = JSON.stringify(path);
+  if (code === "ENOENT")
+    return `file ${shown} does not exist (looked for in ${JSON.stringify(process.cwd())}).`;
+  if (code === "EACCES" || code === "EPERM") return `file ${shown} may not be read by this user.`;
+  return `file ${shown} cannot be opened (${code ?? "unknown reason"}).`;
+}

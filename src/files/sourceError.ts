@@ -1,0 +1,20 @@
+import type { StatusCode } from "../errors/codes.js";
+
+/** A file cannot be sent as what it was taken for. */
+export class SourceError extends Error {
+  readonly code: StatusCode;
+  /** What to do now, where it is not what the code always asks for. */
+  readonly hint: string | undefined;
+
+  constructor(code: StatusCode, message: string, hint?: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** The error of a source whose content cannot be had from its beginning. */
+export function unusable(what: string, cause?: unknown): SourceError {
+  const hint = "Make a new stream or array of the same content for each call, or pass a path or a Blob.";
+  return new SourceError("FAILED_PRECONDITION", `file is ${what}.`, hint, cause);
+}

@@ -1,0 +1,158 @@
+import type { FileSource, ReadableStreamLike } from "./fileSource.js";
+import { SourceError, unusable } from "./sourceError.js";
+
+/** Bytes that come one after another. */
+export type Stream = AsyncIterable<unknown> | ReadableStreamLike;
+
+/** What a Node Readable tells of itself; older and other streams tell less. */
+interface ReadableState {
+  readonly errored?: unknown;
+  readonly readableDidRead?: boolean;
+  readonly readableEnded?: boolean;
+  readonly destroyed?: boolean;
+  destroy(): void;
+}
+
+// Streams and iterators that were read here: a second reading would give less, without saying so.
+const used = new WeakSet<object>();
+const readers = new WeakMap<object, ReadableStreamDefaultReader<unknown>>();
+
+/** Whether a value is a stream of any kind. */
+export function isStream(value: unknown): value is Stream {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    (Symbol.asyncIterator in value || typeof (value as ReadableStreamLike).getReader === "function")
+  );
+}
+
+/** A stream as a file: it can be read once, and must have at least one byte. */
+export function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
+  let read = false;
+  return {
+    name,
+    size,
+    type: "",
+    get replayable() {
+      return !read;
+    },
+    blob: undefined,
+    streamed: undefined,
+    async check() {
+      const problem = problemOf(stream);
+      if (problem) throw problem;
+    },
+    async *chunks() {
+      const problem = problemOf(stream);
+      if (problem) throw problem.cause ?? problem;
+      read = true;
+      yield* notEmpty(bytesOf(stream));
+    },
+    async close() {
+      if (read) release(stream);
+    },
+  };
+}
+
+/** The bytes of a stream, whose chunks may be text. */
+export async function* bytesOf(stream: Stream): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const chunk of chunksOf(stream)) {
+    if (chunk instanceof Uint8Array) yield chunk;
+    else if (typeof chunk === "string") yield encoder.encode(chunk);
+    else throw new TypeError(`The stream gave ${chunk === null ? "null" : `a ${typeof chunk}`}, not bytes.`);
+  }
+}
+
+async function* notEmpty(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let empty = true;
+  for await (const chunk of chunks) {
+    empty &&= chunk.byteLength === 0;
+    yield chunk;
+  }
+  if (!empty) return;
+  throw new SourceError(
+    "FAILED_PRECONDITION",
+    "The stream ended without a byte: it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
+  );
+}
+
+function problemOf(stream: Stream): SourceError | undefined {
+  if (used.has(stream)) return unusable("a stream that was sent already");
+  return isWebStream(stream) ? problemOfWebStream(stream) : problemOfReadable(stream);
+}
+
+function problemOfReadable(stream: object): SourceError | undefined {
+  if (!isReadable(stream)) return undefined;
+  const { errored, readableDidRead, readableEnded, destroyed } = stream;
+  if (errored) return unusable("a stream that failed before it was sent", errored);
+  if (readableDidRead) return unusable("a stream that was read already, at least in part");
+  if (readableEnded) return unusable("a stream that has ended already");
+  return destroyed ? unusable("a stream that was destroyed") : undefined;
+}
+
+function problemOfWebStream(stream: ReadableStreamLike): SourceError | undefined {
+  if ((stream as { locked?: unknown }).locked === true)
+    return unusable("a stream that is locked to a reader");
+  return isDisturbed(stream) ? unusable("a stream that was read or cancelled already") : undefined;
+}
+
+// A web stream does not say that it was read; a Response refuses such a body, and leaves any other as it was.
+function isDisturbed(stream: ReadableStreamLike): boolean {
+  if (typeof Response === "undefined" || typeof ReadableStream === "undefined") return false;
+  if (!(stream instanceof ReadableStream)) return false;
+  try {
+    void new Response(stream);
+    return false;
+  } catch (error) {
+    return (error as Error).name === "TypeError";
+  }
+}
+
+function isWebStream(stream: object): stream is ReadableStreamLike {
+  return "getReader" in stream;
+}
+
+function isReadable(stream: object): stream is ReadableState {
+  return "destroy" in stream;
+}
+
+// A Readable gives a new iterator each time, any other stream that can be read once gives itself.
+function markUsed(stream: object, iterator: object): void {
+  if (isReadable(stream)) used.add(stream);
+  if (used.has(iterator)) throw unusable("a stream that was sent already");
+  used.add(iterator);
+}
+
+// Safari's streams are not iterable.
+async function* chunksOf(stream: Stream): AsyncGenerator<unknown> {
+  if (isWebStream(stream)) return yield* read(stream);
+  const iterator = stream[Symbol.asyncIterator]();
+  markUsed(stream, iterator);
+  yield* { [Symbol.asyncIterator]: () => iterator };
+}
+
+async function* read(stream: ReadableStreamLike): AsyncGenerator<unknown> {
+  used.add(stream);
+  const reader = stream.getReader() as ReadableStreamDefaultReader<unknown>;
+  readers.set(stream, reader);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+}
+
+// Ended half-way it would keep what is behind it open.
+function release(stream: Stream): void {
+  if (isReadable(stream)) stream.destroy();
+  else
+    void readers
+      .get(stream)
+      ?.cancel()
+      .catch(() => {});
+}

@@ -1,0 +1,15 @@
+import type { Rules } from "../options/validate.js";
+
+/** What the service may refuse in a valid value, and the client leaves to it: another form, unknown fields. */
+export function strictProblem(value: unknown, rules: Rules, name: string): string | undefined {
+  const { pattern, items, properties = {}, additionalProperties } = rules;
+  if (pattern !== undefined && !new RegExp(pattern, "u").test(value as string)) {
+    return `${name} must have the form ${pattern}.`;
+  }
+  const parts = Object.entries(Object(value)).map(([key, part]) => {
+    const found = items ?? (Object.hasOwn(properties, key) ? properties[key] : undefined);
+    if (found) return strictProblem(part, found, items ? `${name}[${key}]` : key);
+    return additionalProperties === false ? `There is no field ${key}.` : undefined;
+  });
+  return parts.find((problem) => problem !== undefined);
+}

@@ -1,0 +1,34 @@
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as bundleSize from "../../bench/scenarios/bundleSize.js";
+import * as manyAtOnce from "../../bench/scenarios/manyAtOnce.js";
+import * as uploadMemory from "../../bench/scenarios/uploadMemory.js";
+import { installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
+
+let packed: PackedPackage;
+let entry: string;
+
+beforeAll(async () => {
+  packed = await installPackedPackage();
+  entry = path.join(packed.installed, "dist", "index.js");
+});
+
+afterAll(() => packed.remove());
+
+test("an upload of 150 MB from a path needs at most 40 MB of memory, also when it is repeated", async () => {
+  const contestants = ["tunerank", "tunerank, one retry"];
+  const megabytes = await uploadMemory.measure({ contestants, rounds: 1, entry });
+  for (const contestant of contestants) expect(megabytes[contestant]?.[0]).toBeLessThanOrEqual(40);
+});
+
+test("2,000 calls at once all settle over at most 128 sockets", async () => {
+  const figures = await manyAtOnce.measure({ calls: 2000, rounds: 1, entry });
+  expect(figures["calls fulfilled"]).toEqual([2000]);
+  expect(figures["sockets at the server"]?.[0]).toBeLessThanOrEqual(128);
+  expect(figures["warnings of Node"]).toEqual([0]);
+});
+
+test("the browser bundle of the whole client stays below 18 kB, minified and gzipped", async () => {
+  const bytes = await bundleSize.measure({ entry });
+  expect(bytes["minified and gzipped"]?.[0]).toBeLessThan(18_000);
+});

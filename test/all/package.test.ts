@@ -1,0 +1,274 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { build } from "esbuild";
+import ts from "typescript";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canaryKey } from "../support/canary.js";
+import { consumer, installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
+import { type Outcome, root, run } from "../support/project.js";
+
+const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
+let packed: PackedPackage;
+
+beforeAll(async () => {
+  packed = await installPackedPackage();
+});
+// A package that could not be packed has told so above.
+afterAll(() => packed?.remove());
+
+describe("the tarball", () => {
+  test("holds the package, its contract and its documents", () => {
+    expect(packed.files).toEqual(
+      expect.arrayContaining([
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "contract/CONTRACT-CHANGELOG.md",
+        "contract/EXTENSIONS.md",
+        "contract/conformance/errors.json",
+        "contract/conformance/retries.json",
+        "dist/index.d.ts",
+        "dist/index.js",
+        "dist/openapi-3.0.json",
+        "dist/openapi.json",
+        "dist/openapi.yaml",
+        "dist/overlays/fern.yaml",
+        "dist/overlays/speakeasy.yaml",
+        "package.json",
+      ]),
+    );
+  });
+
+  test("holds no source, test or script", () => {
+    expect(
+      packed.files.filter(
+        (file) => !/^(dist\/|contract\/(conformance\/)?[A-Za-z.-]+$|[A-Za-z.-]+$)/.test(file),
+      ),
+    ).toEqual([]);
+    expect(packed.files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file))).toEqual([]);
+    const published = packed.files.filter((file) => !file.startsWith("dist/testing/"));
+    expect(published.filter((file) => /test|spec\b/i.test(file))).toEqual([]);
+  });
+
+  test("holds a source map with its source for every module", async () => {
+    const modules = packed.files.filter((file) => file.endsWith(".js"));
+    expect(modules.length).toBeGreaterThan(0);
+    for (const module of modules) {
+      const code = await readFile(path.join(packed.installed, module), "utf8");
+      expect(code).toContain(`//# sourceMappingURL=${path.basename(module)}.map`);
+      const map = JSON.parse(await readFile(path.join(packed.installed, `${module}.map`), "utf8"));
+      // A module that only hands on what others export has no source of its own.
+      const handsOn = /^(import|export) \{[^}]*\}( from "[^"]*")?;$/gm;
+      const own = code
+        .replace(handsOn, "")
+        .replace(/^(import "[^"]*";|\/\/.*|#!.*)$/gm, "")
+        .trim();
+      expect(map.sources.length === 0, module).toBe(own === "");
+      for (const source of map.sources.keys()) expect(map.sourcesContent[source]).toBeTypeOf("string");
+    }
+  });
+
+  test("names no file that is not there", async () => {
+    const manifest = JSON.parse(await readFile(path.join(packed.installed, "package.json"), "utf8"));
+    const named = JSON.stringify([manifest.exports, manifest.imports]).match(/\.\/dist\/[^"]+/g) ?? [];
+    expect(named.length).toBeGreaterThan(0);
+    for (const file of named) expect(packed.files).toContain(file.slice(2));
+  });
+});
+
+describe("the installed package on this Node", () => {
+  const env = { TUNERANK_API_KEY: canaryKey };
+  const names = [
+    "codeOfHttpStatus",
+    "createClient",
+    "httpStatusOfCode",
+    "isStatusError",
+    "StatusError",
+    "throwIfFailed",
+  ];
+  const show = "console.log(Object.keys(m).sort().join()); m.createClient({ baseUrl: 'https://a.example' });";
+  const expected = `${[...names].sort().join()}\n`;
+
+  test("can be imported", async () => {
+    const code = `import * as m from "tunerank"; ${show}`;
+    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], {
+      cwd: packed.user,
+      env,
+    });
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: expected });
+  });
+
+  test("can be required", async () => {
+    const code = `const m = require("tunerank"); require.resolve("tunerank"); ${show}`;
+    const outcome = await run(process.execPath, ["--input-type=commonjs", "-e", code], {
+      cwd: packed.user,
+      env,
+    });
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: expected });
+  });
+
+  test("gives its contract by name", async () => {
+    const code = `
+      import { readFileSync } from "node:fs";
+      const read = (name) => readFileSync(new URL(import.meta.resolve("tunerank/" + name)), "utf8").slice(0, 20);
+      for (const name of ["openapi.yaml", "openapi.json", "openapi-3.0.json"]) console.log(JSON.stringify(read(name)));
+      for (const name of ["fern", "speakeasy"]) console.log(read("overlays/" + name + ".yaml").slice(0, 1));`;
+    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: packed.user });
+    expect(outcome.stdout + outcome.stderr).toMatch(
+      /^"openapi: 3\.1\.0.*"\n"\{\\n {2}\\"openapi\\": \\"3\.1.*"\n"\{\\n {2}\\"openapi\\": \\"3\.0.*"\n#\n#\n$/,
+    );
+  });
+
+  test("makes a call over its own transport", async () => {
+    const code = `
+      import { createServer } from "node:http";
+      import { createClient } from "tunerank";
+      const server = createServer((request, response) => response.end(JSON.stringify({ agent: request.headers["user-agent"] })));
+      server.listen(0, "127.0.0.1", async () => {
+        const baseUrl = "http://127.0.0.1:" + server.address().port;
+        const client = createClient({ baseUrl });
+        console.log((await client.rerank({ query: "q", documents: ["d"] })).agent);
+        server.close();
+      });`;
+    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], {
+      cwd: packed.user,
+      env,
+    });
+    expect(outcome.stdout).toBe(`tunerank/${version} node/${process.versions.node}\n`);
+  });
+});
+
+describe("tunerank/testing of the installed package", () => {
+  const code = `
+    import { createClient } from "tunerank";
+    import { createTestService } from "tunerank/testing";
+    const service = createTestService();
+    const options = { baseUrl: "https://service.test", apiKey: "k", accountId: "acme", dangerouslyAllowBrowser: true };
+    const client = createClient({ ...options, fetch: service.fetch });
+    await client.datasets.upload("d", new Blob(["abc"]), { name: "f" });
+    const { data } = await client.rerank({ query: "b", documents: ["a", "b"] });
+    console.log(data[0].index, service.requests[0].file.sha256.slice(0, 8));`;
+
+  test("answers the installed client", async () => {
+    const flags = ["--input-type=module", "-e", code];
+    const outcome = await run(process.execPath, flags, { cwd: packed.user });
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: "1 ba7816bf\n" });
+  });
+
+  test("is bundled for a browser without a module of Node's, and answers there", async () => {
+    await writeFile(path.join(packed.user, "page.js"), code);
+    const { outputFiles } = await build({
+      entryPoints: [path.join(packed.user, "page.js")],
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      write: false,
+      logLevel: "silent",
+    });
+    const page = `delete globalThis.process; globalThis.document = {};\n${outputFiles[0]?.text}`;
+    const outcome = await run(process.execPath, ["--input-type=module", "-e", page], { cwd: packed.user });
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: "1 ba7816bf\n" });
+  });
+
+  test("is no part of a bundle of createClient", async () => {
+    const entry = 'export { createClient } from "tunerank"';
+    const { outputFiles } = await build({
+      stdin: { contents: entry, resolveDir: packed.user },
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      write: false,
+    });
+    expect(outputFiles[0]?.text).toContain("rerankDocuments");
+    expect(outputFiles[0]?.text).not.toMatch(/createTestService|stand-in/);
+  });
+});
+
+describe("the installed package in a browser", () => {
+  async function inBrowser(code: string, scope = "document = {}"): Promise<Outcome> {
+    const page = `
+      globalThis.${scope};
+      delete globalThis.process;
+      const { createClient, isStatusError } = await import("tunerank");
+      const options = { baseUrl: "https://api.example.com", apiKey: ${JSON.stringify(canaryKey)}, accountId: "acme" };
+      ${code}`;
+    const flags = ["--conditions=browser", "--input-type=module"];
+    return await run(process.execPath, [...flags, "-e", page], { cwd: packed.user });
+  }
+
+  test.each([
+    ["a page", "document = {}"],
+    ["a worker", "importScripts = () => {}"],
+  ])("is refused in %s: every visitor could read the key", async (_where, scope) => {
+    const code = `
+      for (const dangerouslyAllowBrowser of [undefined, false, "true", 1]) {
+        try { createClient({ ...options, dangerouslyAllowBrowser }); } catch (error) {
+          console.log(error.code, error.executed, error.hint.includes("dangerouslyAllowBrowser"));
+        }
+      }`;
+    const { stdout, stderr } = await inBrowser(code, scope);
+    expect(stdout + stderr).toBe("INVALID_ARGUMENT no true\n".repeat(4));
+  });
+
+  test("sends with the page's fetch once it is allowed, and cannot open paths", async () => {
+    const { stdout, stderr } = await inBrowser(`
+      globalThis.fetch = async (url, { method, headers, body }) => {
+        const sent = typeof body === "string" ? body : await body.text();
+        console.log(method, url, headers["user-agent"], sent.includes('filename="f.jsonl"'));
+        return Response.json({});
+      };
+      const client = createClient({ ...options, dangerouslyAllowBrowser: true });
+      await client.datasets.upload("reviews", new Blob(["x"]), { name: "f.jsonl" });
+      await client.datasets.upload("reviews", "f.jsonl").catch((error) => console.log(error.code, error.executed));`);
+    expect(stdout + stderr).toBe(
+      `POST https://api.example.com/v1/accounts/acme/datasets/reviews:upload tunerank/${version} web true\n` +
+        "INVALID_ARGUMENT no\n",
+    );
+  });
+});
+
+describe.each([
+  ["NodeNext", ts.ModuleKind.NodeNext, ts.ModuleResolutionKind.NodeNext],
+  ["Bundler", ts.ModuleKind.ESNext, ts.ModuleResolutionKind.Bundler],
+])(
+  "a user's project with module resolution %s, without the types of Node or the DOM",
+  (_name, module, moduleResolution) => {
+    let program: ts.Program;
+    let declarations: readonly ts.SourceFile[];
+
+    beforeAll(async () => {
+      const file = path.join(packed.user, "use.ts");
+      await writeFile(file, consumer);
+      program = ts.createProgram([file], {
+        module,
+        moduleResolution,
+        target: ts.ScriptTarget.ES2022,
+        lib: ["lib.es2022.d.ts"],
+        types: [],
+        strict: true,
+        skipLibCheck: false,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        noEmit: true,
+      });
+      declarations = program.getSourceFiles().filter(({ fileName }) => fileName.includes("/tunerank/dist/"));
+    });
+
+    test("type-checks, declarations included", () => {
+      const problems = ts.getPreEmitDiagnostics(program).map(({ file, messageText }) => {
+        const text = ts.flattenDiagnosticMessageText(messageText, "\n");
+        return `${file && path.relative(packed.user, file.fileName)}: ${text}`;
+      });
+      expect(problems).toEqual([]);
+    });
+
+    test.each(["openapi-fetch", "operations[", '"node:', "NodeJS."])(
+      "sees no declaration that mentions %s",
+      (text) => {
+        expect(declarations.length).toBeGreaterThan(0);
+        const mentioning = declarations.filter((declaration) => declaration.text.includes(text));
+        expect(mentioning.map(({ fileName }) => path.relative(packed.installed, fileName))).toEqual([]);
+      },
+    );
+  },
+);

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import fc, { type Arbitrary } from "fast-check";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { RetryEvent } from "../../../src/call/decisions.js";
+import { decideRetry } from "../../../src/call/retry.js";
+import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
+import { operationCalls } from "../../support/clients.js";
+import { TestClock } from "../../support/clock.js";
+import { decisionRows, type RowServer } from "../../support/decisionRows.js";
+import { plainClient } from "./support/client.js";
+import { settled } from "./support/failures.js";
+import { inOneRead } from "./support/inOneRead.js";
+import {
+  type Budget,
+  fullBudget,
+  type ModelCall,
+  mostRepeats,
+  type Outcome,
+  outcomeOf,
+  requestTimes,
+  rowOf,
+} from "./support/retryModel.js";
+import { times, within } from "./support/runs.js";
+
+let clock: TestClock;
+beforeEach(() => {
+  clock = new TestClock();
+});
+afterEach(() => {
+  clock.remove();
+  vi.restoreAllMocks();
+});
+
+// Answers without a time, to which one may be added where it changes nothing but the wait.
+const untimed = decisionRows.filter(
+  ({ server, client }) =>
+    "answer" in server &&
+    client === undefined &&
+    server.answer.status !== 204 &&
+    !Object.keys(server.answer.headers ?? {}).some((header) => header.startsWith("retry-after")),
+);
+const exhausted = /429|exhausted/;
+// Of a success Retry-After asks nothing.
+function isError(server: RowServer): boolean {
+  return "answer" in server && server.answer.status >= 300;
+}
+const lost = ["reset-before-headers", "refused", "name-not-found"].map(rowOf);
+
+// Never a whole number: no two things happen at the same time.
+const latencyMs = fc.nat(9_000).map((ms) => ms + 0.37);
+const askedMs = fc.oneof(fc.nat(3_000), fc.nat(70_000));
+const outcome: Arbitrary<Outcome> = fc.oneof(
+  fc.record({ row: fc.constant(undefined), retryAfterMs: fc.constant(undefined), latencyMs }),
+  fc.record({
+    row: fc.constantFrom(...untimed, ...lost),
+    retryAfterMs: fc.constant(undefined),
+    latencyMs,
+  }),
+  fc.record({
+    row: fc.constantFrom(...untimed.filter(({ event, server }) => !exhausted.test(event) && isError(server))),
+    retryAfterMs: askedMs,
+    latencyMs,
+  }),
+  fc.record({
+    row: fc.constantFrom(rowOf("status-429-retry-after-ms"), rowOf("unavailable-named")),
+    retryAfterMs: askedMs,
+    latencyMs,
+  }),
+);
+const call: Arbitrary<ModelCall> = fc.record({
+  operation: fc.constantFrom(...operationCalls.map(({ operation }) => operation)),
+  timeoutMs: fc.integer({ min: 1_000, max: 90_000 }),
+  attemptTimeoutMs: fc.integer({ min: 500, max: 90_000 }).map((ms) => ms + 0.11),
+  maxRetries: fc.nat(5),
+  outcomes: fc.array(outcome, { minLength: 1, maxLength: 4 }),
+});
+// Calls that fail and may be repeated, until the budget is spent.
+const outage: Arbitrary<ModelCall> = call.map((each) => ({
+  ...each,
+  timeoutMs: 90_000,
+  attemptTimeoutMs: 30_000.11,
+  maxRetries: 2,
+  outcomes: [{ row: rowOf("unavailable-named"), retryAfterMs: undefined, latencyMs: 5.37 }],
+}));
+const cases = fc.record({
+  calls: fc.oneof(
+    { weight: 4, arbitrary: fc.array(call, { minLength: 1, maxLength: 16 }) },
+    {
+      weight: 1,
+      arbitrary: fc.array(fc.oneof(outage, call), { minLength: 10, maxLength: 20, size: "max" }),
+    },
+  ),
+  random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+});
+
+async function respond({ row, retryAfterMs, latencyMs }: Outcome): Promise<FetchResponse> {
+  await clock.sleep(latencyMs);
+  if (row === undefined) return { status: 200, headers: new Map(), body: inOneRead("{}") };
+  if (!("answer" in row.server)) {
+    const code = { refused: "ECONNREFUSED", "name-not-found": "ENOTFOUND" }[row.event] ?? "ECONNRESET";
+    throw Object.assign(new Error(code), { code });
+  }
+  const { status, headers = {}, body, text } = row.server.answer;
+  const asked = retryAfterMs === undefined ? {} : { "retry-after-ms": `${retryAfterMs}` };
+  return {
+    status,
+    headers: new Map(Object.entries({ ...headers, ...asked })),
+    body: inOneRead(text ?? (body === undefined ? "" : JSON.stringify(body))),
+  };
+}
+
+test(
+  "calls one after another send what the model sends, when it sends it, and nothing after their deadline",
+  async () => {
+    clock.install();
+    let repeats = 0;
+    let refusedByBudget = 0;
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ calls, random }) => {
+        vi.spyOn(Math, "random").mockReturnValue(random);
+        let sent: number[] = [];
+        let current: ModelCall | undefined;
+        const fetch: FetchLike = (_url, init: { signal: AbortSignal }) => {
+          assert.ok(current);
+          const answer = respond(outcomeOf(current, sent.length));
+          sent.push(clock.now);
+          // As a real one does: it stops when it is told to.
+          const aborted = new Promise<never>((_resolve, reject) => {
+            init.signal.addEventListener("abort", () => reject(new Error("aborted")));
+          });
+          return Promise.race([answer, aborted]);
+        };
+        const client = plainClient("https://api.example.com", { fetch });
+        const budget: Budget = { left: fullBudget };
+        const spent = { repeats: 0, successes: 0 };
+        for (const each of calls) {
+          current = each;
+          sent = [];
+          const { operation, outcomes: _, ...options } = each;
+          const run = operationCalls.find((one) => one.operation === operation);
+          const began = clock.now;
+          const { error } = await clock.until(settled(async () => run?.call(client, options)));
+          const ended = clock.now;
+          check(each, began, sent, ended);
+          const left = budget.left;
+          const expected = requestTimes(each, budget, random);
+          assert.equal(sent.length, expected.length);
+          for (const [nth, at] of expected.entries()) {
+            assert.ok(Math.abs(Number(sent[nth]) - began - at) < 1e-6, `request ${nth + 1}`);
+          }
+          spent.repeats += sent.length - 1;
+          if (error === undefined) spent.successes += 1;
+          // The budget is never below zero, and never above full.
+          assert.ok(spent.repeats * 10 <= fullBudget + spent.successes);
+          if (left < 10) refusedByBudget += 1;
+          repeats += sent.length - 1;
+          // Requests that were given up still answer in their own time.
+          await clock.until(clock.sleep(100_000));
+          assert.equal(clock.waiting, 0);
+        }
+      }),
+      times(1_000),
+    );
+    expect(repeats).toBeGreaterThan(0);
+    expect(refusedByBudget).toBeGreaterThan(0);
+  },
+  within(300_000),
+);
+
+/** What holds whatever the model says. */
+function check(call: ModelCall, began: number, sent: readonly number[], ended: number): void {
+  assert.ok(sent.length <= 1 + Math.min(call.maxRetries, 2));
+  assert.ok(ended - began <= call.timeoutMs + 1);
+  for (const [nth, at] of sent.entries()) {
+    assert.ok(at - began < call.timeoutMs);
+    const before = sent[nth - 1];
+    if (before === undefined) continue;
+    const { row, retryAfterMs = 0, latencyMs } = outcomeOf(call, nth - 1);
+    if (latencyMs >= call.attemptTimeoutMs) continue;
+    assert.ok(at - before >= latencyMs + retryAfterMs - 1e-6);
+    assert.ok(row && mostRepeats(row, call.operation) >= nth);
+  }
+}
+
+const neverRepeated: readonly RetryEvent[] = [
+  ..."dataLoss otherFault refused cancelled redirect tlsFailure html tooLarge ended".split(" "),
+] as RetryEvent[];
+const events: readonly RetryEvent[] = [
+  ...neverRepeated,
+  ..."unavailable gateway exhaustedTimed exhausted deadline unnamedFault namedFault".split(" "),
+  ..."unauthenticated unprocessed neverConnected nameNotFound connectionLost attemptTimeout bodyLost notJson".split(
+    " ",
+  ),
+] as RetryEvent[];
+
+test("a wait is never shorter than asked, never past the deadline, and never longer than 8 s unasked", () => {
+  const inputs = fc.record({
+    operation: fc.constantFrom<OperationId[]>(...operationCalls.map(({ operation }) => operation)),
+    repeatable: fc.constantFrom(undefined, true, false),
+    events: fc.array(fc.constantFrom(...events), { minLength: 1, maxLength: 2 }),
+    code: fc.constantFrom<StatusCode[]>("UNAVAILABLE", "RESOURCE_EXHAUSTED", "UNAUTHENTICATED", "UNKNOWN"),
+    retries: fc.nat(5),
+    maxRetries: fc.nat(10),
+    retryAfterMs: fc.option(fc.nat(90_000), { nil: undefined }),
+    timeLeftMs: fc.double({ min: -10, max: 120_000, noNaN: true }),
+    budget: fc.nat(fullBudget),
+    replayable: fc.boolean(),
+    freshKey: fc.boolean(),
+    random: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+  });
+  let waits = 0;
+  let longest = 0;
+  fc.assert(
+    fc.property(inputs, (input) => {
+      const waitMs = decideRetry(input);
+      if (waitMs === undefined) return;
+      waits += 1;
+      if (waitMs !== input.retryAfterMs) longest = Math.max(longest, waitMs);
+      assert.ok(waitMs >= (input.retryAfterMs ?? 0) && waitMs >= 0);
+      assert.ok(waitMs < input.timeLeftMs);
+      assert.ok(waitMs <= 60_000 && (waitMs === input.retryAfterMs || waitMs <= 8_000));
+      assert.ok(input.budget >= 10 && input.replayable && input.retries < input.maxRetries);
+      assert.ok(!input.events.some((event) => neverRepeated.includes(event)));
+    }),
+    times(50_000),
+  );
+  expect(waits).toBeGreaterThan(0);
+  // Two repeats at most: the wait before the second is the longest there is.
+  expect(longest).toBeLessThan(2_000);
+});

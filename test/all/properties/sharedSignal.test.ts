@@ -1,0 +1,119 @@
+import { getEventListeners } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Client, FetchLike } from "../../../src/index.js";
+import { operationCalls, transports } from "../../support/clients.js";
+import { plainClient } from "./support/client.js";
+import { useEchoServer } from "./support/echoServer.js";
+import { inOneRead } from "./support/inOneRead.js";
+import { runs, within } from "./support/runs.js";
+
+const server = useEchoServer();
+let collect: () => void;
+
+beforeAll(() => {
+  setFlagsFromString("--expose-gc");
+  collect = runInNewContext("gc");
+});
+
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+}
+
+/** So many runs, in whole batches. */
+function hundreds(count: number): number {
+  return Math.ceil(runs(count) / 100) * 100;
+}
+
+/** Makes so many calls, a hundred at once, of all four operations; what they reject with is their own. */
+async function callsOn(client: Client, count: number, signalOf: () => AbortSignal): Promise<void> {
+  for (let made = 0; made < count; made += 100) {
+    const batch = Array.from({ length: 100 }, (_, i) =>
+      operationCalls[i % 4]?.call(client, { signal: signalOf() }),
+    );
+    await Promise.allSettled(batch);
+  }
+  await turn();
+}
+
+// Of ten one is refused, one is lost, and one cannot be read.
+let answered = 0;
+const inTurn: FetchLike = async () => {
+  const turn = answered++ % 10;
+  if (turn === 2) throw Object.assign(new Error("reset"), { code: "ECONNRESET" });
+  return {
+    status: turn === 1 ? 404 : 200,
+    headers: new Map(),
+    body: inOneRead(turn === 3 ? "not JSON" : "{}"),
+  };
+};
+
+function heapUsed(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+test(
+  "100,000 calls on one signal, three in ten of which fail, leave no listener, no timer and no memory",
+  async () => {
+    const { signal } = new AbortController();
+    const client = plainClient("https://api.example.com", { fetch: inTurn });
+    const before = timers();
+    const count = hundreds(100_000);
+    await callsOn(client, hundreds(20_000), () => signal);
+    const heap = heapUsed();
+    await callsOn(client, count - hundreds(20_000), () => signal);
+    expect(answered).toBe(count);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(timers()).toBeLessThanOrEqual(before);
+    // Less than a pointer for each call.
+    expect(heapUsed() - heap).toBeLessThan(8 * count);
+  },
+  within(300_000),
+);
+
+test(
+  "calls that are aborted, before and while they run, leave no listener and no timer",
+  async () => {
+    const client = plainClient("https://api.example.com", { fetch: () => new Promise(() => {}) });
+    const before = timers();
+    const signals: AbortSignal[] = [];
+    let controller = new AbortController();
+    let begun = 0;
+    await callsOn(client, hundreds(10_000), () => {
+      if (begun % 100 === 0) {
+        const mine = new AbortController();
+        controller = mine;
+        signals.push(mine.signal);
+        if (begun % 300 === 0) mine.abort();
+        else setImmediate(() => mine.abort());
+      }
+      begun += 1;
+      return controller.signal;
+    });
+    for (const signal of signals) expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(timers()).toBeLessThanOrEqual(before);
+  },
+  within(300_000),
+);
+
+describe.each(transports)("over $name", ({ options }) => {
+  test(
+    "calls on one signal to a real server leave no listener and no timer",
+    async () => {
+      const { signal } = new AbortController();
+      const client = plainClient(server.url, options);
+      const before = timers();
+      server.requests = 0;
+      const count = hundreds(2_000);
+      await callsOn(client, count, () => signal);
+      expect(server.requests).toBe(count);
+      expect(getEventListeners(signal, "abort")).toEqual([]);
+      await client.close();
+      await expect.poll(timers).toBeLessThanOrEqual(before);
+    },
+    within(300_000),
+  );
+});

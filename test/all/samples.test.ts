@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, inject, test } from "vitest";
+import { program as commandLine } from "../support/commandLine.js";
+import { root, run, temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+// The reference's samples for curl and in Python; those in TypeScript are snippets of the guides.
+const server = useRecordingServer();
+const train = await readFile(path.join(root, "examples/train.jsonl"));
+const snippets = path.join(root, "docs/snippets");
+const account = "/v1/accounts/acme";
+const query = "I forgot my password";
+const documents = ["Choose Reset on the sign-in page.", "Invoices are PDF files."];
+
+const operations = [
+  {
+    name: "rerank",
+    sends: "POST /inference/v1/rerank",
+    body: { query, documents, top_n: 1 },
+    answer: { data: [{ index: 0, relevance_score: 0.9 }] },
+    python: "0 0.9\n",
+  },
+  {
+    name: "scale",
+    sends: `PATCH ${account}/deployments/support-search:scale`,
+    body: { replicaCount: 2 },
+    answer: {},
+    python: "200\n",
+  },
+  {
+    name: "resume",
+    sends: `POST ${account}/reinforcementFineTuningJobs/answer-quality:resume`,
+    body: {},
+    answer: { state: "JOB_STATE_RUNNING" },
+    python: "JOB_STATE_RUNNING\n",
+  },
+  {
+    name: "upload",
+    sends: `POST ${account}/datasets/support-answers:upload`,
+    body: undefined,
+    answer: { filename: "train.jsonl" },
+    python: "train.jsonl\n",
+  },
+];
+
+const programs = { sh: ["bash", "curl"], py: ["python3"] };
+const missing = (program: string) => spawnSync(program, ["--version"]).error !== undefined;
+const environment = (baseUrl: string) => ({
+  TUNERANK_BASE_URL: baseUrl,
+  TUNERANK_API_KEY: "sample-key",
+  TUNERANK_ACCOUNT_ID: "acme",
+});
+
+describe("a sample of the reference", () => {
+  for (const [extension, [program = "", ...others]] of Object.entries(programs)) {
+    test.skipIf([program, ...others].some(missing)).each(operations)(
+      `$name with ${program} makes its request and reads the answer`,
+      async ({ name, sends, body, answer, python }) => {
+        server.reply({ json: answer });
+        const file = path.join(snippets, `${name}.${extension}`);
+        const { exitCode, stdout } = await run(program, [file], { env: environment(server.url) });
+        expect({ exitCode, stdout }).toEqual({
+          exitCode: 0,
+          stdout: extension === "py" ? python : JSON.stringify(answer),
+        });
+        const [request] = server.requests;
+        expect(server.requests.length).toBe(1);
+        expect(`${request?.method} ${request?.url}`).toBe(sends);
+        expect(request?.headers.authorization).toBe("Bearer sample-key");
+        if (body === undefined) {
+          expect(request?.files).toMatchObject([{ part: "file", filename: "train.jsonl", bytes: train }]);
+        } else {
+          expect(request?.headers["content-type"]).toBe("application/json");
+          expect(JSON.parse(`${request?.body}`)).toEqual(body);
+        }
+      },
+    );
+  }
+});
+
+describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
+  test("cli.sh and cliJson.sh run against the contract's mock", async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const command = path.join(temporary, "tunerank");
+    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${commandLine}' "$@"\n`, {
+      mode: 0o755,
+    });
+    const env = { ...environment(inject("mockUrl")), PATH: `${temporary}:${process.env.PATH}` };
+    const shell = (file: string) => run("bash", ["-e", path.join(snippets, file)], { env });
+    const { exitCode, stdout } = await shell("cli.sh");
+    expect(exitCode).toBe(0);
+    await expect(stdout).toMatchFileSnapshot(path.join(snippets, "cli.out.txt"));
+    expect(await shell("cliJson.sh")).toMatchObject({ exitCode: 0, stdout: "JOB_STATE_RUNNING\n" });
+    await remove();
+  });
+
+  test("curl.sh calls all four operations", async () => {
+    server.reply({ json: {} });
+    const env = environment(server.url);
+    const { exitCode, stdout } = await run("bash", ["-e", path.join(snippets, "curl.sh")], { env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "{}{}{}{}" });
+    const sent = server.requests.map(({ method, url }) => `${method} ${url}`);
+    expect(sent).toEqual(operations.map(({ sends }) => sends));
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+      Array(4).fill("Bearer sample-key"),
+    );
+    expect(server.requests[3]?.files).toMatchObject([{ part: "file", bytes: train }]);
+  });
+});

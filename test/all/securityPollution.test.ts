@@ -1,0 +1,195 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import path from "node:path";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canaryKey } from "../support/canary.js";
+import { root, run, temporaryFolder } from "../support/project.js";
+import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+
+const clientOptions =
+  "baseUrl apiKey accountId rerankModel connectTimeoutMs maxConnections agent userAgent fetch allowInsecureHttp " +
+  "dangerouslyAllowBrowser timeoutMs attemptTimeoutMs maxRetries repeatable onAttempt headers signal " +
+  "TUNERANK_ACCOUNT_ID";
+const callOptions = "name size contentType onProgress verifyBytes maxResponseBytes";
+const fields = "query model documents top_n task return_documents replicaCount account_id job_id";
+const answerFields =
+  "data index relevance_score document usage prompt_tokens total_tokens bytes detail error";
+const errorFields =
+  "code executed codeSource inferred httpStatus operation requestId retryAfterMs hint cause attempts message reason " +
+  "phase events requested hostname port errors rerankDocuments scaleDeployment";
+const headerNames =
+  "authorization host accept user-agent content-type content-length x-polluted x-request-id request-id retry-after " +
+  "retry-after-ms set-cookie connection";
+const ofOpenapiFetch =
+  "Request querySerializer bodySerializer pathSerializer requestInitExt middleware params parseAs path header cookie";
+const ofFetch =
+  "method redirect credentials mode cache referrer referrerPolicy integrity keepalive duplex dispatcher window priority";
+const ofNode =
+  "protocol socketPath auth setHost localAddress localPort family lookup createConnection defaultPort " +
+  "_defaultAgent insecureHTTPParser maxHeaderSize uniqueHeaders joinDuplicateHeaders timeout";
+const ofDescriptors = "get set value writable enumerable configurable";
+const ofTheLanguage = "toJSON then toString valueOf length href blob stream status body aborted";
+
+// The names of numbers are tried with one, too.
+const ofNumbers = `${clientOptions} ${callOptions} ${answerFields} retryAfterMs httpStatus length`;
+
+// Node itself reads these from objects that it makes: a call then fails, and so does every other use of Node.
+const readByNode: Readonly<Record<string, readonly string[]>> = {
+  "node:http": ["signal", "timeout"],
+  fetch: (
+    "signal timeout query body aborted mode referrer dispatcher window status get set error " +
+    "maxHeaderSize socketPath localAddress localPort"
+  ).split(" "),
+};
+
+const replies: Readonly<Record<string, Reply>> = {
+  object: { json: { ok: true } },
+  "not found": { status: 404, json: { code: "NOT_FOUND" } },
+  "refused key": { status: 401, json: { message: "no" } },
+  overloaded: { status: 503, text: "" },
+  "web page": { text: "<html><title>Sign in</title></html>" },
+  ranking: {
+    json: {
+      data: [
+        { index: 1, relevance_score: 2 },
+        { index: 0, relevance_score: 1 },
+      ],
+    },
+  },
+  "bad ranking": { json: { data: [{}] } },
+};
+
+let program: string;
+let closedUrl: string;
+let remove: () => Promise<void>;
+beforeAll(async () => {
+  const temporary = await temporaryFolder();
+  ({ remove } = temporary);
+  program = path.join(temporary.folder, "pollutedCalls.mjs");
+  // Bundled as it is shipped: tsx adds calls of its own, which a polluted `get` breaks.
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["test/support/pollutedCalls.ts"],
+    outfile: program,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "es2022",
+    conditions: ["tunerank-source"],
+  });
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  closedUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  listener.close();
+  await once(listener, "close");
+});
+afterAll(() => remove());
+
+type Outcome = { readonly error?: { readonly name?: string; readonly code?: string } } | null;
+
+interface Seen {
+  readonly requests: Readonly<Record<string, readonly string[]>>;
+  readonly outcomes: Readonly<Record<string, readonly Outcome[]>>;
+}
+
+async function callWith(transport: string, names: readonly string[]): Promise<Seen> {
+  server.reply(({ headers }, response) => {
+    const reply = replies[String(headers["x-answer"])];
+    if (reply === undefined) response.destroy();
+    return reply;
+  });
+  const { stdout, stderr } = await run(process.execPath, [program], {
+    env: {
+      TUNERANK_API_KEY: canaryKey,
+      URL: server.url,
+      CLOSED_URL: closedUrl,
+      TRANSPORT: transport,
+      NAMES: names.join(" "),
+      NUMBERS: ofNumbers,
+    },
+  });
+  expect(stderr).toBe("");
+  const requests: Record<string, string[]> = {};
+  for (const request of server.requests) {
+    const tag = String(request.headers["x-tag"]);
+    requests[tag] = [...(requests[tag] ?? []), written(request)];
+  }
+  return { requests, outcomes: JSON.parse(stdout) };
+}
+
+/** All of a request but the tag and the boundary, which is another each time. */
+function written({ method, url, headers, body }: ReceivedRequest): string {
+  const { "x-tag": _, ...others } = headers;
+  const boundary = /boundary=(\S+)/.exec(headers["content-type"] ?? "")?.[1] ?? "";
+  return JSON.stringify([method, url, others, body.toString()]).replaceAll(boundary || "\0", "boundary");
+}
+
+const all = [
+  clientOptions,
+  callOptions,
+  fields,
+  answerFields,
+  errorFields,
+  headerNames,
+  ofOpenapiFetch,
+  ofFetch,
+]
+  .concat(ofNode, ofDescriptors, ofTheLanguage)
+  .flatMap((names) => names.split(" "));
+
+function typesOf(name: string): readonly string[] {
+  return ["string", "object", "function", ...(ofNumbers.split(" ").includes(name) ? ["number"] : [])];
+}
+
+describe.each(["node:http", "fetch"])("over %s, on Object.prototype", (transport) => {
+  const names = [...new Set(all)].filter((name) => !readByNode[transport]?.includes(name));
+  let seen: Seen;
+  beforeAll(async () => {
+    seen = await callWith(transport, names);
+  });
+
+  test("nothing gives the requests and outcomes to compare with", () => {
+    expect(seen.requests.clean).toHaveLength(15);
+    expect(seen.requests.clean?.join()).not.toContain("polluted");
+    const codes = seen.outcomes.clean?.map((outcome) => outcome?.error?.code).filter(Boolean);
+    expect(codes?.join(" ")).toBe(
+      "NOT_FOUND UNAUTHENTICATED UNAVAILABLE INTERNAL UNAVAILABLE UNAVAILABLE INVALID_ARGUMENT CANCELLED INTERNAL " +
+        "INVALID_ARGUMENT",
+    );
+  });
+
+  describe.each(names)("%s", (name) => {
+    test.each(typesOf(name))("as a %s changes nothing", (type) => {
+      const tag = `${name}:${type}`;
+      if (tag === "then:function") {
+        // Every object is then a promise that never settles: some calls do not come to be sent.
+        expect(seen.requests.clean).toEqual(expect.arrayContaining([...(seen.requests[tag] ?? [])]));
+        return;
+      }
+      expect(seen.requests[tag]).toEqual(seen.requests.clean);
+      expect(seen.outcomes[tag]).toEqual(seen.outcomes.clean);
+    });
+  });
+});
+
+describe("over fetch, on Object.prototype, where Node's fetch cannot make a request,", () => {
+  const names = ["get", "set"];
+  let seen: Seen;
+  beforeAll(async () => {
+    seen = await callWith("fetch", names);
+  });
+
+  describe.each(names)("%s", (name) => {
+    test.each(typesOf(name))(
+      "as a %s ends every call in a StatusError, never in a bare TypeError",
+      (type) => {
+        const errors = seen.outcomes[`${name}:${type}`]?.flatMap((outcome) => outcome?.error ?? []);
+        expect(errors?.length).toBeGreaterThan(10);
+        for (const error of errors ?? []) expect(error).toMatchObject({ name: "StatusError" });
+      },
+    );
+  });
+});

@@ -1,0 +1,14 @@
+// Every test, the slow ones and the type tests too: `npm run test:all`.
+import { configDefaults, type ViteUserConfig } from "vitest/config";
+import base from "../../vitest.config.js";
+
+const config: ViteUserConfig = {
+  ...base,
+  test: {
+    ...base.test,
+    exclude: configDefaults.exclude,
+    typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
+  },
+};
+
+export default config;

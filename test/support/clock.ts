@@ -1,0 +1,141 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach } from "vitest";
+
+/**
+ * Time that passes when a test says so, however busy the machine is. It stands in for `setTimeout`, `clearTimeout` and
+ * `performance.now`; sockets, Node's own timers and `node:timers/promises` keep real time.
+ */
+export class TestClock {
+  /** Milliseconds; a whole number, so that sums of them are exact. */
+  now: number = Math.ceil(performance.now());
+  readonly #timers: Set<TestTimer> = new Set();
+  #restore: (() => void) | undefined;
+
+  install(): void {
+    const { setTimeout, clearTimeout } = globalThis;
+    const own = Object.getOwnPropertyDescriptor(performance, "now");
+    Object.assign(globalThis, {
+      setTimeout: (run: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
+        new TestTimer(this, this.#timers, () => run(...given), Math.max(0, Number(ms) || 0)),
+      clearTimeout: (timer: unknown) => {
+        // Node's own fetch and others clear what they began before.
+        if (timer instanceof TestTimer) this.#timers.delete(timer);
+        else clearTimeout(timer as NodeJS.Timeout);
+      },
+    });
+    Object.defineProperty(performance, "now", { configurable: true, writable: true, value: () => this.now });
+    this.#restore = () => {
+      Object.assign(globalThis, { setTimeout, clearTimeout });
+      Reflect.deleteProperty(performance, "now");
+      if (own) Object.defineProperty(performance, "now", own);
+    };
+  }
+
+  remove(): void {
+    this.#restore?.();
+    this.#timers.clear();
+  }
+
+  /** How many timers wait. */
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  /** Lets time pass. What falls due on the way runs in its order, each at its own time. */
+  pass(ms: number): void {
+    const until = this.now + ms;
+    for (let next = this.#next(); next && next.at <= until; next = this.#next()) this.#run(next);
+    this.now = until;
+  }
+
+  /** Whether something waits for exactly this long from now. */
+  isAwaited(ms: number): boolean {
+    return [...this.#timers].some(({ at }) => at === this.now + ms);
+  }
+
+  /** Resolves once something waits for exactly this long from now. */
+  async waitsFor(ms: number): Promise<void> {
+    while (!this.isAwaited(ms)) await turn();
+  }
+
+  /** Lets so much time pass once something waits for exactly that long. */
+  async passWhenWaiting(ms: number): Promise<void> {
+    await this.waitsFor(ms);
+    this.pass(ms);
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
+  /** Lets time pass from timer to timer until the promise is settled: only for what waits for timers and nothing else. */
+  async until<T>(promise: Promise<T>): Promise<T> {
+    let settled = false;
+    const done = promise.finally(() => {
+      settled = true;
+    });
+    done.catch(() => {});
+    for (;;) {
+      await turn();
+      if (settled) return done;
+      const next = this.#next();
+      if (!next) throw new Error("A call waits for nothing.");
+      this.#run(next);
+    }
+  }
+
+  #next(): TestTimer | undefined {
+    let first: TestTimer | undefined;
+    for (const timer of this.#timers) if (!first || timer.at < first.at) first = timer;
+    return first;
+  }
+
+  #run(timer: TestTimer): void {
+    this.#timers.delete(timer);
+    this.now = Math.max(this.now, timer.at);
+    timer.run();
+  }
+}
+
+/** What setTimeout returns. */
+class TestTimer {
+  at = 0;
+  readonly run: () => void;
+  readonly #clock: TestClock;
+  readonly #among: Set<TestTimer>;
+  readonly #ms: number;
+
+  constructor(clock: TestClock, among: Set<TestTimer>, run: () => void, ms: number) {
+    this.#clock = clock;
+    this.#among = among;
+    this.#ms = ms;
+    this.run = run;
+    this.refresh();
+  }
+
+  refresh(): this {
+    this.at = this.#clock.now + this.#ms;
+    this.#among.add(this);
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  hasRef(): boolean {
+    return true;
+  }
+}
+
+/** A clock for the tests of the calling file, each of which moves it by itself. */
+export function useTestClock(): TestClock {
+  const clock = new TestClock();
+  beforeEach(() => clock.install());
+  afterEach(() => clock.remove());
+  return clock;
+}
