@@ -4,7 +4,7 @@ import { generators, root } from "./folders.js";
 
 /** An error answer of the conformance data. */
 export interface ErrorRow {
-  readonly description: string;
+  readonly name: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

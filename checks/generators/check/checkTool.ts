@@ -66,9 +66,9 @@ async function compareAll(
   const calls = isCaller ? await compareCalls([...supported, "error"], setting, readings) : {};
   const { nulls = [], newer = [], ...examples } = compareJobs(setting.expectation.readings, readings);
   const rows = isCaller ? setting.answers.errors : [];
-  const lost = rows.flatMap(({ status, description }, index) => {
+  const lost = rows.flatMap(({ status, name }, index) => {
     const got = readings.errors?.[index];
-    return got === status ? [] : [{ status, problem: `error ${status}, ${description}: got ${got}` }];
+    return got === status ? [] : [{ status, problem: `error ${status}, ${name}: got ${got}` }];
   });
   const excused = new Set(tool.shortfall?.statuses ?? []);
   const unexpected = lost.filter(({ status }) => !excused.has(status)).map(({ problem }) => problem);

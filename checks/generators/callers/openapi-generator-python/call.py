@@ -75,7 +75,7 @@ print(
             },
             "scale": scaled,
             "upload": {"filename": stored.filename, "bytes": stored.bytes},
-            "error": {"status": missing.status, "code": json.loads(missing.body)["code"]},
+            "error": {"status": missing.status, "code": json.loads(missing.body or "{}")["code"]},
             "jobs": {id: try_resume(id) for id in os.environ["TUNERANK_JOBS"].split(",")},
             "errors": [fail(f"error-{row}").status for row in range(int(os.environ["TUNERANK_ERRORS"]))],
         }
