@@ -14,11 +14,11 @@ const tables: Readonly<Record<string, readonly string[]>> = {
   RerankResponse: ["object: string", "model: string", "data: array of RerankResult", "usage: RerankUsage"],
   RerankResult: ["index: integer", "relevance_score: number", "document: string"],
   RerankUsage: ["prompt_tokens: integer", "total_tokens: integer"],
-  ResumeReinforcementFineTuningJobRequest: [],
-  ScaleDeploymentRequest: ["replicaCount: integer"],
-  ScaleDeploymentResponse: [],
-  UploadDatasetFileRequest: ["file: string, binary"],
-  UploadDatasetFileResponse: [
+  JobResumption: [],
+  DeploymentScale: ["replicaCount: integer"],
+  DeploymentScaleResult: [],
+  DatasetUpload: ["file: string, binary"],
+  DatasetFile: [
     "id: string",
     "object: string",
     "bytes: integer",

@@ -38,7 +38,7 @@ const brand = Symbol.for("tunerank.StatusError");
 
 /**
  * The one error every call rejects with.
- * Its message begins with the code in brackets. (Interface document: Errors.)
+ * Its message begins with the code in brackets. (Contract: schema `Code`.)
  */
 export class StatusError extends Error {
   override get name(): "StatusError" {

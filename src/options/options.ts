@@ -70,7 +70,7 @@ export interface FetchResponse {
 export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"> {
   /** The service's address, such as `https://api.example.com`. @default TUNERANK_BASE_URL */
   baseUrl?: string | undefined;
-  /** The API key. (Interface document: Authentication.) @default TUNERANK_API_KEY */
+  /** The API key. (Contract: `bearerAuth`.) @default TUNERANK_API_KEY */
   apiKey?: ApiKey | undefined;
   /** The account whose resources are meant; rerank needs none. @default TUNERANK_ACCOUNT_ID */
   accountId?: string | undefined;

@@ -10,7 +10,7 @@ import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { handleErrors, openFile } from "../files/openFile.js";
 import { requests } from "../generated/contract.js";
-import type { UploadDatasetFileResponse } from "../generated/types.js";
+import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 
@@ -45,13 +45,13 @@ export interface UploadOptions extends CallOptions {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
    * Compare the answer's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
-   * differ. The interface document does not say what `bytes` counts.
+   * differ. What `bytes` counts is not documented.
    * @default false
    */
   verifyBytes?: boolean | undefined;
 }
 
-/** Datasets of an account. (Interface document: Endpoints, Upload dataset file.) */
+/** Datasets of an account. (Contract: `uploadDatasetFile`.) */
 export interface Datasets {
   /**
    * Uploads one file of up to 150 MB to a dataset in a single request. Its format is the service's to check.
@@ -66,20 +66,12 @@ export interface Datasets {
    * broken off before its end, so that nothing is stored).
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
-  upload(
-    datasetId: string,
-    file: UploadFile,
-    options?: UploadOptions,
-  ): CallPromise<UploadDatasetFileResponse>;
+  upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile>;
 }
 
 /** @internal Makes {@link Datasets} with a client's settings. */
 export function createDatasets(client: ClientSettings): Datasets {
-  function upload(
-    datasetId: string,
-    file: UploadFile,
-    options?: UploadOptions,
-  ): CallPromise<UploadDatasetFileResponse> {
+  function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
     return startCall("uploadDatasetFile", () => openAndSend(client, datasetId, file, options));
   }
   return { upload };
@@ -90,7 +82,7 @@ async function openAndSend(
   datasetId: string,
   file: UploadFile,
   options: UploadOptions | undefined,
-): Promise<Outcome<UploadDatasetFileResponse>> {
+): Promise<Outcome<DatasetFile>> {
   handleErrors(file);
   const own = ownProperties(options, "options");
   const settings = callSettings(client, own);
@@ -107,8 +99,7 @@ async function openAndSend(
       operation: "uploadDatasetFile",
       path,
       body: new Multipart("file", type, part),
-      read: (value: object) =>
-        verify ? verified(value, progress.sentBytes) : (value as UploadDatasetFileResponse),
+      read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
     } as const;
     return await makeCall(client, call, settings);
   } finally {
@@ -137,9 +128,9 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
   return progress;
 }
 
-function verified(value: object, sentBytes: number): UploadDatasetFileResponse | Unusable {
+function verified(value: object, sentBytes: number): DatasetFile | Unusable {
   const bytes = memberOf(value, "bytes");
-  if (bytes === sentBytes) return value as UploadDatasetFileResponse;
+  if (bytes === sentBytes) return value as DatasetFile;
   const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
   return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
 }

@@ -6,7 +6,7 @@ import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 import { validate } from "../options/validate.js";
 
-/** Deployments of an account. (Interface document: Endpoints, Scale a deployment.) */
+/** Deployments of an account. (Contract: `scaleDeployment`.) */
 export interface Deployments {
   /**
    * Sets the number of replicas a deployment should have; 0 stops it. Resolves to nothing once the service

@@ -10,11 +10,11 @@ import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
 const { body: rules } = requests.rerankDocuments;
 
-/** Ranks documents by their relevance to a query. (Interface document: Endpoints, Rerank documents.) */
+/** Ranks documents by their relevance to a query. (Contract: `rerankDocuments`.) */
 export interface Rerank {
   /**
    * Ranks documents by their relevance to a query, most relevant first. Needs no account.
-   * Repeating it is safe. (Interface document: Endpoints, Rerank documents.)
+   * Repeating it is safe. (Contract: `rerankDocuments`.)
    *
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
    * @example

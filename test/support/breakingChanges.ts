@@ -39,11 +39,9 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "a new request field is required",
     change: (d) => {
-      addRequired(d, "ScaleDeploymentRequest", "reason");
+      addRequired(d, "DeploymentScale", "reason");
     },
-    breaks: [
-      "ScaleDeploymentRequest.reason, in requests: is now required. Breaks callers (scaleDeployment).",
-    ],
+    breaks: ["DeploymentScale.reason, in requests: is now required. Breaks callers (scaleDeployment)."],
   },
   {
     name: "a request field is removed",
@@ -72,10 +70,10 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "a least value is raised",
     change: (d) => {
-      field(d, "ScaleDeploymentRequest", "replicaCount").minimum = 1;
+      field(d, "DeploymentScale", "replicaCount").minimum = 1;
     },
     breaks: [
-      "ScaleDeploymentRequest.replicaCount, in requests: minimum was 0, is 1. Breaks callers (scaleDeployment).",
+      "DeploymentScale.replicaCount, in requests: minimum was 0, is 1. Breaks callers (scaleDeployment).",
     ],
   },
   {
@@ -84,7 +82,7 @@ export const breakingChanges: readonly BreakingChange[] = [
       makeExclusive(d);
     },
     breaks: [
-      "ScaleDeploymentRequest.replicaCount, in requests: minimum was 0, is 0, exclusive. Breaks callers (scaleDeployment).",
+      "DeploymentScale.replicaCount, in requests: minimum was 0, is 0, exclusive. Breaks callers (scaleDeployment).",
     ],
   },
   {
@@ -179,21 +177,21 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "a smaller file is taken",
     change: (d) => {
-      field(d, "UploadDatasetFileRequest", "file")["x-max-bytes"] = 150_000_000;
+      field(d, "DatasetUpload", "file")["x-max-bytes"] = 150_000_000;
     },
     breaks: [
-      "UploadDatasetFileRequest.file, in requests: x-max-bytes was 157286400, is 150000000. Breaks callers (uploadDatasetFile).",
+      "DatasetUpload.file, in requests: x-max-bytes was 157286400, is 150000000. Breaks callers (uploadDatasetFile).",
     ],
     oasdiff: "silent",
   },
   {
     name: "the name of the part changes",
     change: (d) => {
-      rename(schema(d, "UploadDatasetFileRequest"), "file", "data");
+      rename(schema(d, "DatasetUpload"), "file", "data");
     },
     breaks: [
-      "UploadDatasetFileRequest.file, in requests: is gone. Breaks callers (uploadDatasetFile).",
-      "UploadDatasetFileRequest.data, in requests: is now required. Breaks callers (uploadDatasetFile).",
+      "DatasetUpload.file, in requests: is gone. Breaks callers (uploadDatasetFile).",
+      "DatasetUpload.data, in requests: is now required. Breaks callers (uploadDatasetFile).",
     ],
   },
   {
@@ -334,10 +332,10 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "an answer's field changes its type",
     change: (d) => {
-      field(d, "UploadDatasetFileResponse", "bytes").type = "string";
+      field(d, "DatasetFile", "bytes").type = "string";
     },
     breaks: [
-      "UploadDatasetFileResponse.bytes, in answers: type was integer, is string. Breaks readers of answers (uploadDatasetFile).",
+      "DatasetFile.bytes, in answers: type was integer, is string. Breaks readers of answers (uploadDatasetFile).",
     ],
   },
   {

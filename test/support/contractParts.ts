@@ -23,7 +23,7 @@ export function addRequired(d: Part, name: string, property: string): void {
 
 /** Replaces the least number of replicas by an exclusive one. */
 export function makeExclusive(d: Part): void {
-  const replicas = field(d, "ScaleDeploymentRequest", "replicaCount");
+  const replicas = field(d, "DeploymentScale", "replicaCount");
   delete replicas.minimum;
   replicas.exclusiveMinimum = 0;
 }

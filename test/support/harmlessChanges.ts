@@ -44,7 +44,7 @@ export const harmlessChanges: readonly HarmlessChange[] = [
   {
     name: "a request field becomes optional",
     change: (d) => {
-      remove(schema(d, "ScaleDeploymentRequest").required, "replicaCount");
+      remove(schema(d, "DeploymentScale").required, "replicaCount");
     },
   },
   {
@@ -68,7 +68,7 @@ export const harmlessChanges: readonly HarmlessChange[] = [
   {
     name: "a larger file is taken",
     change: (d) => {
-      field(d, "UploadDatasetFileRequest", "file")["x-max-bytes"] = 314_572_800;
+      field(d, "DatasetUpload", "file")["x-max-bytes"] = 314_572_800;
     },
   },
   {
@@ -86,7 +86,7 @@ export const harmlessChanges: readonly HarmlessChange[] = [
   {
     name: "a closed request is opened",
     change: (d) => {
-      schema(d, "ResumeReinforcementFineTuningJobRequest").additionalProperties = true;
+      schema(d, "JobResumption").additionalProperties = true;
     },
   },
   {

@@ -64,7 +64,7 @@ fun rerank(): Map<String, Any?> {
             task = "Find the capital.",
         )
     val best = RerankApi(base).rerankDocuments(request).`data`.first()
-    return mapOf("index" to best.index, "relevanceScore" to best.relevanceScore, "document" to best.document)
+    return mapOf("index" to best.index, "relevanceScore" to best.relevanceScore.toDouble(), "document" to best.document)
 }
 
 fun upload(): Map<String, Any?> {
