@@ -50,11 +50,11 @@ export function rename(object: Part, property: string, by: string): void {
 
 export function addValue(d: Part, name: string, value: string, constant: string): void {
   schema(d, name).enum.unshift(value);
-  schema(d, name)["x-enum-varnames"].unshift(constant);
+  schema(d, name)["x-enumNames"].unshift(constant);
 }
 
 export function dropValue(d: Part, name: string, value: string): void {
-  const { enum: values, "x-enum-varnames": constants } = schema(d, name);
+  const { enum: values, "x-enumNames": constants } = schema(d, name);
   constants.splice(values.indexOf(value), 1);
   remove(values, value);
 }
