@@ -7,9 +7,11 @@ import { readAnswers } from "./check/answers.js";
 import { checkSchemathesis } from "./check/checkSchemathesis.js";
 import { checkTool, type Expectation } from "./check/checkTool.js";
 import { emptyFolder, root } from "./check/folders.js";
+import { checkLinter } from "./check/linter.js";
 import { makeOwnCalls } from "./check/ownCalls.js";
 import { startRecordingMock } from "./check/recordingMock.js";
 import { printResult, printTable, type Result, writeResults } from "./check/results.js";
+import { linters } from "./linters/index.js";
 import { tools } from "./tools/index.js";
 
 const { values: options } = parseArgs({
@@ -38,6 +40,12 @@ const setting = { mock, answers, env, documents, expectation: await expectation(
 const checks = [
   ...tools.flatMap((tool) =>
     tool.documents.map((document) => ({ name: tool.name, check: () => checkTool(tool, document, setting) })),
+  ),
+  ...linters.flatMap((linter) =>
+    linter.documents.map((document) => ({
+      name: linter.name,
+      check: () => checkLinter(linter, document, documents),
+    })),
   ),
   ...["openapi.json", "openapi-3.0.json"].map((document) => ({
     name: "schemathesis",

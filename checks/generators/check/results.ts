@@ -40,8 +40,18 @@ export interface SchemathesisRow {
   readonly date: string;
 }
 
+/** What a linter found in a document; a row of docs/data/generators.json. */
+export interface LinterRow {
+  readonly tool: string;
+  readonly version: string;
+  readonly document: string;
+  readonly command: string;
+  readonly findings: string;
+  readonly date: string;
+}
+
 /** What came of one tool and one document. */
-export interface Result<Row = ClientRow | SchemathesisRow> {
+export interface Result<Row = ClientRow | SchemathesisRow | LinterRow> {
   readonly row: Row;
   /** The toolchains that were not there; then nothing was tried. */
   readonly skippedFor: readonly string[];
@@ -75,6 +85,7 @@ function cellsOf({ row, skippedFor }: Result): string[] {
     const { operations, requests, failures } = row;
     return [tool, version, document, `${operations} tested`, `${requests} requests`, `${failures} failures`];
   }
+  if ("findings" in row) return [tool, version, document, `findings: ${row.findings}`];
   const { compiled, called, callable, jobs, newer, nulls, errors, errorRows } = row;
   const build = compiled === "yes" ? "compiled" : compiled === "no" ? "NOT COMPILED" : compiled;
   if (compiled === "generated only" || compiled === "parsed") return [tool, version, document, build];
@@ -93,11 +104,12 @@ function cellsOf({ row, skippedFor }: Result): string[] {
 /** Keeps the results for the docs. */
 export async function writeResults(results: readonly Result[]): Promise<void> {
   const rows = results.map(({ row }) => row);
-  const [clients, schemathesis] = [
-    rows.filter((row) => "called" in row),
-    rows.filter((row) => "failures" in row),
-  ];
+  const data = {
+    clients: rows.filter((row) => "called" in row),
+    linters: rows.filter((row) => "findings" in row),
+    schemathesis: rows.filter((row) => "failures" in row),
+  };
   const folder = join(root, "docs/data");
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "generators.json"), `${JSON.stringify({ clients, schemathesis }, null, 2)}\n`);
+  await writeFile(join(folder, "generators.json"), `${JSON.stringify(data, null, 2)}\n`);
 }

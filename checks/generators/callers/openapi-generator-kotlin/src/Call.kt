@@ -19,12 +19,11 @@ val json = Moshi.Builder().build().adapter(Any::class.java).serializeNulls()
 
 fun main() {
     ApiClient.accessToken = env.getValue("TUNERANK_API_KEY")
-    val scaled = DeploymentsApi(base).scaleDeployment("acme", "support-search", DeploymentScale(2))
     val readings =
         mapOf(
             "resume" to resume("answer-quality"),
             "rerank" to rerank(),
-            "scale" to scaled,
+            "scale" to DeploymentsApi(base).scaleDeployment("acme", "support-search", DeploymentScale(2)),
             "upload" to upload(),
             "error" to fail("missing").let { (status, body) -> mapOf("status" to status, "code" to codeOf(body)) },
             "jobs" to env.getValue("TUNERANK_JOBS").split(",").associateWith(::tryResume),
