@@ -43,8 +43,8 @@ export interface Client {
    */
   withOptions(options: SharedOptions): Client;
   /**
-   * Ends idle connections; those at work end with their calls. A client that is only forgotten keeps no process
-   * alive, so this is for programs that want their sockets gone at once.
+   * Ends idle connections; busy ones end with their calls. A client that is not closed keeps no process alive, so
+   * this is for programs that want their sockets closed at once.
    */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
@@ -90,9 +90,16 @@ function build(options: ClientOptions, shared: Shared): Client {
     datasets: createDatasets(settings),
     withOptions: (changes) => build(merge(options, changes), shared),
     close,
-    // Older browsers lack the symbol; there the member is never asked for.
+    // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
+    // What console.log shows: never the key.
+    [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(settings),
   };
+}
+
+function shownAs({ baseUrl, accountId }: ClientSettings): string {
+  const account = accountId === undefined ? "" : `, accountId: ${JSON.stringify(accountId)}`;
+  return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
 function transportOf({ fetch, maxConnections = 128, agent }: ClientOptions): Transport {
@@ -106,7 +113,7 @@ function transportOf({ fetch, maxConnections = 128, agent }: ClientOptions): Tra
   throw invalid("agent has no effect on fetch: pass one of the two.");
 }
 
-// Nothing is gathered with `...rest`: that object would inherit again.
+// No `...rest` here: rest objects inherit from Object.prototype.
 function clientSettings(options: ClientOptions, { transport, budget }: Shared): ClientSettings {
   const { accountId = environment("TUNERANK_ACCOUNT_ID") } = options;
   const { connectTimeoutMs = defaultConnectTimeoutMs, maxRetries = defaultMaxRetries } = options;
@@ -142,12 +149,12 @@ function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
 function required<T>(value: T | undefined, option: string, variable: string): T | string {
   const found = value ?? environment(variable);
   if (found !== undefined) return found;
-  throw invalid(`No ${option}: pass ${option} to createClient, or set ${variable}.`, {
+  throw invalid(`There is no ${option}.`, {
     hint: `Pass ${option} to createClient, or set the environment variable ${variable}.`,
   });
 }
 
-// Workers and browsers have no process; an empty variable is as good as none.
+// Workers and browsers have no process; an empty variable counts as unset.
 function environment(variable: string): string | undefined {
   const env = globalThis.process?.env ?? {};
   return (Object.hasOwn(env, variable) && env[variable]) || undefined;

@@ -77,7 +77,7 @@ test("object of a rerank answer is always list", () => {
 });
 
 test("fields have the service's defaults and no others", () => {
-  expect(everyField("default")).toEqual({
+  expect(everyField("default"), "a default of the service's belongs into this table, too").toEqual({
     "RerankRequest.return_documents": true,
     "ReinforcementFineTuningJob.chunkSize": 200,
     "ReinforcementFineTuningJob.maxInferenceReplicaCount": 1,
@@ -86,7 +86,7 @@ test("fields have the service's defaults and no others", () => {
 });
 
 test("fields have the service's limits and no others", () => {
-  expect(everyField("minimum")).toEqual({
+  expect(everyField("minimum"), "a limit of the service's belongs into this table, too").toEqual({
     "RerankRequest.top_n": 1,
     "DeploymentScale.replicaCount": 0,
     "ReinforcementFineTuningJob.chunkSize": 1,

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type ContractSchema, schemaNamed } from "./support/contract.js";
 
+const here = "test/contractSchemas.test.ts";
+
 // Fields as the service's tables write them: "name: type", then "read-only" or "deprecated".
 const tables: Readonly<Record<string, readonly string[]>> = {
   RerankRequest: [
@@ -144,7 +146,8 @@ function describeField([name, schema]: [string, ContractSchema]): string {
 
 describe("the fields of", () => {
   test.each(Object.entries(tables))("%s are those of the service's table", (name, fields) => {
-    expect(Object.entries(schemaNamed(name).properties ?? {}).map(describeField)).toEqual(fields);
+    const found = Object.entries(schemaNamed(name).properties ?? {}).map(describeField);
+    expect(found, `a change of the service's belongs into "tables" of ${here}, too`).toEqual(fields);
   });
 });
 

@@ -7,8 +7,9 @@ import { connect, failureOf, transports } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
 import { answer, useCountingServer } from "./support/countingServer.js";
 import { temporaryFolder } from "./support/project.js";
-import { isPending } from "./support/turns.js";
+import { isPending, until } from "./support/turns.js";
 import { expectNothingUnhandled } from "./support/unhandled.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useCountingServer();
 const clock = useTestClock();
@@ -91,7 +92,7 @@ test.each(followed)(
     if (name === "node:http") await clock.passWhenWaiting(1_000);
     const error = await running;
     expect(error).toMatchObject({ code: "INTERNAL", httpStatus: 200, executed: "yes" });
-    expect(error.message).toBe("[INTERNAL] The answer came before the whole file was sent.");
+    expect(error.message).toBe(withHint("[INTERNAL] The answer came before the whole file was sent.", error));
     expect(requests).toBe(1);
   },
 );
@@ -128,7 +129,7 @@ describe.each(transports)("over $name", ({ options, name }) => {
         const client = connect(server.url, options);
         const error = await failureOf(() => client.datasets.upload("reviews", source(), upload));
         expect(error).toMatchObject({ code, httpStatus, executed: "no", codeSource: "status" });
-        expect(error.message).toBe(`[${code}] Not this file.`);
+        expect(error.message).toBe(withHint(`[${code}] Not this file.`, error));
         server.listen(answer);
         await client.datasets.upload("reviews", new Uint8Array(9), upload);
         await client.deployments.scale("prod", 1);
@@ -154,7 +155,8 @@ describe.each(transports)("over $name", ({ options, name }) => {
       const error = await running;
       expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown", codeSource: "client" });
       // A server that reads on finds the rest missing.
-      await new Promise((resolve) => request.on("close", resolve).resume());
+      request.resume();
+      await until(() => request.closed);
       expect(request.complete).toBe(false);
     },
   );

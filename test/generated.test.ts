@@ -1,7 +1,12 @@
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copyProject, type Outcome, root, run, temporaryFolder } from "./support/project.js";
+import { generateContract } from "../scripts/generate/contract.js";
+import { type Document, readDocument, type Schema } from "../scripts/generate/document.js";
+import { generateTypes } from "../scripts/generate/types.js";
+import { copyProject, root, temporaryFolder } from "./support/project.js";
+import { useRecordingServer } from "./support/recordingServer.js";
+import { runScript } from "./support/script.js";
 
 let copy: Awaited<ReturnType<typeof temporaryFolder>>;
 
@@ -11,27 +16,48 @@ beforeAll(async () => {
 });
 afterAll(() => copy.remove());
 
-function check(folder: string): Promise<Outcome> {
-  return run(process.execPath, ["--import", "tsx", "scripts/generate/run.ts", "--check"], { cwd: folder });
+const server = useRecordingServer();
+
+/** The contract with a change to the fields of a rerank. */
+async function changed(change: (fields: Record<string, Schema>) => void): Promise<Document> {
+  const document = await readDocument(path.join(root, "openapi.yaml"));
+  change(document.components.schemas.RerankRequest?.properties ?? {});
+  return document;
 }
 
-test("the generated files are what the contract says now", async () => {
-  const { exitCode, stdout, stderr } = await check(root);
-  expect({ exitCode, stdout, stderr }).toMatchObject({
-    exitCode: 0,
-    stdout: "src/generated is up to date.\n",
+// What CONTRIBUTING.md tells as the example of a change.
+test("a new optional boolean of a rerank is typed, checked and sent once the contract has it", async () => {
+  const document = await changed((fields) => {
+    fields.new_flag = { type: "boolean", description: "Whether long documents are cut." };
   });
+  const types = await generateTypes(document);
+  expect(types).toContain("/** Whether long documents are cut. */\n    new_flag?: boolean | undefined;");
+  await writeFile(path.join(copy.folder, "src/generated/contract.ts"), generateContract(document));
+  const script = `
+    import { createClient } from "./src/index.ts";
+    const client = createClient({ baseUrl: process.env.URL, maxRetries: 0 });
+    const { message } = await client.rerank({ query: "q", documents: ["d"], new_flag: "yes" }).catch((e) => e);
+    console.log(message);
+    await client.rerank({ query: "q", documents: ["d"], new_flag: true });
+    await client.rerank.items("q", ["d"], { text: String, new_flag: false });
+  `;
+  server.reply({ json: { data: [] } });
+  expect(await runScript(script, { URL: server.url }, { project: copy.folder })).toEqual({
+    exitCode: 0,
+    stdout: "[INVALID_ARGUMENT] new_flag must be true or false when given.\n",
+    stderr: "",
+  });
+  expect(server.requests.map(({ body }) => JSON.parse(body.toString()))).toEqual([
+    { query: "q", documents: ["d"], new_flag: true },
+    { query: "q", documents: ["d"], new_flag: false, return_documents: false },
+  ]);
 });
 
-test("a changed contract makes the check fail, and it names the command to run", async () => {
-  const contract = path.join(copy.folder, "openapi.yaml");
-  const text = await readFile(contract, "utf8");
-  await writeFile(contract, text.replace("NOT_FOUND: 404", "NOT_FOUND: 410"));
-  await appendFile(path.join(copy.folder, "src/generated/version.ts"), "// changed by hand\n");
-  const { exitCode, stderr } = await check(copy.folder);
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("src/generated/contract.ts");
-  expect(stderr).toContain("src/generated/version.ts");
-  expect(stderr).not.toContain("src/generated/types.ts");
-  expect(stderr).toContain("npm run generate");
+test("a rule of a request that nothing would check is refused, and it says what to do", async () => {
+  const document = await changed((fields) => {
+    fields.top_n = { ...fields.top_n, maximum: 100 };
+  });
+  expect(() => generateContract(document)).toThrow(
+    "rerankDocuments.top_n has the rule maximum, which nothing checks: teach it to src/options/validate.ts",
+  );
 });

@@ -1,10 +1,7 @@
 import path from "node:path";
 import ts from "typescript";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { root } from "./support/project.js";
-
-// The first test reads and checks all of src.
-vi.setConfig({ testTimeout: 60_000 });
 
 // What somebody writes in an editor; /**/ stands where the pointer is.
 const source = `

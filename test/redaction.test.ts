@@ -20,7 +20,7 @@ const echoes: readonly (readonly [what: string, echo: (key: string) => Reply])[]
     "in a field",
     (key) => ({ json: { code: "UNAUTHENTICATED", request: { authorization: `Bearer ${key}` } } }),
   ],
-  ["as a field's name", (key) => ({ json: { code: "UNAUTHENTICATED", keys: { [key]: "unknown" } } })],
+  ["as a list's item", (key) => ({ json: { code: "UNAUTHENTICATED", keys: [[key], { unknown: key }] } })],
   ["in plain text", (key) => ({ text: `Wrong key ${key}.`, headers: { "content-type": "text/plain" } })],
   ["in a page's title", (key) => ({ text: `<html><title>Wrong key ${key}</title></html>` })],
   ["as a JSON string", (key) => ({ json: `Wrong key ${key}.` })],
@@ -30,7 +30,23 @@ const echoes: readonly (readonly [what: string, echo: (key: string) => Reply])[]
     (key) => ({ json: { details: `${"d".repeat(4080)}${key}`, more: "d".repeat(4096) } }),
   ],
   ["as the request id", (key) => ({ json: {}, headers: { "x-request-id": key } })],
+  ["in a URL", (key) => ({ json: { message: `No /?key=${encodeURIComponent(key)}&page=1.` } })],
+  ["as the request id of a URL", (key) => ({ json: {}, headers: { "request-id": encodeURIComponent(key) } })],
+  ["in base64", (key) => ({ json: { message: `Basic ${btoa(`me:${key}`)}`, more: btoa(`bearer ${key}`) } })],
+  ["in HTML", (key) => ({ text: `<html><title>${htmlOf(key)}</title><p>${htmlOf(key)}</p></html>` })],
+  ["in HTML within JSON", (key) => ({ json: { message: `<b>${htmlOf(key)}</b>` } })],
+  ["in JSON within JSON", (key) => ({ json: { message: JSON.stringify({ authorization: key }) } })],
+  ["in JSON with \\/", (key) => ({ text: long({ key }).replaceAll("/", "\\/") })],
+  ["in JSON with \\u escapes", (key) => ({ text: long({ key }).replace(/[&<>=+$-]/g, unicodeOf) })],
 ];
+
+const htmlOf = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&#34;").replaceAll("$", "&dollar;");
+
+const unicodeOf = (char: string): string => `\\u00${char.charCodeAt(0).toString(16).toUpperCase()}`;
+
+// Too long to be kept as it was parsed: its text is.
+const long = (value: object): string => JSON.stringify({ ...value, more: "d".repeat(4096) });
 
 describe.each(transports)("over $name", ({ options }) => {
   describe.each(keys)("a key %s", (_kind, apiKey) => {
@@ -52,7 +68,7 @@ describe.each(transports)("over $name", ({ options }) => {
     });
 
     test("that the answer to an upload repeats is not in the error of a wrong number of bytes", async () => {
-      const json = { bytes: `1 of ${apiKey}`, filename: apiKey, [apiKey]: [apiKey] };
+      const json = { bytes: `1 of ${apiKey}`, filename: apiKey, id: [apiKey] };
       server.reply({ json, headers: { "x-request-id": apiKey } });
       const client = connect(server.url, { ...options, apiKey });
       const file = new Uint8Array([1]);
@@ -74,6 +90,42 @@ describe.each(transports)("over $name", ({ options }) => {
       expect(error.codeSource).toBe("transport");
       expect(leaksOf(error, apiKey)).toEqual([]);
     });
+  });
+
+  test("a key that is a field's name stays: programs read the body by it", async () => {
+    const apiKey = "sk-4f9a8b7c6d";
+    server.reply({ status: 401, json: { code: "UNAUTHENTICATED", [apiKey]: { [apiKey]: apiKey } } });
+    const error = await failureOf(() =>
+      connect(server.url, { ...options, apiKey }).deployments.scale("p", 1),
+    );
+    expect(error.body).toEqual({ code: "UNAUTHENTICATED", [apiKey]: { [apiKey]: "[redacted]" } });
+  });
+
+  test("a short key is taken out where it is a whole value, and changes no word and no field's name", async () => {
+    const apiKey = "bel";
+    const json = {
+      label: "bel",
+      bel: ["label", "bel", "a bel"],
+      message: "The label is not Bearer bel, but /?bel=bel&a=label.",
+    };
+    server.reply({ status: 401, json, headers: { "x-request-id": "bel" } });
+    const error = await failureOf(() =>
+      connect(server.url, { ...options, apiKey }).deployments.scale("p", 1),
+    );
+    const message = "The label is not Bearer [redacted], but /?bel=[redacted]&a=label.";
+    expect(error.body).toEqual({ label: "[redacted]", bel: ["label", "[redacted]", "a bel"], message });
+    expect(error.message).toBe(`[UNAUTHENTICATED] ${message}`);
+    expect(error.requestId).toBe("[redacted]");
+  });
+
+  test("a short key changes no field's name in a body that is kept as text", async () => {
+    const text = `{"code":"code","message" : "No code of code.","more":"${"d".repeat(4096)}"}`;
+    server.reply({ status: 404, text });
+    const error = await failureOf(() =>
+      connect(server.url, { ...options, apiKey: "code" }).deployments.scale("p", 1),
+    );
+    expect(error.body).toBe(text.replace(':"code"', ':"[redacted]"').slice(0, 4096));
+    expect(error.message).toBe("[NOT_FOUND] No code of code.");
   });
 
   test.each(operationCalls)(

@@ -1,49 +1,58 @@
-// Writes src/generated/ from openapi.yaml; with --check, only says whether it is stale.
+// Writes what follows from openapi.yaml and from the decision table; with --check, only says what is stale.
 import { readFile, writeFile } from "node:fs/promises";
+import type { RetryRow } from "./conformance.js";
 import { generateContract } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { readDocument } from "./document.js";
 import { generateTypes } from "./types.js";
 
 const root = new URL("../../", import.meta.url);
-const contract = new URL("openapi.yaml", root);
+const checking = process.argv.includes("--check");
+const stale: string[] = [];
 
-const files = await generate();
-if (process.argv.includes("--check")) await check(files);
-else await write(files);
-
-async function generate(): Promise<Record<string, string>> {
-  const document = await readDocument(contract.pathname);
-  const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8")) as {
-    version: string;
-  };
-  return {
-    "contract.ts": withHeader(generateContract(document)),
-    "descriptions.ts": withHeader(generateDescriptions(document)),
-    "types.ts": withHeader(await generateTypes(document)),
-    "version.ts": `// Generated from package.json by \`npm run generate\`: do not edit.\n\n/** This package's version. */\nexport const version: string = ${JSON.stringify(version)};\n`,
-  };
-}
-
-async function check(files: Record<string, string>): Promise<void> {
-  const stale: string[] = [];
-  for (const [name, text] of Object.entries(files)) {
-    if ((await current(name)) !== text) stale.push(`src/generated/${name}`);
-  }
-  if (stale.length === 0) return console.log("src/generated is up to date.");
+await put(await generated());
+// Read only now: the decisions read src/generated.
+await put(await decided());
+if (stale.length > 0) {
   console.error(`Stale: ${stale.join(", ")}. Run \`npm run generate\` and commit the result.`);
   process.exitCode = 1;
+} else if (checking) console.log("All that is generated is up to date.");
+
+async function generated(): Promise<Record<string, string>> {
+  const document = await readDocument(new URL("openapi.yaml", root).pathname);
+  const { version } = JSON.parse(await current("package.json")) as { version: string };
+  return {
+    "src/generated/contract.ts": withHeader(generateContract(document)),
+    "src/generated/descriptions.ts": withHeader(generateDescriptions(document)),
+    "src/generated/types.ts": withHeader(await generateTypes(document)),
+    "src/generated/version.ts": `// Generated from package.json by \`npm run generate\`: do not edit.\n\n/** This package's version. */\nexport const version: string = ${JSON.stringify(version)};\n`,
+  };
 }
 
-async function write(files: Record<string, string>): Promise<void> {
+async function decided(): Promise<Record<string, string>> {
+  const { withExpectations } = await import("./conformance.js");
+  const { withRetryTable } = await import("./retryTable.js");
+  const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
+  const rows = data.rows.map(withExpectations);
+  return {
+    "contract/conformance/retries.json": `${JSON.stringify({ ...data, rows }, null, 2)}\n`,
+    "README.md": withRetryTable(await current("README.md"), rows),
+  };
+}
+
+async function put(files: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
-    await writeFile(new URL(`src/generated/${name}`, root), text);
-    console.log(`src/generated/${name}`);
+    if ((await current(name)) === text) continue;
+    if (checking) stale.push(name);
+    else {
+      await writeFile(new URL(name, root), text);
+      console.log(name);
+    }
   }
 }
 
-async function current(name: string): Promise<string | undefined> {
-  return await readFile(new URL(`src/generated/${name}`, root), "utf8").catch(() => undefined);
+async function current(name: string): Promise<string> {
+  return await readFile(new URL(name, root), "utf8").catch(() => "");
 }
 
 function withHeader(text: string): string {

@@ -5,7 +5,7 @@
  */
 import type { Client } from "../client.js";
 
-/** A document of LangChain, as far as it is looked at. */
+/** The part of a LangChain document that is read. */
 export interface DocumentLike {
   pageContent: string;
   // biome-ignore lint/suspicious/noExplicitAny: LangChain's own type

@@ -1,6 +1,8 @@
 import type { StatusCode } from "../errors/codes.js";
-import { readErrorBody, redact } from "../errors/errorBody.js";
+import { readErrorBody } from "../errors/errorBody.js";
 import { parseJson } from "../errors/json.js";
+import { isPage } from "../errors/pageText.js";
+import { type Redact, redactor } from "../errors/redact.js";
 import { codes } from "../generated/contract.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { Failure, type FailureDetails } from "./failure.js";
@@ -25,76 +27,84 @@ export function readAnswer<T>(
   read: (value: object) => T | Unusable,
 ): T | Failure {
   const { status, text } = answer;
-  if (status < 200 || status >= 300) return errorAnswer(answer, key);
+  if (status < 200 || status >= 300) return errorAnswer(answer, redactor(key));
   const value = parseJson(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return notAnObject(answer, key);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return notAnObject(answer, redactor(key));
   const data = read(value);
   if (!(data instanceof Unusable)) return data;
   const { code, message } = data;
-  const { body } = readErrorBody(text, status, key);
-  return unusable(answer, key, { message, code, executed: "yes", events: ["ended"], body });
+  const redact = redactor(key);
+  const { body } = readErrorBody(text, status, redact);
+  return unusable(answer, redact, { message, code, executed: "yes", events: ["ended"], body });
 }
 
-function notAnObject(answer: TransportResponse, key: string): Failure {
+function notAnObject(answer: TransportResponse, redact: Redact): Failure {
   const { status, text } = answer;
   // A web page is somebody else's answer: the service may never have seen the request.
-  if (/^\s*</.test(text)) {
-    return unusable(answer, key, {
-      message: `A web page came instead of the service's answer (HTTP ${status}).`,
+  if (isPage(text)) {
+    const { message: words = "" } = readErrorBody(text, status, redact);
+    return unusable(answer, redact, {
+      message: `A web page came instead of the service's answer (HTTP ${status})${words && `: ${words}`}`,
       code: "INTERNAL",
       executed: "unknown",
       events: ["html"],
       hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
     });
   }
-  return unusable(answer, key, {
+  return unusable(answer, redact, {
     message: `The answer is not the JSON object the contract promises (HTTP ${status}).`,
     code: "INTERNAL",
     executed: "yes",
-    events: ["notJson"],
+    events: [status === 200 ? "notJson" : "otherSuccess"],
   });
 }
 
 function unusable(
   { status, headers }: TransportResponse,
-  key: string,
+  redact: Redact,
   details: Omit<FailureDetails, "codeSource">,
 ): Failure {
   return new Failure({
     ...details,
     codeSource: "client",
     httpStatus: status,
-    requestId: requestIdOf(headers, key),
+    requestId: requestIdOf(headers, redact),
   });
 }
 
-function errorAnswer({ status, headers, text }: TransportResponse, key: string): Failure {
-  const said = readErrorBody(text, status, key);
+function errorAnswer({ status, headers, text }: TransportResponse, redact: Redact): Failure {
+  const said = readErrorBody(text, status, redact);
   const redirected = status >= 300 && status < 400;
   const named = redirected ? undefined : said.code;
   const read = codeOfHttpStatus(status);
   const code = named ?? read.code;
-  const waitMs = retryAfterMs(headers, Date.now());
+  const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
   const happened = eventsOfAnswer(named, status, waitMs !== undefined);
   return new Failure({
-    message: redirected
-      ? `The server redirects to another address (HTTP ${status}), which is never followed.`
-      : (said.message ?? `${codes[code].meaning} (HTTP ${status})`),
+    message: notTheService(status) ?? said.message ?? `${codes[code].meaning} (HTTP ${status})`,
     code,
     executed: executedAfter(happened),
     codeSource: named ? "body" : "status",
     inferred: !named && read.inferred,
     events: happened,
     httpStatus: status,
-    requestId: requestIdOf(headers, key),
+    requestId: requestIdOf(headers, redact),
     retryAfterMs: waitMs,
     body: said.body,
     hint: redirected ? "Set baseUrl to the final address: the key and the file go nowhere else." : undefined,
   });
 }
 
-/** The answer's `x-request-id`, else `request-id`, without the key should the server have sent it back. */
-export function requestIdOf(headers: Readonly<Record<string, string>>, key = ""): string | undefined {
+// What the status alone says, whatever the body does.
+function notTheService(status: number): string | undefined {
+  if (status === 101) return "The server changed to another protocol (HTTP 101).";
+  if (status < 300 || status >= 400) return undefined;
+  return `The server redirects to another address (HTTP ${status}), which is never followed.`;
+}
+
+/** The answer's `x-request-id`, else `request-id`; an error's is redacted. */
+export function requestIdOf(headers: Readonly<Record<string, string>>, redact?: Redact): string | undefined {
   const id = header(headers, "x-request-id") ?? header(headers, "request-id");
-  return id && redact(key, id);
+  return id && redact ? redact(id) : id;
 }

@@ -42,7 +42,7 @@ function fail(error: unknown, operation: OperationId): never {
     throw invalid("An argument could not be read.", { operation, cause: error });
   }
   // Checks of arguments do not know which operation they serve.
-  throw error.operation === undefined ? ofOperation(error, operation) : error;
+  throw Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
 }
 
 function responseOf<T>({ data, answer, attempts }: Outcome<T>): CallResponse<T> {

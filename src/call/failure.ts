@@ -1,6 +1,6 @@
-import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
-import { redact } from "../errors/errorBody.js";
+import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
+import { redactCause, redactor } from "../errors/redact.js";
 import { SourceError } from "../files/sourceError.js";
 import {
   type Exchange,
@@ -12,6 +12,7 @@ import {
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";
+import { adviceFor, wordsFor } from "./networkWords.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {
@@ -29,6 +30,8 @@ export interface FailureDetails {
   readonly body?: unknown;
   readonly hint?: string | undefined;
   readonly cause?: unknown;
+  /** Why there is no other attempt, where the decision table does not say it. */
+  readonly notRetried?: NotRetried;
   /** Whether a request was made at all. @default true */
   readonly requested?: boolean;
 }
@@ -45,15 +48,19 @@ export class Failure {
 /** The failure of a request that brought no whole answer. */
 export function networkFailure(failure: TransportFailure, key: string): Failure {
   const { phase, reason, status } = failure;
+  const redact = redactor(key);
   const found = memberOf(failure, "cause");
-  const cause = reason === "source" ? found : withoutKey(found, key);
+  const cause = reason === "source" ? found : redactCause(redact, found);
+  const name = networkCode(cause);
+  const network = reason === "network";
+  const message = redact(failure.message);
   return new Failure({
-    message: redact(key, failure.message),
+    message: network && phase !== "body" ? wordsFor(message) : message,
     executed: executedSoFar(failure),
-    events: [eventOfFailure(phase, reason, networkCode(cause))],
+    events: [eventOfFailure(phase, reason, name)],
     httpStatus: status,
     cause,
-    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
+    hint: network && phase === "connect" ? adviceFor(name) : undefined,
     ...namedBy(failure),
     // An agent that node:http refuses has sent nothing.
     requested: reason !== "agent",
@@ -116,16 +123,6 @@ function executedSoFar({ phase, status }: { phase: Phase; status: number | undef
   return status >= 200 && status < 300 ? "yes" : events[rowOfStatus(status).event].executed;
 }
 
-// Retrying helps none of these.
-function adviceFor(networkCode: string): string | undefined {
-  if (/REFUSED/i.test(networkCode))
-    return "Nothing listens at this address: check baseUrl, and that the server or the mock is running.";
-  if (networkCode === "ENOTFOUND") return "No host has this name: check baseUrl.";
-  if (/CERT|UNABLE_TO_/.test(networkCode))
-    return "This machine does not trust the server's certificate: check baseUrl, or name its authority in NODE_EXTRA_CA_CERTS.";
-  return undefined;
-}
-
 /** The failure of a call that its deadline or its caller ended; `exchange` is what it had under way. */
 export function endedFailure(
   reason: EndReason,
@@ -141,11 +138,18 @@ export function endedFailure(
     requested: exchange !== undefined,
   } as const;
   return reason === "aborted"
-    ? new Failure({ ...shared, message: "The caller aborted the call.", code: "CANCELLED", cause })
+    ? new Failure({
+        ...shared,
+        message: "The caller aborted the call.",
+        code: "CANCELLED",
+        notRetried: "aborted",
+        cause,
+      })
     : new Failure({
         ...shared,
         message: `No complete answer within ${timeoutMs} ms (timeoutMs).`,
         code: "DEADLINE_EXCEEDED",
+        notRetried: "deadline-too-close",
       });
 }
 
@@ -159,20 +163,4 @@ export function unexpectedFailure(cause: unknown): Failure {
     events: ["ended"],
     cause,
   });
-}
-
-const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
-
-// Network errors can hold the bytes that caused them: only what says what happened is kept.
-function withoutKey(cause: unknown, key: string, depth = 0): unknown {
-  if (!(cause instanceof Error)) return typeof cause === "string" ? redact(key, cause) : undefined;
-  const inner = depth < 3 ? withoutKey(memberOf(cause, "cause"), key, depth + 1) : undefined;
-  const copy = new Error(redact(key, cause.message), inner === undefined ? undefined : { cause: inner });
-  for (const name of keptFields) {
-    const value = memberOf(cause, name);
-    if (typeof value === "number") Object.assign(copy, { [name]: value });
-    else if (typeof value === "string") Object.assign(copy, { [name]: redact(key, value) });
-  }
-  copy.stack = redact(key, cause.stack ?? "");
-  return copy;
 }

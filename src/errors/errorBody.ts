@@ -2,6 +2,9 @@ import { codes } from "../generated/contract.js";
 import type { StatusCode } from "./codes.js";
 import { codeOfGrpcNumber } from "./grpcCodes.js";
 import { parseJson } from "./json.js";
+import { milliseconds } from "./milliseconds.js";
+import { isPage, pageText } from "./pageText.js";
+import { type Redact, redactValues } from "./redact.js";
 
 /** What an error answer says of itself, whatever its shape. */
 export interface ErrorBody {
@@ -9,52 +12,38 @@ export interface ErrorBody {
   readonly code: StatusCode | undefined;
   /** Its message for people, when it has one. */
   readonly message: string | undefined;
+  /** How long it asks to wait, in milliseconds, when it does. */
+  readonly retryAfterMs?: number | undefined;
   /** The body to keep: parsed when it is JSON of up to 4 KiB, else the first 4 KiB of its text. */
   readonly body: unknown;
 }
 
 const keptCharacters = 4096;
-const redacted = "[redacted]";
 
-/**
- * Reads an error body of unknown shape: own properties only, each type-checked. Never throws.
- * @param key Removed from what is kept, should the server have sent it back.
- */
-export function readErrorBody(text: string, httpStatus: number, key: string): ErrorBody {
+/** Reads an error body of unknown shape: own properties only, each type-checked. Never throws. */
+export function readErrorBody(text: string, httpStatus: number, redact: Redact): ErrorBody {
   const trimmed = text.trim();
   if (trimmed === "") return { code: undefined, message: undefined, body: undefined };
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
-    const kept = redact(key, trimmed);
-    return { code: undefined, message: plainText(kept), body: kept.slice(0, keptCharacters) };
+    // Not JSON, or not all of it: the end may be missing.
+    const kept = redact(trimmed, true);
+    // Once more, because tags may have stood inside it.
+    const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
+    return { code: undefined, message: message || undefined, body: kept.slice(0, keptCharacters) };
   }
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
   const code = readCode(root, httpStatus);
   const message = readMessage(root);
   return {
     code,
-    message: message && redact(key, message).slice(0, keptCharacters),
+    message: message && redact(message).slice(0, keptCharacters),
+    retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
-        ? redactAll(key, parsed)
-        : redact(key, trimmed).slice(0, keptCharacters),
+        ? redactValues(redact, parsed)
+        : redact(trimmed).slice(0, keptCharacters),
   };
-}
-
-/** The text without the API key, written plainly or as JSON writes it. */
-export function redact(key: string, text: string): string {
-  if (key === "") return text;
-  return text.replaceAll(key, redacted).replaceAll(JSON.stringify(key).slice(1, -1), redacted);
-}
-
-// A body of at most 4 KiB: it cannot be deep enough to matter.
-function redactAll(key: string, value: unknown): unknown {
-  if (typeof value === "string") return redact(key, value);
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => redactAll(key, item));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [redact(key, name), redactAll(key, item)]),
-  );
 }
 
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
@@ -111,12 +100,19 @@ function messagesOf(detail: unknown): string | undefined {
   return messages.filter((value) => typeof value === "string").join("; ");
 }
 
-// A proxy's HTML page says little: its title is the message.
-function plainText(text: string): string {
-  const title = /^\s*</.test(text)
-    ? /<title[^>]{0,99}>([^<]{1,500})</i.exec(text.slice(0, keptCharacters))
-    : null;
-  return (title?.[1] ?? text.slice(0, 500)).replace(/\s+/g, " ").trim();
+// google.rpc.RetryInfo, in Google's shape or grpc-gateway's: a duration such as "3.5s".
+function readRetryDelay(root: unknown): number | undefined {
+  const details = own(own(root, "error"), "details") ?? own(root, "details");
+  if (!Array.isArray(details)) return undefined;
+  const info = details.find((item) => /(^|\/)google\.rpc\.RetryInfo$/.test(String(own(item, "@type"))));
+  const delay = own(info, "retryDelay");
+  return typeof delay === "string" && delay.endsWith("s")
+    ? milliseconds(delay.slice(0, -1), 1000)
+    : undefined;
+}
+
+function firstWords(text: string): string {
+  return text.slice(0, 500).replace(/\s+/g, " ").trim();
 }
 
 function own(value: unknown, key: string): unknown {

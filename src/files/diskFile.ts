@@ -17,7 +17,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   ]);
   const filePath = typeof path === "string" ? path : pathOf(path, fileURLToPath);
   const fileName = name ?? checkFileName(filePath, "file");
-  // Looked at before it is opened: opening a pipe would wait for its writer.
+  // Before opening: to open a named pipe would block until there is a writer.
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
     const what = kind.isDirectory() ? "a folder" : "not a regular file";
@@ -39,7 +39,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   };
 }
 
-// The modification time, not the change time: another name or other permissions change no content.
+// mtime, not ctime: a new name or other permissions do not change the content.
 async function checkUnchanged(handle: FileHandle, { size, mtimeNs }: BigIntStats): Promise<void> {
   const now = await handle.stat({ bigint: true });
   if (now.size === size && now.mtimeNs === mtimeNs) return;
@@ -60,7 +60,7 @@ function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
   }
 }
 
-// Two buffers take turns: while one is sent the other is filled. A chunk is good until the next is asked for.
+// Double buffering: while one buffer is sent the other is filled. A chunk is valid until the next is requested.
 async function* readAhead(
   handle: FileHandle,
   size: number,
@@ -76,7 +76,7 @@ async function* readAhead(
   };
   const fill = (turn: number): Promise<Uint8Array> => {
     const filled = read(turn);
-    // Reported when it is asked for: a slow network may keep it waiting until then.
+    // Awaited later, when the network has taken the chunk before: until then it must not count as unhandled.
     filled.catch(() => {});
     return filled;
   };
@@ -84,7 +84,7 @@ async function* readAhead(
   try {
     for (let turn = 1; ; turn++) {
       const chunk = await next;
-      // Before the last chunk is given out all of the file has been read: what is written now changes nothing.
+      // The whole file has been read before its last chunk is sent, so a later write cannot change what is sent.
       const last = position >= size || chunk.byteLength === 0;
       if (last) await check();
       else next = fill(turn);
@@ -92,7 +92,7 @@ async function* readAhead(
       if (last) return;
     }
   } finally {
-    // Reading must be over before the file is closed, and nobody waits for its failure.
+    // The read under way must end before the file is closed; its failure no longer matters.
     await next.catch(() => {});
   }
 }

@@ -47,17 +47,17 @@ export type UploadFile =
 export interface FileSource {
   readonly name: string;
   readonly size: number | undefined;
-  /** The media type it names for itself, or "". */
+  /** Its own media type, or "". */
   readonly type: string;
   /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
   readonly blob: (() => Blob) | undefined;
-  /** The form around a file on disk as a stream, for Node's `fetch`. Anything else has none. */
+  /** For a file on disk: the whole form as a stream, for Node's `fetch`. */
   readonly streamed: ((form: Multipart) => FormStream) | undefined;
-  /** Whether its content can still be had from its beginning. */
+  /** Whether its content can be read again from the beginning; false for a stream once it is read. */
   readonly replayable: boolean;
-  /** Asked before each request. Rejects with a SourceError when the content cannot be had from its beginning. */
+  /** Called before each request. Rejects with a SourceError when the content cannot be read from the beginning. */
   check(): Promise<void>;
-  /** The content from its beginning; a chunk is good until the next is asked for. */
+  /** The content from the beginning; a chunk is valid until the next is requested. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }

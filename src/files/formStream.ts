@@ -4,9 +4,9 @@ import { fileChunks, type Multipart } from "./multipart.js";
 /** A form whose file is on disk, as a stream for Node's `fetch`: it is never held in memory. */
 export class FormStream {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Whether fetch has asked for anything. */
+  /** Whether fetch has begun to read it. */
   begun = false;
-  /** Whether all of it was given to fetch. */
+  /** Whether fetch has read all of it. */
   complete = false;
   /** Why it ended before that, when reading the file or reporting its progress failed. */
   failed: { readonly cause: unknown } | undefined;
@@ -16,13 +16,13 @@ export class FormStream {
   constructor(form: Multipart) {
     this.#chunks = this.#read(form);
     this.stream = new ReadableStream(
-      // Nothing is inherited: a polluted prototype would give it a type, or a measure of size.
+      // No prototype: a polluted Object.prototype could add `type` or `size`.
       {
         __proto__: null,
         pull: (controller) => this.#pull(controller),
         cancel: () => this.close(),
       } as UnderlyingSource<Uint8Array>,
-      // Nothing is read before fetch has a connection.
+      // highWaterMark 0: nothing is read before fetch has a connection.
       { __proto__: null, highWaterMark: 0 } as QueuingStrategy<Uint8Array>,
     );
   }
@@ -39,7 +39,7 @@ export class FormStream {
       this.failed = { cause };
       throw cause;
     });
-    // A stream that fetch has cancelled takes nothing more.
+    // enqueue throws once fetch has cancelled the stream.
     if (this.#closed) return;
     if (done) controller.close();
     else controller.enqueue(value);
@@ -48,7 +48,7 @@ export class FormStream {
   async *#read({ head, tail, part }: Multipart): AsyncGenerator<Uint8Array> {
     const encoder = new TextEncoder();
     yield encoder.encode(head);
-    // Copied: fetch asks for the next chunk before the last has left, and its buffer is filled again.
+    // Copied: fetch requests the next chunk before the last is sent, and the buffer is reused.
     for await (const chunk of fileChunks(part)) yield new Uint8Array(chunk);
     this.complete = true;
     yield encoder.encode(tail);

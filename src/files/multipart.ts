@@ -33,13 +33,13 @@ export class Multipart {
   }
 }
 
-// Pages on plain http have no crypto.randomUUID.
+// Not crypto.randomUUID: pages on plain http do not have it.
 function randomText(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The file's bytes, counted against its size and its limit. Each chunk counts as sent when the next is asked for. */
+/** The file's bytes, counted against its size and its limit. Each chunk counts as sent when the next is requested. */
 export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): AsyncGenerator<Uint8Array> {
   let sent = 0;
   for await (const chunk of file.chunks()) {
@@ -58,7 +58,7 @@ export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): Asy
   if (sent === 0 || file.size === undefined) onSent(sent, true);
 }
 
-/** The error of a file that has not the size it was taken to have. */
+/** The error of a file whose size is not the expected one. */
 export function changed({ size, replayable }: FileSource, found: string): SourceError {
   return new SourceError(
     "FAILED_PRECONDITION",

@@ -27,8 +27,7 @@ export async function openFile(
 
 /** A Readable that fails before it is read would otherwise end the process; reading it reports the failure. */
 export function handleErrors(file: unknown): void {
-  if (typeof file !== "object" || file === null) return;
-  const { on } = file as { on?: (event: string, listener: () => void) => void };
+  const on = memberOf(file, "on");
   if (typeof on === "function") on.call(file, "error", () => {});
 }
 
@@ -50,7 +49,7 @@ function fromBytes(bytes: Uint8Array, name: string): FileSource {
   };
 }
 
-// Its length is then 0, as if it were empty; only methods refuse it.
+// A detached array has length 0, like an empty one; only its methods throw.
 function isDetached(bytes: Uint8Array): boolean {
   try {
     bytes.keys();
@@ -95,8 +94,8 @@ function isBlob(value: unknown): value is Blob {
 }
 
 function isUrl(value: unknown): value is UrlLike {
-  if (typeof value !== "object" || value === null) return false;
-  const { href, protocol } = value as Partial<UrlLike>;
+  const href = memberOf(value, "href");
+  const protocol = memberOf(value, "protocol");
   if (typeof href !== "string" || typeof protocol !== "string") return false;
   if (protocol === "file:") return true;
   throw invalid("file is a URL of another kind: only file: URLs can be read.");

@@ -1,9 +1,9 @@
 import type { StatusCode } from "../errors/codes.js";
 
-/** A file cannot be sent as what it was taken for. */
+/** A file that cannot be sent: it changed, or cannot be read from the beginning. */
 export class SourceError extends Error {
   readonly code: StatusCode;
-  /** What to do now, where it is not what the code always asks for. */
+  /** What to do now, instead of the code's own hint. */
   readonly hint: string | undefined;
 
   constructor(code: StatusCode, message: string, hint?: string, cause?: unknown) {
@@ -13,7 +13,7 @@ export class SourceError extends Error {
   }
 }
 
-/** The error of a source whose content cannot be had from its beginning. */
+/** The error of a source that cannot be read from the beginning. */
 export function unusable(what: string, cause?: unknown): SourceError {
   const hint = "Make a new stream or array of the same content for each call, or pass a path or a Blob.";
   return new SourceError("FAILED_PRECONDITION", `file is ${what}.`, hint, cause);

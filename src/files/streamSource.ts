@@ -1,29 +1,17 @@
+import { memberOf } from "../errors/memberOf.js";
 import type { FileSource, ReadableStreamLike } from "./fileSource.js";
 import { SourceError, unusable } from "./sourceError.js";
 
 /** Bytes that come one after another. */
 export type Stream = AsyncIterable<unknown> | ReadableStreamLike;
 
-/** What a Node Readable tells of itself; older and other streams tell less. */
-interface ReadableState {
-  readonly errored?: unknown;
-  readonly readableDidRead?: boolean;
-  readonly readableEnded?: boolean;
-  readonly destroyed?: boolean;
-  destroy(): void;
-}
-
-// Streams and iterators that were read here: a second reading would give less, without saying so.
+// Streams and iterators that were read here: a second read would yield less, without an error.
 const used = new WeakSet<object>();
 const readers = new WeakMap<object, ReadableStreamDefaultReader<unknown>>();
 
 /** Whether a value is a stream of any kind. */
 export function isStream(value: unknown): value is Stream {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    (Symbol.asyncIterator in value || typeof (value as ReadableStreamLike).getReader === "function")
-  );
+  return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || isWebStream(value));
 }
 
 /** A stream as a file: it can be read once, and must have at least one byte. */
@@ -82,22 +70,23 @@ function problemOf(stream: Stream): SourceError | undefined {
   return isWebStream(stream) ? problemOfWebStream(stream) : problemOfReadable(stream);
 }
 
+// Older streams and others tell less of themselves.
 function problemOfReadable(stream: object): SourceError | undefined {
   if (!isReadable(stream)) return undefined;
-  const { errored, readableDidRead, readableEnded, destroyed } = stream;
+  const errored = memberOf(stream, "errored");
   if (errored) return unusable("a stream that failed before it was sent", errored);
-  if (readableDidRead) return unusable("a stream that was read already, at least in part");
-  if (readableEnded) return unusable("a stream that has ended already");
-  return destroyed ? unusable("a stream that was destroyed") : undefined;
+  if (memberOf(stream, "readableDidRead"))
+    return unusable("a stream that was read already, at least in part");
+  if (memberOf(stream, "readableEnded")) return unusable("a stream that has ended already");
+  return memberOf(stream, "destroyed") ? unusable("a stream that was destroyed") : undefined;
 }
 
 function problemOfWebStream(stream: ReadableStreamLike): SourceError | undefined {
-  if ((stream as { locked?: unknown }).locked === true)
-    return unusable("a stream that is locked to a reader");
+  if (memberOf(stream, "locked") === true) return unusable("a stream that is locked to a reader");
   return isDisturbed(stream) ? unusable("a stream that was read or cancelled already") : undefined;
 }
 
-// A web stream does not say that it was read; a Response refuses such a body, and leaves any other as it was.
+// A web stream does not expose that it was read, but the Response constructor refuses such a body.
 function isDisturbed(stream: ReadableStreamLike): boolean {
   if (typeof Response === "undefined" || typeof ReadableStream === "undefined") return false;
   if (!(stream instanceof ReadableStream)) return false;
@@ -110,14 +99,14 @@ function isDisturbed(stream: ReadableStreamLike): boolean {
 }
 
 function isWebStream(stream: object): stream is ReadableStreamLike {
-  return "getReader" in stream;
+  return typeof memberOf(stream, "getReader") === "function";
 }
 
-function isReadable(stream: object): stream is ReadableState {
-  return "destroy" in stream;
+function isReadable(stream: object): stream is { destroy(): void } {
+  return typeof memberOf(stream, "destroy") === "function";
 }
 
-// A Readable gives a new iterator each time, any other stream that can be read once gives itself.
+// A Readable returns a new iterator each time; any other single-use stream returns itself.
 function markUsed(stream: object, iterator: object): void {
   if (isReadable(stream)) used.add(stream);
   if (used.has(iterator)) throw unusable("a stream that was sent already");
@@ -147,7 +136,7 @@ async function* read(stream: ReadableStreamLike): AsyncGenerator<unknown> {
   }
 }
 
-// Ended half-way it would keep what is behind it open.
+// A stream abandoned half-way would keep its file or socket open.
 function release(stream: Stream): void {
   if (isReadable(stream)) stream.destroy();
   else

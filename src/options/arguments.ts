@@ -62,7 +62,7 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
   if (/[\s\\\p{Cc}]/u.test(value)) {
     throw invalid(`${what} may not contain spaces, backslashes or control characters.`);
   }
-  // A host may have them: it would be filled in with the account, as the operation's path is.
+  // The URL template would fill them in as path parameters.
   if (/[{}]/.test(value)) throw invalid(`${what} may not contain "{" or "}".`);
   if (/\/(\.|%2e){1,2}(\/|$)/i.test(value)) {
     throw invalid(`${what} may not contain the path segments "." or "..".`);
@@ -72,7 +72,7 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
       hint: "Use https, or pass allowInsecureHttp: true where the network itself is trusted.",
     });
   }
-  // Each run of slashes is read once, however long the path is.
+  // Linear time: the lookbehind keeps a run of slashes from being tried from each of its slashes (no ReDoS).
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 

@@ -21,17 +21,17 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /**
    * Milliseconds for one attempt, from when it has a connection to the last byte of its answer. Greater than 0.
-   * @default half of timeoutMs where repeating is safe, else all of it
+   * @default half of timeoutMs where a retry is safe, else all of it
    */
   attemptTimeoutMs?: number | undefined;
   /**
-   * The most repeats of the request, where repeating is allowed. A whole number; 0 means one request.
+   * The most retries of the request, where a retry is allowed. A whole number; 0 means one request.
    * @default 2
    */
   maxRetries?: number | undefined;
   /**
    * Whether sending this call twice does no more than sending it once, when you know better than the contract's
-   * `x-retry-safe`: true lets it be repeated as a rerank is, false as rarely as a resume.
+   * `x-retry-safe`: true lets it be retried as a rerank is, false only as a resume is.
    */
   repeatable?: boolean | undefined;
   /**
@@ -45,7 +45,7 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** What {@link CallOptions.onAttempt} is told. */
+/** What {@link CallOptions.onAttempt} is called with. */
 export interface AttemptEvent extends Attempt {
   /** The operation's id in the contract. */
   readonly operation: OperationId;
@@ -53,7 +53,7 @@ export interface AttemptEvent extends Attempt {
   readonly waitMs?: number;
 }
 
-/** Where the API key comes from: a string, or a function asked afresh for every attempt. */
+/** Where the API key comes from: a string, or a function called for every attempt. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 /** A `fetch` function: the platform's, or one with its signature. */
@@ -70,7 +70,7 @@ export interface FetchResponse {
 export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"> {
   /** The service's address, such as `https://api.example.com`. @default TUNERANK_BASE_URL */
   baseUrl?: string | undefined;
-  /** The API key. (Contract: `bearerAuth`.) @default TUNERANK_API_KEY */
+  /** The API key, sent as `Authorization: Bearer` (the contract's security scheme). @default TUNERANK_API_KEY */
   apiKey?: ApiKey | undefined;
   /** The account whose resources are meant; rerank needs none. @default TUNERANK_ACCOUNT_ID */
   accountId?: string | undefined;

@@ -1,6 +1,6 @@
 import { changed, type FilePart, fileChunks, type Multipart } from "../files/multipart.js";
 
-/** A form as a Blob of Blobs: its length is known, and the platform reads it without keeping it. */
+/** A form as a Blob of Blobs: its length is known, and the platform streams it. */
 export async function blobOf({ head, tail, part }: Multipart): Promise<Blob> {
   const { blob, size } = part.file;
   const form = new Blob([head, ...(blob ? [blob()] : await collect(part)), tail]);

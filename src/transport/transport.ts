@@ -16,7 +16,7 @@ export interface TransportRequest {
   /** True for calls that may not be repeated: a socket the server may just be closing is not used. */
   readonly freshSocket: boolean;
   readonly connectTimeoutMs: number;
-  /** Told once the request has a connection of its own. */
+  /** Notified once the request has a connection of its own. */
   readonly lifetime: { connected(): void };
 }
 
@@ -52,7 +52,7 @@ export interface Transport {
   close(): void;
 }
 
-/** What kept an exchange from its answer. */
+/** Why a request brought no whole answer. */
 export type FailureReason =
   | "network"
   | "connect-timeout"
@@ -62,7 +62,7 @@ export type FailureReason =
   | "agent"
   | "source";
 
-/** Why an exchange brought no whole answer. */
+/** The one error a transport rejects with. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
   readonly phase: Phase;
@@ -90,10 +90,10 @@ export class TransportFailure extends Error {
 /** The most bytes read of an error answer. */
 export const maxErrorBytes: number = 64 * 1024;
 
-/** What is said when the fault is not the network's. */
+/** The message when reading the file failed, not the network. */
 export const sourceFailed = "Reading the file failed.";
 
-/** What is said of a 2xx that came before the file was there. */
+/** The message when a 2xx came before the whole file was sent. */
 export const answeredEarly = "The answer came before the whole file was sent.";
 
 /** What the network calls an error, or "". Node's fetch says only "fetch failed": what happened is in its cause. */

@@ -51,7 +51,7 @@ export interface UploadOptions extends CallOptions {
   verifyBytes?: boolean | undefined;
 }
 
-/** Datasets of an account. (Contract: `uploadDatasetFile`.) */
+/** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets {
   /**
    * Uploads one file of up to 150 MB to a dataset in a single request. Its format is the service's to check.

@@ -6,7 +6,7 @@ import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 import { validate } from "../options/validate.js";
 
-/** Deployments of an account. (Contract: `scaleDeployment`.) */
+/** Deployments of an account. The contract's `scaleDeployment`. */
 export interface Deployments {
   /**
    * Sets the number of replicas a deployment should have; 0 stops it. Resolves to nothing once the service

@@ -41,12 +41,16 @@ export function mergeRankings<T>(
   batches: readonly DoneBatch[],
   topN: number | undefined,
 ): RerankItemsResponse<T> {
+  const attempts = batches.flatMap((batch) => batch.attempts);
   const models = new Set(batches.map(({ ranking }) => ranking.model));
   if (models.size > 1) {
     throw new StatusError(`The batches were ranked by different models: ${[...models].join(", ")}.`, {
       code: "INTERNAL",
       executed: "yes",
       codeSource: "client",
+      operation: "rerankDocuments",
+      notRetried: "not-transient",
+      attempts,
       hint: "Name the model in options, or send all items in one request.",
     });
   }
@@ -62,7 +66,7 @@ export function mergeRankings<T>(
     model: [...models][0],
     usage: batches.reduce(sum, { prompt_tokens: 0, total_tokens: 0 }),
     requestIds: batches.map(({ headers }) => requestIdOf(headers)).filter((id) => id !== undefined),
-    attempts: batches.flatMap(({ attempts }) => attempts),
+    attempts,
   };
 }
 

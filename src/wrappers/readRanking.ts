@@ -9,8 +9,15 @@ export interface Ranking {
   readonly usage: RerankUsage;
 }
 
-/** Reads a rerank answer; {@link Unusable} when it names documents that were not sent. */
-export function readRanking(answer: object, documents: readonly string[]): Ranking | Unusable {
+/**
+ * Reads a rerank answer; {@link Unusable} when it names documents that were not sent.
+ * @param offset The caller's item that the first of the documents is of.
+ */
+export function readRanking(
+  answer: object,
+  documents: readonly string[],
+  offset: number,
+): Ranking | Unusable {
   const data = memberOf(answer, "data");
   const model = memberOf(answer, "model");
   const usage = memberOf(answer, "usage");
@@ -22,13 +29,17 @@ export function readRanking(answer: object, documents: readonly string[]): Ranki
     const score = memberOf(entry, "relevance_score");
     const document = memberOf(entry, "document");
     if (!isIndex(index, documents.length)) {
-      return broken(`data[${position}].index is not one of ${documents.length} documents`);
+      return broken(
+        `data[${position}].index is not one of ${documents.length} documents (${itemsOf(offset, documents.length)})`,
+      );
     }
-    if (seen.size === seen.add(index).size) return broken(`index ${index} is there twice`);
-    if (typeof score !== "number") return broken(`data[${position}].relevance_score is no number`);
+    if (seen.size === seen.add(index).size)
+      return broken(`index ${index} is there twice (items[${offset + index}])`);
+    if (typeof score !== "number")
+      return broken(`data[${position}].relevance_score is no number (items[${offset + index}])`);
     // Asked for none, a service may still send the text, or an empty one.
     if (typeof document === "string" && document !== "" && document !== documents[index]) {
-      return broken(`the document of index ${index} is another`);
+      return broken(`the document of index ${index} is another (items[${offset + index}])`);
     }
     read.push({ index, score });
   }
@@ -41,6 +52,10 @@ export function readRanking(answer: object, documents: readonly string[]): Ranki
 
 function broken(what: string): Unusable {
   return new Unusable("INTERNAL", `The ranking cannot be matched with what was sent: ${what}.`);
+}
+
+function itemsOf(offset: number, count: number): string {
+  return count === 1 ? `items[${offset}]` : `items[${offset}] to items[${offset + count - 1}]`;
 }
 
 function isIndex(value: unknown, length: number): value is number {

@@ -5,7 +5,7 @@ import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/options.js";
 
-/** Reinforcement fine-tuning jobs of an account. (Contract: `resumeReinforcementFineTuningJob`.) */
+/** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs {
   /**
    * Resumes a job and resolves to it as the service then describes it. Which states allow it is the

@@ -10,11 +10,11 @@ import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
 const { body: rules } = requests.rerankDocuments;
 
-/** Ranks documents by their relevance to a query. (Contract: `rerankDocuments`.) */
+/** Ranks documents by their relevance to a query. The contract's `rerankDocuments`. */
 export interface Rerank {
   /**
    * Ranks documents by their relevance to a query, most relevant first. Needs no account.
-   * Repeating it is safe. (Contract: `rerankDocuments`.)
+   * Repeating it is safe. The contract's `rerankDocuments`.
    *
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
    * @example
@@ -43,7 +43,7 @@ export function createRerank(client: ClientSettings): Rerank {
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", () => send(body, options, (answer) => answer as RerankResponse));
   }
-  const items = createRerankItems(client, send);
+  const items = createRerankItems({ client, send });
   return Object.assign(rerank, { items });
 }
 

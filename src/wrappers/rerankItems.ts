@@ -6,8 +6,9 @@ import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger, ownProperties } from "../options/arguments.js";
-import type { CallOptions } from "../options/options.js";
+import type { AbortSignalLike, CallOptions } from "../options/options.js";
 import { validate } from "../options/validate.js";
+import { errorOfBatches, RequestsMade } from "./batchFailure.js";
 import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
 import { readRanking } from "./readRanking.js";
 import { runBatches } from "./runBatches.js";
@@ -55,7 +56,9 @@ export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
  * batches are cancelled.
  *
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
- * `INTERNAL` with `executed: "yes"` for an answer that cannot be matched with the items.
+ * `INTERNAL` with `executed: "yes"` for an answer that cannot be matched with the items. `executed` and `attempts` are
+ * of all batches together: `"yes"` when any of them ran. The message names the item, `items[31]`, where the service
+ * named a document of the batch, `documents[1]`; `body` is what the service said.
  * @example
  * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
  * best[0]?.item; // one of `cities`
@@ -67,31 +70,50 @@ export type RerankItems = <T>(
 ) => RerankItemsPromise<T>;
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
-export type SendRerank = <R>(
-  body: RerankRequest,
-  options: CallOptions,
-  read: (answer: object) => R | Unusable,
-) => Promise<Outcome<R>>;
+export interface RerankCall {
+  readonly client: ClientSettings;
+  send<R>(
+    body: RerankRequest,
+    options: CallOptions,
+    read: (answer: object) => R | Unusable,
+  ): Promise<Outcome<R>>;
+}
 
-/** @internal Makes {@link RerankItems} over a client's rerank. */
-export function createRerankItems(client: ClientSettings, send: SendRerank): RerankItems {
+/** @internal Makes {@link RerankItems} over a rerank call. */
+export function createRerankItems(rerank: RerankCall): RerankItems {
   return function items(query, given, options) {
     return start(
       "rerankDocuments",
-      () => rankItems(query, given, options, client, send),
+      async () => {
+        const own = ownProperties(options, "options");
+        return rankItems(planOf(query, given, own, rerank.client), rerank);
+      },
       (response) => response,
     );
   };
 }
 
-async function rankItems<T>(
+// A call that is checked and ready to be made.
+interface Plan<T> {
+  readonly items: readonly T[];
+  readonly body: Omit<RerankRequest, "documents">;
+  readonly options: RerankItemsOptions<T>;
+  readonly textsOf: (batch: number) => string[];
+  readonly batchSize: number;
+  readonly batches: number;
+  readonly concurrency: number;
+  readonly signal: AbortSignalLike | undefined;
+  /** The most milliseconds for one batch. */
+  readonly eachMs: number;
+  readonly endsAt: number;
+}
+
+function planOf<T>(
   query: string,
   list: readonly T[],
-  options: RerankItemsOptions<T>,
+  own: RerankItemsOptions<T>,
   client: ClientSettings,
-  send: SendRerank,
-): Promise<RerankItemsResponse<T>> {
-  const own = ownProperties(options, "options");
+): Plan<T> {
   if (!Array.isArray(list)) throw invalid("items must be a list.");
   // Copied: the caller's list may change while calls run.
   const items: readonly T[] = [...list];
@@ -103,22 +125,45 @@ async function rankItems<T>(
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
   const textsOf = checkTexts(items, own.text, batchSize);
   const batches = Math.ceil(items.length / batchSize);
-  const rounds = Math.ceil(batches / concurrency);
-  const { signal: callersSignal, timeoutMs: given } = callSettings(client, own);
-  const each = given ?? deadlines.rerankDocuments.timeoutMs;
-  const timeoutMs = given ?? each * rounds;
-  const endsAt = performance.now() + timeoutMs;
+  const { signal, timeoutMs } = callSettings(client, own);
+  const eachMs = timeoutMs ?? deadlines.rerankDocuments.timeoutMs;
+  const endsAt = performance.now() + (timeoutMs ?? eachMs * Math.ceil(batches / concurrency));
+  return { items, body, options: own, textsOf, batchSize, batches, concurrency, signal, eachMs, endsAt };
+}
+
+async function rankItems<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
+  const { items, batchSize, batches, concurrency, options } = plan;
   const done: DoneBatch[] = [];
-  await runBatches(batches, concurrency, callersSignal, async (batch, signal) => {
-    const left = Math.max(1, Math.ceil(endsAt - performance.now()));
-    const call = { ...own, signal, timeoutMs: Math.min(each, left) };
-    const documents = textsOf(batch);
-    const { data, answer, attempts } = await send({ ...body, documents }, call, (value) =>
-      readRanking(value, documents),
-    );
-    done.push({ offset: batch * batchSize, ranking: data, attempts, headers: answer.headers });
+  const made = new RequestsMade();
+  const failed = await runBatches(batches, concurrency, plan.signal, async (batch, signal) => {
+    try {
+      const ranked = await rankBatch(plan, rerank, batch, signal);
+      made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
+      done.push(ranked);
+    } catch (error) {
+      made.addFailed(error);
+      throw error;
+    }
   });
-  return mergeRankings(items, done, topN);
+  if (failed === undefined) return mergeRankings(items, done, options.topN);
+  const offset = failed.batch * batchSize;
+  throw errorOfBatches(failed.error, { offset, count: Math.min(batchSize, items.length - offset) }, made);
+}
+
+async function rankBatch<T>(
+  { body, options, textsOf, batchSize, eachMs, endsAt }: Plan<T>,
+  rerank: RerankCall,
+  batch: number,
+  signal: AbortSignalLike,
+): Promise<DoneBatch> {
+  const leftMs = Math.max(1, Math.ceil(endsAt - performance.now()));
+  const call = { ...options, signal, timeoutMs: Math.min(eachMs, leftMs) };
+  const documents = textsOf(batch);
+  const offset = batch * batchSize;
+  const { data, answer, attempts } = await rerank.send({ ...body, documents }, call, (value) =>
+    readRanking(value, documents, offset),
+  );
+  return { offset, ranking: data, attempts, headers: answer.headers };
 }
 
 /** The options that are fields of the request's body. */

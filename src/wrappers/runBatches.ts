@@ -1,22 +1,29 @@
 import type { AbortSignalLike } from "../options/options.js";
 
-/** Runs batches by number, so many at once. One that fails ends all, and its error is thrown once all have ended. */
+/** Why batches were ended. */
+export interface BatchFailure {
+  readonly batch: number;
+  readonly error: unknown;
+}
+
+/** Runs batches by number, so many at once. One that fails ends all: it is what this resolves to, once all have ended. */
 export async function runBatches(
   batches: number,
   concurrency: number,
   callersSignal: AbortSignalLike | undefined,
   run: (batch: number, signal: AbortSignalLike) => Promise<void>,
-): Promise<void> {
+): Promise<BatchFailure | undefined> {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(callersSignal?.reason);
   let next = 0;
-  let failure: { readonly error: unknown } | undefined;
+  let failure: BatchFailure | undefined;
   const lane = async (): Promise<void> => {
     while (next < batches && failure === undefined) {
+      const batch = next++;
       try {
-        await run(next++, controller.signal);
+        await run(batch, controller.signal);
       } catch (error) {
-        failure ??= { error };
+        failure ??= { batch, error };
         controller.abort();
       }
     }
@@ -28,5 +35,5 @@ export async function runBatches(
   } finally {
     callersSignal?.removeEventListener("abort", onAbort);
   }
-  if (failure) throw failure.error;
+  return failure;
 }

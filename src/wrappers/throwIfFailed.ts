@@ -9,7 +9,7 @@ import { validate } from "../options/validate.js";
 /**
  * Throws the failure a job reports in its `status`; a job without a status or code, or with OK, passes.
  * A code given as a number is read as gRPC numbers them: 0 is OK, 5 is NOT_FOUND.
- * (Contract: schema `Status`.)
+ * The contract's schema `Status`.
  *
  * @throws StatusError with the job's code, `executed: "yes"` and no `httpStatus`. A code outside the
  * service's table becomes `UNKNOWN`, `inferred`. `body` holds the status as it came. `INVALID_ARGUMENT` with

@@ -1,3 +1,4 @@
+import { setTimeout as laterByMachine } from "node:timers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -15,7 +16,7 @@ beforeAll(() => {
   const again = (): void => {
     collect();
     times += 1;
-    timer = setTimeout(again, 50);
+    timer = laterByMachine(again, 50);
   };
   again();
 });

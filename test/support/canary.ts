@@ -42,11 +42,16 @@ function makeWritings(key: string): readonly (readonly [writing: string, form: s
   const component = encodeURIComponent(key);
   const every = Array.from(Buffer.from(key), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
   const lower = (text: string) => text.replace(/%../g, (code) => code.toLowerCase());
+  const unicode = (char: string) => `\\u00${char.charCodeAt(0).toString(16)}`;
   const aligned = [0, 1, 2].map((offset) => base64At(offset, key));
   const writings: [writing: string, form: string][] = [
     ["plain", key],
     ["as JSON", JSON.stringify(key).slice(1, -1)],
+    ["as JSON", JSON.stringify(key).slice(1, -1).replaceAll("/", "\\/")],
+    ["as JSON", JSON.stringify(key).slice(1, -1).replace(/[&<>]/g, unicode)],
+    ["as JSON throughout", key.replace(/./g, unicode)],
     ["with its backslashes doubled", key.replaceAll("\\", "\\\\")],
+    ["as HTML", key.replace(/[&<>"]/g, (char) => htmlOf[char] ?? char)],
     ["percent-encoded", component],
     ["percent-encoded", lower(component)],
     ["percent-encoded", encodeURI(key)],
@@ -58,6 +63,8 @@ function makeWritings(key: string): readonly (readonly [writing: string, form: s
   ];
   return [...new Map(writings.map(([writing, form]) => [form, [writing, form] as const])).values()];
 }
+
+const htmlOf: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 // Only the characters that the key alone decides, whatever stands around it.
 function base64At(offset: number, key: string): string {

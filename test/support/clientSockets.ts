@@ -1,7 +1,6 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { turns } from "./turns.js";
 
 const clients: Set<Socket> = new Set();
 const opened: Set<(socket: Socket) => void> = new Set();
@@ -24,11 +23,36 @@ export function countClientSockets(): { readonly most: number } {
   return counted;
 }
 
-/** Resolves once the client has read and taken in all that the server wrote to this socket; not for TLS. */
+/** Resolves once the client has taken in all that the server wrote to this socket. */
 export async function readByClient(server: Socket | null): Promise<void> {
-  if (server === null) throw new Error("The response has no socket any more.");
-  const client = [...clients].find(({ localPort }) => localPort === server.remotePort);
-  if (client === undefined) throw new Error("No client of this process has this connection.");
-  while (client.bytesRead < server.bytesWritten && !client.destroyed) await turn();
-  await turns();
+  await calm(() => server !== null && isOnItsWay(server));
+}
+
+/** Resolves once nothing is on its way any more between these sockets of a server and their clients. */
+export async function allRead(servers: Iterable<Socket>): Promise<void> {
+  await calm(() => [...servers].some(isOnItsWay));
+}
+
+/** Resolves once nothing is on its way and no client is connecting, but for those that were there `before`. */
+export async function quiet(servers: Iterable<Socket>, before: ReadonlySet<Socket>): Promise<void> {
+  const isConnecting = (client: Socket) => client.connecting && !before.has(client);
+  await calm(() => [...clients].some(isConnecting) || [...servers].some(isOnItsWay));
+}
+
+/** The sockets that clients of this process have now. */
+export function clientSockets(): ReadonlySet<Socket> {
+  return new Set(clients);
+}
+
+// What has been taken in passes through promises and streams before it has all its effects.
+async function calm(isMoving: () => boolean): Promise<void> {
+  for (let turns = 0; turns < 20; turns = isMoving() ? 0 : turns + 1) await turn();
+}
+
+// A server that has stopped reading is sent to in vain. Of TLS nobody knows the client's end.
+function isOnItsWay(server: Socket): boolean {
+  const client = [...clients].find((socket) => !socket.connecting && socket.localPort === server.remotePort);
+  if (client === undefined || client.destroyed) return false;
+  const reads = server.readableFlowing === true;
+  return client.bytesRead < server.bytesWritten || (reads && server.bytesRead < client.bytesWritten);
 }

@@ -16,9 +16,10 @@ export class TestClock {
     const own = Object.getOwnPropertyDescriptor(performance, "now");
     Object.assign(globalThis, {
       setTimeout: (run: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
-        new TestTimer(this, this.#timers, () => run(...given), Math.max(0, Number(ms) || 0)),
+        isCalledByNode()
+          ? setTimeout(run, ms, ...given)
+          : new TestTimer(this, this.#timers, () => run(...given), Math.max(0, Number(ms) || 0)),
       clearTimeout: (timer: unknown) => {
-        // Node's own fetch and others clear what they began before.
         if (timer instanceof TestTimer) this.#timers.delete(timer);
         else clearTimeout(timer as NodeJS.Timeout);
       },
@@ -78,10 +79,15 @@ export class TestClock {
     for (;;) {
       await turn();
       if (settled) return done;
-      const next = this.#next();
-      if (!next) throw new Error("A call waits for nothing.");
-      this.#run(next);
+      this.passToNext();
     }
+  }
+
+  /** Lets time pass until the next timer is due, and runs it. */
+  passToNext(): void {
+    const next = this.#next();
+    if (!next) throw new Error("Nothing waits for time to pass.");
+    this.#run(next);
   }
 
   #next(): TestTimer | undefined {
@@ -95,6 +101,16 @@ export class TestClock {
     this.now = Math.max(this.now, timer.at);
     timer.run();
   }
+}
+
+// Node's fetch ends its idle connections by the same global.
+function isCalledByNode(): boolean {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.stackTraceLimit = 3;
+  Error.prepareStackTrace = (_error, sites) => sites[2]?.getFileName() ?? "";
+  const caller = String(new Error().stack);
+  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  return caller.startsWith("node:");
 }
 
 /** What setTimeout returns. */

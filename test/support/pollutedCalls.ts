@@ -20,6 +20,10 @@ const [resume, rerank, scale, upload] = operationCalls.map(({ call }): Make => c
 ];
 const items = ["Paris.", "Rome."];
 const blob = new Blob(["x"]);
+async function* chunks(): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode("one");
+  yield new TextEncoder().encode("two");
+}
 const { signal: aborted } = (() => {
   const controller = new AbortController();
   controller.abort(new Error("enough"));
@@ -52,6 +56,7 @@ const calls: readonly (readonly [answer: string, make: Make])[] = [
   ["bad ranking", (client, options) => client.rerank.items("q", items, { ...options, text: String })],
   ["object", (client, options) => client.datasets.upload("reviews", "package.json", options)],
   ["object", (client, options) => client.datasets.upload("reviews", blob, options)],
+  ["object", (client, options) => client.datasets.upload("reviews", chunks(), { ...options, name: "f" })],
   [
     "object",
     async (client, options) =>
@@ -78,7 +83,10 @@ async function callAll(tag: string): Promise<void> {
         found[place] = { value };
       },
       (error) => {
-        found[place] = { error, cause: error instanceof Error && error.cause };
+        found[place] = {
+          error,
+          cause: error instanceof Error && Object.hasOwn(error, "cause") && error.cause,
+        };
       },
     );
     await settled(() => found[place] !== undefined);

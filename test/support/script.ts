@@ -14,9 +14,13 @@ let programs = 0;
 export async function runScript(
   script: string,
   env: Record<string, string>,
-  { node = process.execPath, args = [] }: { node?: string; args?: readonly string[] } = {},
+  {
+    node = process.execPath,
+    args = [],
+    project = root,
+  }: { node?: string; args?: readonly string[]; project?: string } = {},
 ): Promise<Outcome> {
-  const program = await bundled({ stdin: { contents: script, resolveDir: root, loader: "ts" } });
+  const program = await bundled({ stdin: { contents: script, resolveDir: project, loader: "ts" } });
   return run(node, [...args, program], { cwd: root, env: { TUNERANK_API_KEY: canaryKey, ...env } });
 }
 

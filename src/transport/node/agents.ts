@@ -4,7 +4,7 @@ import { NodeExchange } from "./send.js";
 
 /** Sends over node:http and node:https with keep-alive sockets, through the caller's agent when there is one. */
 export function createNodeTransport({ maxConnections, agent }: TransportOptions): Transport {
-  // Asked for, not imported: OpenTelemetry sees what is asked for, and plain http never loads TLS.
+  // getBuiltinModule, not import, so that instrumentation can patch it; and plain http never loads TLS.
   const modules: Partial<Record<string, typeof http>> = {};
   const own: Partial<Record<string, http.Agent>> = {};
   const agentFor = (module: typeof http, protocol: string): http.Agent => {
@@ -13,7 +13,7 @@ export function createNodeTransport({ maxConnections, agent }: TransportOptions)
       keepAlive: true,
       maxSockets: maxConnections,
       scheduling: "lifo",
-      // What NODE_USE_ENV_PROXY gave Node's own agent, where this Node has it.
+      // NODE_USE_ENV_PROXY sets it on the global agent (Node 22.21, 24.5 and newer).
       ...proxyOf(module),
     });
     return own[protocol];

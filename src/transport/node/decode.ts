@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 export function decoderFor(answer: IncomingMessage): Readable {
   const encoding = encodingOf(answer.rawHeaders);
   if (encoding === undefined) return answer;
-  // Loaded when first needed: most answers are too small to be compressed.
+  // Loaded on first use: most answers are too small to be compressed.
   const zlib = process.getBuiltinModule("node:zlib");
   switch (encoding.trim().toLowerCase()) {
     case "gzip":
@@ -20,7 +20,7 @@ export function decoderFor(answer: IncomingMessage): Readable {
   }
 }
 
-// Meant to be wrapped by zlib; some servers send it bare. The first byte tells.
+// "deflate" means the zlib format, but some servers send raw deflate: the first byte tells them apart.
 function inflated(answer: IncomingMessage): Readable {
   const zlib = process.getBuiltinModule("node:zlib");
   const { PassThrough } = process.getBuiltinModule("node:stream");
@@ -40,7 +40,7 @@ function inflated(answer: IncomingMessage): Readable {
 
 const name = "content-encoding";
 
-// Looked for in the raw list: making an object of it costs more than the rest of a small answer.
+// Searched in rawHeaders: building the headers object costs more than the rest of a small answer.
 function encodingOf(rawHeaders: string[]): string | undefined {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const header = rawHeaders[i];

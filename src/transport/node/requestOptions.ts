@@ -18,8 +18,8 @@ export function requestOptions(
   return isPolluted() ? { ...absent, ...options } : options;
 }
 
-// What http.request would read from a polluted prototype, were it no own property. Only then, because so many
-// properties more cost about 30 µs a request.
+// http.request reads these from a polluted Object.prototype unless they are own properties. Added only then: so many
+// more properties cost about 30 µs a request.
 const absent = {
   auth: undefined,
   createConnection: undefined,

@@ -45,7 +45,7 @@ const cases = fc.record({
   status: fc.oneof(fc.integer({ min: 300, max: 599 }), fc.constantFrom(400, 401, 404, 409, 429, 500, 503)),
   type: fc.constantFrom("application/json", "text/html", "text/plain; charset=latin1", ""),
   body,
-  key: fc.string({ unit: visible, maxLength: 40 }).map((rest) => `sk-7Q${rest}`),
+  key: fc.string({ unit: visible, maxLength: 40 }).map((rest) => `sk-7Q9xZ${rest}`),
   echoed: fc.boolean(),
 });
 

@@ -1,3 +1,4 @@
+import { readByClient } from "../clientSockets.js";
 import type { Act } from "./faultServer.js";
 
 type Bytes = string | Uint8Array;
@@ -43,7 +44,7 @@ export function sendAndClose(...parts: readonly Bytes[]): Act {
 export function sendAndReset(...parts: readonly Bytes[]): Act {
   return (socket, moment) => {
     send(...parts)(socket, moment);
-    setTimeout(() => socket.resetAndDestroy(), 50);
+    void readByClient(socket).then(() => socket.resetAndDestroy());
   };
 }
 
@@ -51,11 +52,16 @@ export function sendAndReset(...parts: readonly Bytes[]): Act {
 export function drip(first: Bytes, rest: string, everyMs: number): Act {
   return (socket) => {
     socket.write(first);
-    let sent = 0;
-    const timer = setInterval(() => {
-      if (sent < rest.length) socket.write(rest.charAt(sent++));
-    }, everyMs);
-    socket.on("close", () => clearInterval(timer));
+    let timer: NodeJS.Timeout;
+    const next = (sent: number): void => {
+      if (sent >= rest.length) return;
+      timer = setTimeout(() => {
+        socket.write(rest.charAt(sent));
+        next(sent + 1);
+      }, everyMs);
+    };
+    next(0);
+    socket.on("close", () => clearTimeout(timer));
   };
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
+import { allRead } from "../clientSockets.js";
 import { afterGood, answer, drip, endless, good, head, send, sendAndClose, sendAndReset } from "./acts.js";
 import type { Fault } from "./fault.js";
 import { type Act, serve } from "./faultServer.js";
@@ -83,6 +83,6 @@ export const bodyFaults: readonly Fault[] = [
   ),
   fault("a second answer behind the first", send(good, answer(200, '{"poison":1}')), succeeds),
   fault("a second answer before the next request", afterGood(send(good)), succeeds, {
-    afterGoodCall: () => pause(50),
+    afterGoodCall: (place) => allRead(place.sockets),
   }),
 ];

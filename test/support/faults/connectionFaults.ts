@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { allRead, readByClient } from "../clientSockets.js";
+import { until } from "../turns.js";
 import { afterGood, good, sendAndClose } from "./acts.js";
 import { type Fault, nowhere, type Place } from "./fault.js";
 import { serve } from "./faultServer.js";
@@ -27,14 +28,13 @@ async function unreachable(): Promise<Place> {
 }
 
 const unread = like("close-before-headers", { seen: false });
-// A moment later, so that the client has its connection by then.
-const laterMs = 50;
+// The client has its connection by then, and has sent its request.
+const unreadThen = (end: (socket: Socket) => void) => (): Promise<Place> =>
+  serve({ connection: (socket) => void readByClient(socket).then(() => end(socket)) });
 
 // By then Node's fetch, too, holds its connection for the next call.
-const reused = (): Promise<unknown> => pause(20);
-const closed = async (place: Place): Promise<void> => {
-  while (place.open > 0) await pause(10);
-};
+const reused = (place: Place): Promise<void> => allRead(place.sockets);
+const closed = (place: Place): Promise<void> => until(() => place.sockets.size === 0);
 
 /** Connections that do not come about, or do not last. */
 export const connectionFaults: readonly Fault[] = [
@@ -53,12 +53,12 @@ export const connectionFaults: readonly Fault[] = [
   },
   {
     name: "closed without reading",
-    start: () => serve({ connection: (socket) => void setTimeout(() => socket.destroy(), laterMs) }),
+    start: unreadThen((socket) => socket.destroy()),
     outcomes: unread,
   },
   {
     name: "reset without reading",
-    start: () => serve({ connection: (socket) => void setTimeout(() => socket.resetAndDestroy(), laterMs) }),
+    start: unreadThen((socket) => socket.resetAndDestroy()),
     outcomes: unread,
   },
   {

@@ -1,4 +1,6 @@
+import type { Socket } from "node:net";
 import type { ClientOptions } from "../../../src/index.js";
+import { turns } from "../turns.js";
 import type { Outcomes } from "./outcomes.js";
 
 /** Where a faulty service is, and what it has seen. */
@@ -7,9 +9,11 @@ export interface Place {
   /** Requests whose headers came. */
   requests: number;
   /** Connections open now. */
-  readonly open: number;
+  readonly sockets: ReadonlySet<Socket>;
   /** Connections to the other origin that redirects name. */
   readonly strayed: number;
+  /** Resolves once neither it nor a client that came after these has anything to do. */
+  quiet(before: ReadonlySet<Socket>): Promise<void>;
   /** Reads on where it had stopped: only so it learns that the other side has gone. */
   readOn(): void;
   close(): Promise<void>;
@@ -17,7 +21,15 @@ export interface Place {
 
 /** A place where no request ever arrives. */
 export function nowhere(options: Place["options"], close: () => Promise<void> = async () => {}): Place {
-  return { options, requests: 0, open: 0, strayed: 0, readOn: () => {}, close };
+  return {
+    options,
+    requests: 0,
+    sockets: new Set(),
+    strayed: 0,
+    quiet: () => turns(),
+    readOn: () => {},
+    close,
+  };
 }
 
 /** One way for a service to misbehave, and what must come of a call of each operation. */
@@ -32,7 +44,7 @@ export interface Fault {
     readonly or?: Outcomes;
     readonly client?: ClientOptions;
   };
-  /** Options of the client. @default timeoutMs 30,000 */
+  /** Options of the client. A fault with times of its own happens on a clock of the test's. */
   readonly client?: ClientOptions;
   /** The size of what rerank and upload send. @default a few bytes */
   readonly bodyBytes?: number;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import tls, { type TlsOptions } from "node:tls";
+import { quiet } from "../clientSockets.js";
 import type { Place } from "./fault.js";
 import { RequestReader } from "./requestReader.js";
 
@@ -38,7 +39,7 @@ class FaultServer implements Place {
   readonly #behaviour: Behaviour;
   readonly #server: Server;
   readonly #elsewhere: Server;
-  readonly #sockets: Set<Socket> = new Set();
+  readonly sockets: Set<Socket> = new Set();
 
   constructor(behaviour: Behaviour) {
     this.#behaviour = behaviour;
@@ -47,8 +48,8 @@ class FaultServer implements Place {
       ? tls.createServer(behaviour.tls, serveOne).on("tlsClientError", () => {})
       : createServer(serveOne);
     this.#server.on("connection", (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket));
+      this.sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => this.sockets.delete(socket));
     });
     this.#elsewhere = createServer((socket) => {
       this.strayed += 1;
@@ -68,19 +69,19 @@ class FaultServer implements Place {
     return { baseUrl: `${scheme}://127.0.0.1:${portOf(this.#server)}` };
   }
 
-  get open(): number {
-    return this.#sockets.size;
+  quiet(before: ReadonlySet<Socket>): Promise<void> {
+    return quiet(this.sockets, before);
   }
 
   readOn(): void {
-    for (const socket of this.#sockets) socket.resume();
+    for (const socket of this.sockets) socket.resume();
   }
 
   async close(): Promise<void> {
     const closed = Promise.all([once(this.#server, "close"), once(this.#elsewhere, "close")]);
     this.#server.close();
     this.#elsewhere.close();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.sockets) socket.destroy();
     await closed;
   }
 

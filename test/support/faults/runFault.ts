@@ -1,8 +1,9 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import type { CallPromise, Client, ClientOptions, StatusError } from "../../../src/index.js";
 import { isStatusError } from "../../../src/index.js";
+import { clientSockets } from "../clientSockets.js";
 import { connect, type OperationCall } from "../clients.js";
+import type { TestClock } from "../clock.js";
 import { CannotHappenHere, type Fault, type Place } from "./fault.js";
 
 /** What came of a call to a faulty service. */
@@ -13,42 +14,23 @@ export interface Seen {
   readonly strayed: number;
   readonly value?: unknown;
   readonly error?: unknown;
-  /** How long after its deadline the call settled. */
+  /** How long after its deadline the call settled, by the test's clock. */
   readonly lateMs: number;
-  /** The longest time the loop of calls and servers stood still meanwhile. */
-  readonly stoodStillMs: number;
   /** Connections still open some time after the client was closed. */
   readonly left: Promise<number>;
 }
 
-const nothing = { requests: 0, strayed: 0, lateMs: 0, stoodStillMs: 0, left: Promise.resolve(0) };
-
-/** Measured by a timer of its own: a busy machine, or this one loop for all calls and servers, delays both alike. */
-class Deadline {
-  #passedAt = Number.POSITIVE_INFINITY;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(ms: number) {
-    this.#timer = setTimeout(() => {
-      this.#passedAt = performance.now();
-    }, ms);
-  }
-
-  /** Milliseconds since it passed; 0 before. */
-  passedMs(): number {
-    clearTimeout(this.#timer);
-    return Math.max(0, performance.now() - this.#passedAt);
-  }
-}
+const nothing = { requests: 0, strayed: 0, lateMs: 0, left: Promise.resolve(0) };
 
 /** Makes one call of the operation to the fault. */
 export async function runFault(
   fault: Fault,
   operation: OperationCall,
   transport: ClientOptions,
+  clock?: TestClock,
 ): Promise<Seen> {
   try {
-    return await act(fault, operation, transport, await fault.start());
+    return await act(fault, operation, transport, await fault.start(), clock);
   } catch (error) {
     if (error instanceof CannotHappenHere) return { ...nothing, skipped: error.message };
     throw error;
@@ -60,9 +42,10 @@ async function act(
   operation: OperationCall,
   transport: ClientOptions,
   place: Place,
+  clock: TestClock | undefined,
 ): Promise<Seen> {
   const over = transport.fetch ? fault.overFetch?.client : {};
-  const timeoutMs = over?.timeoutMs ?? fault.client?.timeoutMs ?? (fault.heavy ? 120_000 : 30_000);
+  const timeoutMs = over?.timeoutMs ?? fault.client?.timeoutMs ?? 120_000;
   // Events would be searched for the key as well, which takes long; other tests do.
   const onAttempt = undefined;
   const own = {
@@ -80,16 +63,28 @@ async function act(
     await fault.afterGoodCall(place);
     place.requests = 0;
   }
-  const loop = monitorEventLoopDelay({ resolution: 10 });
-  loop.enable();
-  const deadline = new Deadline(timeoutMs);
-  const result = await settled(call(fault, operation, client));
-  const lateMs = deadline.passedMs();
-  loop.disable();
-  const stoodStillMs = loop.max / 1e6;
+  const endsAt = (clock?.now ?? 0) + timeoutMs;
+  const running = settled(call(fault, operation, client));
+  const result = await (clock ? passUntil(running, clock, place) : running);
+  const lateMs = Math.max(0, (clock?.now ?? 0) - endsAt);
   await client.close();
   const { requests, strayed } = place;
-  return { ...result, requests, strayed, lateMs, stoodStillMs, left: closing(place, transport) };
+  return { ...result, requests, strayed, lateMs, left: closing(place, transport) };
+}
+
+// Time passes, from one timer to the next, only while neither side has anything to do.
+async function passUntil<T>(running: Promise<T>, clock: TestClock, place: Place): Promise<T> {
+  const before = clientSockets();
+  let over = false;
+  const end = (): void => {
+    over = true;
+  };
+  running.then(end, end);
+  for (;;) {
+    await place.quiet(before);
+    if (over) return running;
+    clock.passToNext();
+  }
 }
 
 function call(
@@ -117,9 +112,9 @@ async function settled(running: CallPromise<unknown>): Promise<{ value: unknown 
 // The connections of fetch are not the client's to close: Node keeps an idle one for 4 s, one in its handshake for 10.
 async function closing(place: Place, transport: ClientOptions): Promise<number> {
   place.readOn();
-  const looks = transport.fetch ? 240 : 20;
-  for (let i = 0; i < looks && place.open > 0; i += 1) await pause(50);
-  const left = place.open;
+  const seconds = transport.fetch ? 30 : 10;
+  for (let looks = 0; looks < seconds * 20 && place.sockets.size > 0; looks += 1) await pause(50);
+  const left = place.sockets.size;
   await place.close();
   return left;
 }

@@ -1,0 +1,67 @@
+import { findForm, type Span } from "./findForm.js";
+import { type KeyForm, keyForms, leastCharacters, plainForm } from "./keyForms.js";
+import { memberOf } from "./memberOf.js";
+import { type Characters, undoEscapes } from "./undoEscapes.js";
+import { isWholeValue } from "./wholeValue.js";
+
+/**
+ * Takes a key out of a text, however JSON, URLs, HTML or base64 write it.
+ * @param cut Whether the text may end or begin within the key, as the text of a body that came in part.
+ */
+export type Redact = (text: string, cut?: boolean) => string;
+
+/** Redacts one key. A key of fewer than 8 characters is taken out only where it is a whole value. Linear time. */
+export function redactor(key: string): Redact {
+  const isShort = key.length < leastCharacters;
+  let forms: readonly KeyForm[] | undefined;
+  return (text, cut = false) => {
+    if (key === "" || text === "") return text;
+    forms ??= keyForms(key);
+    const find = (form: KeyForm, source: Characters): readonly Span[] =>
+      findForm(form, source, cut && !isShort)
+        .filter((span) => !isShort || isWholeValue(span, source))
+        .map(([from, to]) => [source.startOf(from), source.startOf(to)]);
+    const unescaped = undoEscapes(text);
+    // As it is as well: unescaping may make one character of what stands before the key and its beginning.
+    const asItIs = { text, chars: text, startOf: (index: number) => index };
+    return replace(text, [
+      ...find(plainForm(key), asItIs),
+      ...forms.flatMap((form) => find(form, unescaped)),
+    ]);
+  };
+}
+
+/** The value with the key taken out of its strings. Fields keep their names: programs read by them. */
+export function redactValues(redact: Redact, value: unknown): unknown {
+  if (typeof value === "string") return redact(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => redactValues(redact, item));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactValues(redact, item)]));
+}
+
+const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
+
+/** A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them. */
+export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
+  if (!(cause instanceof Error)) return typeof cause === "string" ? redact(cause) : undefined;
+  const inner = depth < 3 ? redactCause(redact, memberOf(cause, "cause"), depth + 1) : undefined;
+  const copy = new Error(redact(cause.message), inner === undefined ? undefined : { cause: inner });
+  for (const name of keptFields) {
+    const value = memberOf(cause, name);
+    if (typeof value === "number") Object.assign(copy, { [name]: value });
+    else if (typeof value === "string") Object.assign(copy, { [name]: redact(value) });
+  }
+  copy.stack = redact(cause.stack ?? "");
+  return copy;
+}
+
+function replace(text: string, spans: readonly Span[]): string {
+  let replaced = "";
+  let at = 0;
+  for (const [from, to] of [...spans].sort(([a], [b]) => a - b)) {
+    if (from === to) continue;
+    if (from >= at) replaced += `${text.slice(at, from)}[redacted]`;
+    at = Math.max(at, to);
+  }
+  return replaced + text.slice(at);
+}
