@@ -21,6 +21,7 @@ export type {
   Code,
   ConstantSchedule,
   CosineSchedule,
+  DatasetFile,
   DpoConfig,
   EncryptionState,
   InferenceParameters,
@@ -42,7 +43,6 @@ export type {
   Status,
   TrackerConfig,
   TrainerShardingScheme,
-  UploadDatasetFileResponse,
 } from "./generated/types.js";
 export type {
   AbortSignalLike,
@@ -58,6 +58,7 @@ export type {
 export type { CallTrace } from "./platform/tracing.js";
 export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
+export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
 export type { RankedItem, RerankItemsResponse } from "./wrappers/mergeRankings.js";
 export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
 export type { Rerank } from "./wrappers/rerank.js";

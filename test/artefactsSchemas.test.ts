@@ -157,7 +157,7 @@ describe("the comparison notices", () => {
     ["LearningRateScheduler", "a second variant", "maxProperties", 2],
     ["LearningRateScheduler", "no variant", "minProperties", undefined],
     ["ReinforcementFineTuningJob", "a lost requirement", "required", ["dataset"]],
-    ["ResumeReinforcementFineTuningJobRequest", "an opened object", "additionalProperties", true],
+    ["JobResumption", "an opened object", "additionalProperties", true],
     ["Purpose", "a lost value", "enum", ["PURPOSE_UNSPECIFIED"]],
     ["AcceleratorSeconds", "a lost format", "additionalProperties/format", undefined],
   ])("in %s %s", (schema, _what, place, value) => {

@@ -88,7 +88,7 @@ test("fields have the service's defaults and no others", () => {
 test("fields have the service's limits and no others", () => {
   expect(everyField("minimum"), "a limit of the service's belongs into this table, too").toEqual({
     "RerankRequest.top_n": 1,
-    "ScaleDeploymentRequest.replicaCount": 0,
+    "DeploymentScale.replicaCount": 0,
     "ReinforcementFineTuningJob.chunkSize": 1,
     "InferenceParameters.responseCandidatesCount": 2,
     "JobProgress.percent": 0,
@@ -101,7 +101,7 @@ test("fields have the service's limits and no others", () => {
   expect(everyField("exclusiveMaximum")).toEqual({ "DpoConfig.beta": 0.5 });
   expect(everyField("minItems")).toEqual({ "RerankRequest.documents": 1 });
   expect(everyField("maxItems")).toEqual({});
-  expect(everyField("x-max-bytes")).toEqual({ "UploadDatasetFileRequest.file": 157_286_400 });
+  expect(everyField("x-max-bytes")).toEqual({ "DatasetUpload.file": 157_286_400 });
 });
 
 test("chunking is said to need more than 300 rows", () => {
@@ -115,9 +115,9 @@ test("required fields are the service's, and those without which a request means
     RerankResponse: ["object", "model", "data", "usage"],
     RerankResult: ["index", "relevance_score"],
     RerankUsage: ["prompt_tokens", "total_tokens"],
-    ScaleDeploymentRequest: ["replicaCount"],
-    UploadDatasetFileRequest: ["file"],
-    UploadDatasetFileResponse: ["id", "object", "bytes", "created_at", "filename", "purpose"],
+    DeploymentScale: ["replicaCount"],
+    DatasetUpload: ["file"],
+    DatasetFile: ["id", "object", "bytes", "created_at", "filename", "purpose"],
     ReinforcementFineTuningJob: ["dataset", "evaluator"],
   });
 });
@@ -133,7 +133,7 @@ test("fields that exclude each other do so in the contract too", () => {
 });
 
 test("a resume request has no fields, and names of secrets and roles have the service's form", () => {
-  expect(schemaNamed("ResumeReinforcementFineTuningJobRequest").additionalProperties).toBe(false);
+  expect(schemaNamed("JobResumption").additionalProperties).toBe(false);
   for (const path of ["ObjectStorageAConfig.credentialsSecret", "ObjectStorageBConfig.credentialsSecret"]) {
     const pattern = new RegExp(field(path).pattern as string);
     expect("accounts/acme/secrets/store").toMatch(pattern);

@@ -9,22 +9,22 @@ const tables: Readonly<Record<string, readonly string[]>> = {
     "query: string",
     "documents: array of string",
     "model: string",
-    "top_n: integer",
+    "top_n: int64",
     "return_documents: boolean",
     "task: string",
   ],
   RerankResponse: ["object: string", "model: string", "data: array of RerankResult", "usage: RerankUsage"],
-  RerankResult: ["index: integer", "relevance_score: number", "document: string"],
-  RerankUsage: ["prompt_tokens: integer", "total_tokens: integer"],
-  ResumeReinforcementFineTuningJobRequest: [],
-  ScaleDeploymentRequest: ["replicaCount: integer"],
-  ScaleDeploymentResponse: [],
-  UploadDatasetFileRequest: ["file: string, binary"],
-  UploadDatasetFileResponse: [
+  RerankResult: ["index: int64", "relevance_score: number", "document: string"],
+  RerankUsage: ["prompt_tokens: int64", "total_tokens: int64"],
+  JobResumption: [],
+  DeploymentScale: ["replicaCount: int64"],
+  DeploymentScaleResult: [],
+  DatasetUpload: ["file: string, binary"],
+  DatasetFile: [
     "id: string",
     "object: string",
-    "bytes: integer",
-    "created_at: integer",
+    "bytes: int64",
+    "created_at: int64",
     "filename: string",
     "purpose: string",
   ],
@@ -135,7 +135,7 @@ function typeOf({ $ref, allOf, type, format, items }: ContractSchema): string {
   const reference = $ref ?? (allOf as ContractSchema[] | undefined)?.[0]?.$ref;
   if (reference !== undefined) return reference.split("/").pop() ?? "";
   if (type === "array") return `array of ${typeOf(items as ContractSchema)}`;
-  if (format === "int32") return type === "integer" ? "int32" : `${type}, int32`;
+  if (type === "integer" && format !== undefined) return format;
   return format === undefined ? `${type}` : `${type}, ${format}`;
 }
 

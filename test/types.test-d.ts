@@ -8,6 +8,7 @@ import {
   type ConstantSchedule,
   codeOfHttpStatus,
   createClient,
+  type DatasetFile,
   isStatusError,
   type JobState,
   type LearningRateScheduler,
@@ -18,7 +19,6 @@ import {
   type StatusCode,
   type StatusError,
   throwIfFailed,
-  type UploadDatasetFileResponse,
 } from "../src/index.js";
 
 declare const client: Client;
@@ -32,9 +32,7 @@ describe("calls", () => {
     expectTypeOf(client.reinforcementFineTuningJobs.resume("job-1")).toEqualTypeOf<
       CallPromise<ReinforcementFineTuningJob>
     >();
-    expectTypeOf(client.datasets.upload("reviews", "train.jsonl")).toEqualTypeOf<
-      CallPromise<UploadDatasetFileResponse>
-    >();
+    expectTypeOf(client.datasets.upload("reviews", "train.jsonl")).toEqualTypeOf<CallPromise<DatasetFile>>();
     expectTypeOf(rerank.withResponse()).resolves.toEqualTypeOf<CallResponse<RerankResponse>>();
     expectTypeOf<Awaited<typeof rerank>["data"]>().toEqualTypeOf<RerankResult[]>();
   });

@@ -45,7 +45,8 @@ async function compareWithSockets(): Promise<void> {
     .map(({ policy, requests }) => ({ policy, simulated: requests, "over sockets": counted.get(policy) }));
   console.log(`${totalOutage.calls} calls at once to a service that stays down, requests it saw:`);
   console.table(points);
-  if (!counted.has("openai")) console.log("openai is not installed: npm ci --ignore-scripts --prefix bench adds it.");
+  if (!counted.has("openai"))
+    console.log("openai is not installed: npm ci --ignore-scripts --prefix bench adds it.");
   const differing = points.filter((point) => (point["over sockets"] ?? point.simulated) !== point.simulated);
   if (differing.length === 0) return;
   console.error("The simulation and the sockets differ.");

@@ -3,12 +3,15 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeContract } from "../../scripts/build/contract.js";
+import { readAnswers } from "./check/answers.js";
 import { checkSchemathesis } from "./check/checkSchemathesis.js";
 import { checkTool, type Expectation } from "./check/checkTool.js";
 import { emptyFolder, root } from "./check/folders.js";
+import { checkLinter } from "./check/linter.js";
 import { makeOwnCalls } from "./check/ownCalls.js";
 import { startRecordingMock } from "./check/recordingMock.js";
 import { printResult, printTable, type Result, writeResults } from "./check/results.js";
+import { linters } from "./linters/index.js";
 import { tools } from "./tools/index.js";
 
 const { values: options } = parseArgs({
@@ -20,20 +23,29 @@ const { values: options } = parseArgs({
 
 const documents = await emptyFolder("documents");
 await writeContract(join(root, "openapi.yaml"), documents);
-const mock = await startRecordingMock(join(documents, "openapi.json"));
+const answers = await readAnswers(join(documents, "openapi.json"));
+const mock = await startRecordingMock(join(documents, "openapi.json"), answers);
 const env = {
   TUNERANK_BASE_URL: mock.url,
   TUNERANK_API_KEY: "key-of-acme",
   TUNERANK_FILE: join(documents, "every-byte.bin"),
+  TUNERANK_JOBS: Object.keys(answers.jobs).join(","),
+  TUNERANK_ERRORS: String(answers.errors.length),
 };
 await writeFile(
   env.TUNERANK_FILE,
   Uint8Array.from({ length: 4096 }, (_, index) => index % 256),
 );
-const setting = { mock, env, documents, expectation: await expectation() };
+const setting = { mock, answers, env, documents, expectation: await expectation() };
 const checks = [
   ...tools.flatMap((tool) =>
     tool.documents.map((document) => ({ name: tool.name, check: () => checkTool(tool, document, setting) })),
+  ),
+  ...linters.flatMap((linter) =>
+    linter.documents.map((document) => ({
+      name: linter.name,
+      check: () => checkLinter(linter, document, documents),
+    })),
   ),
   ...["openapi.json", "openapi-3.0.json"].map((document) => ({
     name: "schemathesis",
@@ -53,9 +65,10 @@ await conclude();
 
 async function expectation(): Promise<Expectation> {
   const readings = await makeOwnCalls(env);
-  const [resume, rerank, scale, upload, error, ...more] = mock.take();
-  if (!resume || !rerank || !scale || !upload || !error || more.length > 0)
-    throw new Error("Not five requests.");
+  const [resume, rerank, scale, upload, error, ...others] = mock.take();
+  const expected = Object.keys(answers.jobs).length + answers.errors.length;
+  if (!resume || !rerank || !scale || !upload || !error || others.length !== expected)
+    throw new Error("Not one request for each call.");
   return { readings, requests: { resume, rerank, scale, upload, error } };
 }
 

@@ -24,6 +24,10 @@ export function compareOperations(
   if (old.operation.operationId !== now.operation.operationId) {
     report("operationId", `is now ${now.operation.operationId}`, "users of generated code");
   }
+  if (!isDeepStrictEqual(old.operation.tags, now.operation.tags)) {
+    const tags = now.operation.tags?.join(", ") ?? "none";
+    report("tag", `was ${old.operation.tags?.join(", ") ?? "none"}, is ${tags}`, "users of generated code");
+  }
   if (old.operation["x-retry-safe"] === true && now.operation["x-retry-safe"] !== true) {
     report("x-retry-safe", "was true: a repeat was safe, and is no more", "callers");
   }

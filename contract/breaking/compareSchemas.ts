@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Report, Whom } from "./breaks.js";
 import { change, narrowings } from "./constraints.js";
 import { type Document, flatten, referenceOf, type Schema } from "./document.js";
+import { formatChange, typeChange } from "./types.js";
 
 /** Two contracts, the way a value travels between their sides, and where breaks are told. */
 export interface Comparison {
@@ -27,6 +28,9 @@ export function compareSchemas(comparison: Comparison, old: Schema, now: Schema,
   const pair = `${before.name} ${after.name}`;
   if (comparison.seen.has(pair)) return;
   comparison.seen.add(pair);
+  if (after.name !== before.name && comparison.after.components?.schemas?.[before.name] === undefined) {
+    comparison.report(`schema ${before.name}`, `is now called ${after.name}`, "users of generated code");
+  }
   compareInline(comparison, before.target, after.target, before.name);
 }
 
@@ -52,14 +56,26 @@ function tell(comparison: Comparison, where: string, what: string, whom: Whom = 
 }
 
 function compareValues(comparison: Comparison, before: Schema, after: Schema, where: string): void {
-  for (const keyword of ["type", "format"]) {
-    if (before[keyword] !== after[keyword]) tell(comparison, where, change(keyword, before, after));
-  }
+  compareTypes(comparison, before, after, where);
   // A request is broken when less is taken than before, an answer when more may come.
   const [from, to] = comparison.direction === "request" ? [before, after] : [after, before];
   for (const keyword of narrowings(from, to)) tell(comparison, where, change(keyword, before, after));
   if (before.default !== undefined && !isDeepStrictEqual(before.default, after.default)) {
     tell(comparison, where, change("default", before, after));
+  }
+}
+
+// What allows more in a request, or less in an answer, breaks only the types that were generated.
+function compareTypes(comparison: Comparison, before: Schema, after: Schema, where: string): void {
+  const harmless = comparison.direction === "request" ? "wider" : "narrower";
+  for (const [keyword, changed] of [
+    ["type", typeChange(before, after)],
+    ["format", formatChange(before, after)],
+  ] as const) {
+    if (changed === "none") continue;
+    const whom =
+      changed === harmless || changed === "alike" ? "users of generated code" : affected(comparison);
+    tell(comparison, where, change(keyword, before, after), whom);
   }
 }
 
@@ -86,6 +102,7 @@ function compareProperties(comparison: Comparison, before: Schema, after: Schema
     if (found === undefined) tell(comparison, `${where}.${name}`, "is gone");
     else compareSchemas(comparison, property, found, `${where}.${name}`);
   }
+  compareReadOnly(comparison, before, after, where);
   const isRequest = comparison.direction === "request";
   const isHidden = (name: string): boolean =>
     after.properties?.[name] !== undefined && now[name] === undefined;
@@ -95,6 +112,20 @@ function compareProperties(comparison: Comparison, before: Schema, after: Schema
     tell(comparison, `${where}.${name}`, isRequest ? "is now required" : "is no longer always there");
   }
   compareOthers(comparison, before.additionalProperties, after.additionalProperties, where);
+}
+
+// Generated code has a constructor, or a type of its own, without what is read-only.
+function compareReadOnly(comparison: Comparison, before: Schema, after: Schema, where: string): void {
+  for (const [name, property] of Object.entries(before.properties ?? {})) {
+    const found = after.properties?.[name];
+    if (found === undefined) continue;
+    const old = flatten(comparison.before, property).readOnly === true;
+    const now = flatten(comparison.after, found).readOnly === true;
+    // In a request the field is told to be gone.
+    if (old === now || (now && comparison.direction === "request")) continue;
+    const what = now ? "is now read-only" : "is no longer read-only";
+    tell(comparison, `${where}.${name}`, what, "users of generated code");
+  }
 }
 
 // Read-only properties are not sent, write-only ones not answered.

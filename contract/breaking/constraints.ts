@@ -8,7 +8,8 @@ interface Bound {
 
 const lower = ["minLength", "minItems", "minProperties"];
 const upper = ["maxLength", "maxItems", "maxProperties", "x-max-bytes"];
-const exact = ["pattern", "multipleOf", "uniqueItems", "not"];
+const exact = ["pattern", "multipleOf", "uniqueItems", "not", "const", "if", "then", "else"];
+const applied = ["dependentRequired", "dependentSchemas", "propertyNames", "unevaluatedProperties"];
 
 /** In what words `to` allows less than `from`: bounds, patterns and exclusions. */
 export function narrowings(from: Schema, to: Schema): string[] {
@@ -16,9 +17,15 @@ export function narrowings(from: Schema, to: Schema): string[] {
     ...lower.filter((keyword) => number(to, keyword) > number(from, keyword, -Infinity)),
     ...upper.filter((keyword) => number(to, keyword) < number(from, keyword, Infinity)),
     ...exact.filter((keyword) => to[keyword] !== undefined && !isDeepStrictEqual(from[keyword], to[keyword])),
+    ...applied.filter((keyword) => isRule(to[keyword]) && !isDeepStrictEqual(from[keyword], to[keyword])),
     ...(isTighter(bound(from, "minimum"), bound(to, "minimum"), 1) ? ["minimum"] : []),
     ...(isTighter(bound(from, "maximum"), bound(to, "maximum"), -1) ? ["maximum"] : []),
   ];
+}
+
+// `true` where a schema may stand allows everything.
+function isRule(value: unknown): boolean {
+  return value !== undefined && value !== true;
 }
 
 /** A keyword of both schemas as text, for a message. */

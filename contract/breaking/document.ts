@@ -1,7 +1,8 @@
 /** A schema of a contract, as far as it is compared. */
 export interface Schema {
   $ref?: string;
-  type?: string;
+  type?: string | string[];
+  nullable?: boolean;
   format?: string;
   default?: unknown;
   enum?: unknown[];
@@ -43,6 +44,7 @@ export type SecurityRequirements = Record<string, string[]>[];
 
 export interface Operation {
   operationId?: string;
+  tags?: string[];
   parameters?: Parameter[];
   requestBody?: RequestBody;
   responses: Record<string, Response>;
@@ -52,6 +54,7 @@ export interface Operation {
 
 /** A contract, as far as it is compared. */
 export interface Document {
+  info?: { version?: string; "x-contract-revision"?: string };
   servers?: { url: string }[];
   security?: SecurityRequirements;
   paths: Record<string, Record<string, Operation> & { parameters?: Parameter[] }>;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Break, Breaks, type Report } from "./breaks.js";
 import { compareOperations } from "./compareOperations.js";
-import { type Document, endpointsOf } from "./document.js";
+import { type Document, endpointsOf, type Schema } from "./document.js";
 
 /** How a new contract breaks what was built on the old one. */
 export function findBreaks(before: Document, after: Document): Break[] {
@@ -10,7 +10,6 @@ export function findBreaks(before: Document, after: Document): Break[] {
   compareServers(before, after, everywhere);
   compareSecuritySchemes(before, after, everywhere);
   compareCodes(before, after, everywhere);
-  compareNames(before, after, everywhere);
   const now = endpointsOf(after);
   for (const [name, endpoint] of endpointsOf(before)) {
     const found = now.get(name);
@@ -18,6 +17,7 @@ export function findBreaks(before: Document, after: Document): Break[] {
     if (found === undefined) report(name, "is gone", "callers");
     else compareOperations(before, after, endpoint, found, report);
   }
+  compareNames(before, after, breaks);
   return breaks.list();
 }
 
@@ -54,19 +54,29 @@ function compareCodes(before: Document, after: Document, report: Report): void {
 }
 
 // Generated code takes the names of its types and constants from here.
-function compareNames(before: Document, after: Document, report: Report): void {
+function compareNames(before: Document, after: Document, breaks: Breaks): void {
+  const report = breaks.reporter();
+  const renamed = new Set(breaks.list().map(({ where }) => where));
   for (const [name, schema] of Object.entries(before.components?.schemas ?? {})) {
     const found = after.components?.schemas?.[name];
-    if (found === undefined) {
-      report(`schema ${name}`, "is gone", "users of generated code");
-      continue;
-    }
-    const constants = schema["x-enum-varnames"] as string[] | undefined;
-    for (const [position, value] of (schema.enum ?? []).entries()) {
-      const there = found.enum?.indexOf(value) ?? -1;
-      const constant = (found["x-enum-varnames"] as string[] | undefined)?.[there];
-      if (there < 0 || constants?.[position] === constant) continue;
-      report(`${name} ${value}`, `its constant is now ${constant ?? "unnamed"}`, "users of generated code");
-    }
+    if (found !== undefined) {
+      for (const key of ["x-enum-varnames", "x-enumNames"])
+        compareConstants(name, key, schema, found, report);
+    } else if (!renamed.has(`schema ${name}`)) report(`schema ${name}`, "is gone", "users of generated code");
+  }
+}
+
+function compareConstants(name: string, key: string, before: Schema, after: Schema, report: Report): void {
+  const old = before[key] as string[] | undefined;
+  const now = after[key] as string[] | undefined;
+  if (old === undefined) return;
+  if (now === undefined) {
+    report(name, `its constants have no names in ${key} any more`, "users of generated code");
+    return;
+  }
+  for (const [position, value] of (before.enum ?? []).entries()) {
+    const there = after.enum?.indexOf(value) ?? -1;
+    if (there < 0 || old[position] === now[there]) continue;
+    report(`${name} ${value}`, `its constant is now ${now[there] ?? "unnamed"}`, "users of generated code");
   }
 }

@@ -1,5 +1,9 @@
 const IDENTIFIER = /^[A-Za-z][A-Za-z0-9]*$/;
 
+function isNameIn(enumeration, name) {
+  return IDENTIFIER.test(name) && name.startsWith(enumeration) && name.length > enumeration.length;
+}
+
 // Each generator reads another one of these extensions, so all of them have to say the same.
 export function enumsExplained() {
   return {
@@ -11,17 +15,17 @@ export function enumsExplained() {
             message,
             location: ctx.location.child(schema[keyword] === undefined ? "enum" : keyword),
           });
-        const names = schema["x-enum-varnames"] ?? [];
+        const names = schema["x-enumNames"] ?? [];
         const texts = schema["x-enum-descriptions"] ?? [];
         const textOf = schema["x-enumDescriptions"] ?? {};
 
         if (names.length !== schema.enum.length) {
+          report("x-enumNames", "Give x-enumNames one name for each value of enum, in the same order.");
+        } else if (new Set(names).size !== names.length || !names.every((name) => isNameIn(ctx.key, name))) {
           report(
-            "x-enum-varnames",
-            "Give x-enum-varnames one name for each value of enum, in the same order.",
+            "x-enumNames",
+            `Make each name in x-enumNames a different identifier that begins with ${ctx.key}: constants of Go share one package.`,
           );
-        } else if (new Set(names).size !== names.length || !names.every((name) => IDENTIFIER.test(name))) {
-          report("x-enum-varnames", "Make each name in x-enum-varnames a different plain identifier.");
         }
         if (Object.keys(textOf).join() !== schema.enum.join()) {
           report(

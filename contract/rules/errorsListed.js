@@ -1,6 +1,6 @@
 import { codeStatuses } from "./codeStatuses.js";
 
-// The interface document does not say which operation answers with which code, so none may leave one out.
+// Which operation answers with which code is not documented, so none may leave one out.
 export function errorsListed() {
   let expected = [];
   return {

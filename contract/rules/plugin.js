@@ -4,6 +4,7 @@ import { enumsExplained } from "./enumsExplained.js";
 import { errorExamplesNamed } from "./errorExamplesNamed.js";
 import { errorsListed } from "./errorsListed.js";
 import { formatsTyped } from "./formatsTyped.js";
+import { namesNotDerived } from "./namesNotDerived.js";
 import { propertiesDescribed } from "./propertiesDescribed.js";
 import { refSiblings } from "./refSiblings.js";
 import { schemasNamed } from "./schemasNamed.js";
@@ -19,6 +20,7 @@ export default function contract() {
         "error-examples-named": errorExamplesNamed,
         "errors-listed": errorsListed,
         "formats-typed": formatsTyped,
+        "names-not-derived": namesNotDerived,
         "properties-described": propertiesDescribed,
         "ref-siblings": refSiblings,
         "schemas-named": schemasNamed,

@@ -1,7 +1,7 @@
 import type { Contract, Schema } from "./contract.js";
 import { code, head, type Page, prose, sentence, table } from "./markdown.js";
 
-const untold = "No meaning is given by the interface document.";
+const untold = "The meaning is not documented.";
 
 /** One page for each enumeration, one for each job state, and their list. */
 export function enumPages(contract: Contract): Page[] {
@@ -64,12 +64,10 @@ function statePage(state: string, schema: Schema): string {
     head(state, `${state}, a state of a reinforcement fine-tuning job: ${meaning}`),
     `# ${state}\n`,
     `${prose(sentence(meaning))}\n`,
-    said
-      ? "The interface document lists this state without saying what it means. Nothing is read into it here.\n"
-      : "",
+    said ? "This state is listed without a word on what it means. Nothing is read into it here.\n" : "",
     `\`job.state\` can be this value after [resume](/guide/resume.md). The client passes it through: it checks no state,`,
     "and a state alone is never an error. What a failed job reports stands in `job.status`, which `throwIfFailed` reads.\n",
-    "The interface document does not show in which states resume is accepted, nor the state a job has afterwards",
+    "It is not documented in which states resume is accepted, nor the state a job has afterwards",
     "([what is left open](/guide/unstated.md)).\n",
     "[All states](/enums/JobState.md)",
   ].join("\n");

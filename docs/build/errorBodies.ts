@@ -29,7 +29,7 @@ export async function errorBodyPages(): Promise<Page[]> {
       { wide: true },
     ),
     "# How an error answer is read\n",
-    "The interface document does not show the shape of an error body. So every common shape is read: a code that the",
+    "The shape of an error body is not documented. So every common shape is read: a code that the",
     "body names wins, and without one the HTTP status decides. `inferred` says that nobody named the code and the",
     "status has several, or none. Each row is a test; the data: [errors.json](/conformance/errors.json).\n",
     table(["Answer", "Status", "Body", "Code", "Inferred"], lines),

@@ -2,21 +2,32 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parse, stringify } from "yaml";
 import type { Document } from "../generate/document.js";
+import { toClient } from "./client.js";
 import type { JsonObject } from "./json.js";
 import { toOpenApi30 } from "./openapi30.js";
-import { retryOverlays } from "./overlays.js";
+import { overlays } from "./overlays.js";
+import { published, toStrict31 } from "./strict.js";
 
-/** Writes the contract into a folder as it is published: 3.1 in YAML and JSON, 3.0 in JSON, and its overlays. */
-export async function writeContract(source: string, folder: string): Promise<void> {
-  const text = await readFile(source, "utf8");
-  const document = parse(text) as JsonObject;
-  const overlays = Object.entries(retryOverlays(parse(text) as Document));
-  const files = {
-    "openapi.yaml": toYaml(document),
-    "openapi.json": toJson(document),
+/** The published forms of the contract by file name: two forms, each in 3.1 (YAML, JSON) and 3.0, and overlays. */
+export function publishedForms(source: string): Record<string, string> {
+  const document = published(parse(source) as JsonObject);
+  const strict = toStrict31(document);
+  const client = toClient(document);
+  const forms = {
+    "openapi.yaml": toYaml(strict),
+    "openapi.json": toJson(strict),
     "openapi-3.0.json": toJson(toOpenApi30(document)),
-    ...Object.fromEntries(overlays.map(([name, overlay]) => [`overlays/${name}`, overlay])),
+    "openapi-client.yaml": toYaml(client),
+    "openapi-client.json": toJson(client),
+    "openapi-client-3.0.json": toJson(toOpenApi30(client)),
   };
+  const named = Object.entries(overlays(parse(source) as Document));
+  return { ...forms, ...Object.fromEntries(named.map(([name, text]) => [`overlays/${name}`, text])) };
+}
+
+/** Writes the published forms of the contract into a folder. */
+export async function writeContract(source: string, folder: string): Promise<void> {
+  const files = publishedForms(await readFile(source, "utf8"));
   await mkdir(path.join(folder, "overlays"), { recursive: true });
   for (const [name, content] of Object.entries(files)) await writeFile(path.join(folder, name), content);
 }

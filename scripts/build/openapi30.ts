@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "./json.js";
+import { mapValues } from "./walk.js";
 
 // Every schema keyword that means the same in OpenAPI 3.0.
 const kept = new Set(
@@ -76,10 +77,6 @@ function withBooleanBounds(schema: JsonObject): JsonObject {
 
 function mapSchemas(schemas: JsonObject, at: string): JsonObject {
   return mapValues(schemas, (schema, name) => convertSchema(schema, `${at}/${name}`));
-}
-
-function mapValues(object: JsonObject, map: (value: Json, key: string) => Json): JsonObject {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 }
 
 function refuse(what: string, at: string): never {

@@ -53,7 +53,9 @@ const rules = [
   "pattern",
   "x-max-bytes",
 ] as const;
-const otherWords = "description format example default deprecated x-unstated items properties".split(" ");
+const otherWords = "description format example default deprecated x-source x-unstated items properties".split(
+  " ",
+);
 
 function requestsTable(document: Document, operations: Operations): string {
   const rows = operations.map(({ operation }) => {

@@ -40,7 +40,7 @@ export interface Operation {
 
 /** The contract, as far as the generators read it. */
 export interface Document {
-  info: { version: string };
+  info: { version: string; "x-contract-revision": string };
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema>; [kind: string]: Record<string, unknown> };
 }

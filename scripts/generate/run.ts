@@ -1,25 +1,31 @@
-// Writes what follows from openapi.yaml and from the decision table; with --check, only says what is stale.
-import { readFile, writeFile } from "node:fs/promises";
+// Writes what follows from openapi.yaml and from the decision table, and keeps the contract's revision; with --check,
+// only says what is stale.
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
 import type { RetryRow } from "./conformance.js";
 import { generateContract } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
-import { readDocument } from "./document.js";
+import { type Document, readDocument } from "./document.js";
+import { revisionFiles, withId, withRevision } from "./revision.js";
 import { generateTypes } from "./types.js";
 
 const root = new URL("../../", import.meta.url);
 const checking = process.argv.includes("--check");
 const stale: string[] = [];
+const document: Document = await readDocument(new URL("openapi.yaml", root).pathname);
+const revision = document.info["x-contract-revision"];
 
 await put(await generated());
 // Read only now: the decisions read src/generated.
-await put(await decided());
+const conformance = await decided();
+await put({ ...conformance, "README.md": await readme() });
+await put(await kept(conformance));
 if (stale.length > 0) {
   console.error(`Stale: ${stale.join(", ")}. Run \`npm run generate\` and commit the result.`);
   process.exitCode = 1;
 } else if (checking) console.log("All that is generated is up to date.");
 
 async function generated(): Promise<Record<string, string>> {
-  const document = await readDocument(new URL("openapi.yaml", root).pathname);
   const { version } = JSON.parse(await current("package.json")) as { version: string };
   return {
     "src/generated/contract.ts": withHeader(generateContract(document)),
@@ -31,13 +37,47 @@ async function generated(): Promise<Record<string, string>> {
 
 async function decided(): Promise<Record<string, string>> {
   const { withExpectations } = await import("./conformance.js");
+  const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
+  const retries = `${JSON.stringify({ ...data, rows: data.rows.map(withExpectations) }, null, 2)}\n`;
+  return {
+    "contract/conformance/retries.json": withRevision(retries, revision),
+    "contract/conformance/errors.json": withRevision(
+      await current("contract/conformance/errors.json"),
+      revision,
+    ),
+    ...(await schemaOf("retries")),
+    ...(await schemaOf("errors")),
+  };
+}
+
+async function schemaOf(name: string): Promise<Record<string, string>> {
+  const file = `contract/conformance/${name}.schema.json`;
+  return { [file]: withId(await current(file), name, revision) };
+}
+
+async function readme(): Promise<string> {
+  const { withExpectations } = await import("./conformance.js");
   const { withRetryTable } = await import("./retryTable.js");
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
-  const rows = data.rows.map(withExpectations);
-  return {
-    "contract/conformance/retries.json": `${JSON.stringify({ ...data, rows }, null, 2)}\n`,
-    "README.md": withRetryTable(await current("README.md"), rows),
-  };
+  return withRetryTable(await current("README.md"), data.rows.map(withExpectations));
+}
+
+// The last released revision is never written again: what was served under its name stays the same.
+async function kept(data: Record<string, string>): Promise<Record<string, string>> {
+  const named = Object.entries(data).map(([file, text]) => [path.basename(file), text] as const);
+  const files = revisionFiles(await current("openapi.yaml"), Object.fromEntries(named));
+  const entries = Object.entries(files).map(
+    ([name, text]) => [`contract/revisions/${revision}/${name}`, text] as const,
+  );
+  const released = await readDocument(new URL("contract/baseline/openapi.yaml", root).pathname);
+  if (released.info["x-contract-revision"] !== revision) return Object.fromEntries(entries);
+  for (const [name, text] of entries) {
+    if ((await current(name)) === text) continue;
+    throw new Error(
+      `${revision} is released and ${name} would change: raise x-contract-revision in openapi.yaml.`,
+    );
+  }
+  return {};
 }
 
 async function put(files: Record<string, string>): Promise<void> {
@@ -45,7 +85,9 @@ async function put(files: Record<string, string>): Promise<void> {
     if ((await current(name)) === text) continue;
     if (checking) stale.push(name);
     else {
-      await writeFile(new URL(name, root), text);
+      const file = new URL(name, root);
+      await mkdir(path.dirname(file.pathname), { recursive: true });
+      await writeFile(file, text);
       console.log(name);
     }
   }

@@ -1,4 +1,4 @@
-import type { UploadDatasetFileResponse } from "../index.js";
+import type { DatasetFile } from "../index.js";
 import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
 import { createProgress } from "./progress.js";
@@ -14,7 +14,7 @@ export async function run(context: Context<{ name?: string; verify?: boolean }>)
   }
   await withClient(context, "uploadDatasetFile", async (client) => {
     const progress = createProgress(terminal);
-    let stored: UploadDatasetFileResponse;
+    let stored: DatasetFile;
     try {
       stored = await client.datasets.upload(dataset, file === "-" ? process.stdin : file, {
         name,

@@ -1,20 +1,12 @@
 // Generated from openapi.yaml by `npm run generate`: do not edit.
 
-/**
- * An object with no fields: `{}`.
- *
- * Interface document: Endpoints / Resume a reinforcement fine-tuning job.
- */
-export type ResumeReinforcementFineTuningJobRequest = Record<string, never>;
+/** An object with no fields: `{}`. */
+export type JobResumption = Record<string, never>;
 
-/**
- * A query and the documents to rank against it.
- *
- * Interface document: Endpoints / Rerank documents.
- */
+/** A query and the documents to rank against it. */
 export interface RerankRequest {
     /**
-     * The search query.
+     * What to search for.
      * @example How do I get back into my account when I forgot my password?
      */
     query: string;
@@ -28,6 +20,7 @@ export interface RerankRequest {
     /**
      * The number of most relevant documents to return. All documents when unset.
      * Range: at least 1.
+     * Format: int64
      * @example 3
      */
     top_n?: number | undefined;
@@ -37,17 +30,13 @@ export interface RerankRequest {
      */
     return_documents?: boolean | undefined;
     /**
-     * An optional task description that guides the ranking.
+     * A description of the task, which guides the ranking. Optional.
      * @example Find the help article that answers the customer's question.
      */
     task?: string | undefined;
 }
 
-/**
- * The ranked documents.
- *
- * Interface document: Endpoints / Rerank documents.
- */
+/** The documents that were ranked, and what the ranking used. */
 export interface RerankResponse {
     /**
      * Always `list`.
@@ -64,147 +53,122 @@ export interface RerankResponse {
     usage: RerankUsage;
 }
 
-/**
- * One ranked document.
- *
- * Interface document: Endpoints / Rerank documents.
- */
+/** One ranked document. */
 export interface RerankResult {
     /**
-     * The index of the document.
+     * Which document this is. What the index counts is not documented; it is read as the position in the request's `documents`, from 0.
+     * Format: int64
      * @example 2
      */
     index: number;
     /**
-     * The relevance score of the document.
+     * How relevant the document is to the query; higher is more relevant. The range is not documented.
      * @example 0.962
      */
     relevance_score: number;
     /**
-     * The text of the document.
+     * The text of the document. What stands here when `return_documents` is false is not documented.
      * @example Our office in Lisbon is closed on public holidays.
      */
     document?: string;
 }
 
-/**
- * The tokens that a rerank used.
- *
- * Interface document: Endpoints / Rerank documents.
- */
+/** The tokens that a rerank used. */
 export interface RerankUsage {
     /**
-     * Prompt tokens.
+     * Tokens of the prompt. How they are counted is not documented.
+     * Format: int64
      * @example 131
      */
     prompt_tokens: number;
     /**
-     * Total tokens.
+     * Tokens in total. How they relate to `prompt_tokens` is not documented.
+     * Format: int64
      * @example 131
      */
     total_tokens: number;
 }
 
-/**
- * How many replicas a deployment should have.
- *
- * Interface document: Endpoints / Scale a deployment.
- */
-export interface ScaleDeploymentRequest {
+/** How many replicas a deployment should have. */
+export interface DeploymentScale {
     /**
      * The desired number of replicas. Zero is allowed.
      * Range: at least 0.
+     * Format: int64
      * @example 2
      */
     replicaCount: number;
 }
 
-/**
- * An object with no fields.
- *
- * Interface document: Endpoints / Scale a deployment.
- */
-export interface ScaleDeploymentResponse {
+/** An object with no fields. */
+export interface DeploymentScaleResult {
     [key: string]: unknown;
 }
 
-/**
- * A form with one part.
- *
- * Interface document: Endpoints / Upload dataset file.
- */
-export interface UploadDatasetFileRequest {
+/** A form with one part, the file. */
+export interface DatasetUpload {
     /**
-     * The content of the file, "up to 150 MB" in this single request. Larger files use a separate
-     * upload-endpoint operation, which this contract does not describe.
-     *
-     * Interface document: Endpoints / Upload dataset file; Limits.
+     * The content of the file, "up to 150 MB" in this single request. Larger files use a separate upload-endpoint operation, which this contract does not describe.
      * Format: binary
      */
     file: string;
 }
 
-/**
- * What the service made of the file.
- *
- * Interface document: Endpoints / Upload dataset file.
- */
-export interface UploadDatasetFileResponse {
+/** What the service made of the file. */
+export interface DatasetFile {
     /**
-     * ID.
+     * The id of the stored file. Its form is not documented.
      * @example file-7d1f9a
      */
     id: string;
     /**
-     * Object.
+     * The kind of object. Its values are not documented.
      * @example file
      */
     object: string;
     /**
-     * Bytes.
+     * A number of bytes. What is counted is not documented.
+     * Format: int64
      * @example 131
      */
     bytes: number;
     /**
-     * Created at.
+     * When the file was created. The unit is not documented.
+     * Format: int64
      * @example 1772442900
      */
     created_at: number;
     /**
-     * File name.
+     * The name of the file. Whether it is the name that was sent is not documented.
      * @example train.jsonl
      */
     filename: string;
     /**
-     * Purpose.
+     * What the file is for. The values are not documented; it is not the `Purpose` of a job.
      * @example fine-tune
      */
     purpose: string;
 }
 
-/**
- * A reinforcement fine-tuning job: a training job that uses a dataset and an evaluator.
- *
- * Interface document: Resources and their fields / Reinforcement fine-tuning job.
- */
+/** A reinforcement fine-tuning job: a training job that uses a dataset and an evaluator. */
 export interface ReinforcementFineTuningJob {
     /**
-     * Name of the job.
+     * Resource name of the job. Its form is not documented.
      * Read-only.
      * @example accounts/acme/reinforcementFineTuningJobs/answer-quality
      */
     readonly name?: string;
-    /** Display name. */
+    /** A name to show to people. Its length and characters are not documented. */
     displayName?: string;
     /**
-     * Creation time.
+     * When the job was created.
      * Read-only.
      * Format: date-time
      * @example 2026-03-02T09:15:00Z
      */
     readonly createTime?: string;
     /**
-     * Completion time of the job.
+     * When the job completed. Whether that includes failed and cancelled jobs is not documented.
      * Read-only.
      * Format: date-time
      * @example 2026-03-02T17:40:12Z
@@ -220,12 +184,12 @@ export interface ReinforcementFineTuningJob {
     /** Whether to carve the evaluation data out of the dataset automatically. */
     evalAutoCarveout?: boolean;
     /**
-     * State of the job.
+     * What the job is doing. The order of states is not documented; a newer service may send others.
      * Read-only.
      */
     readonly state?: JobState | (string & {});
     /**
-     * Status of the job.
+     * A code and a message about the job. When they are set is not documented.
      * Read-only.
      */
     readonly status?: Status;
@@ -249,12 +213,12 @@ export interface ReinforcementFineTuningJob {
     /** Access settings for a dataset in another cloud blob store. */
     objectStorageBConfig?: ObjectStorageBConfig;
     /**
-     * Aggregated stats of the output dataset of the evaluation job.
+     * Aggregated stats of the output dataset of the evaluation job. Their form is not documented.
      * Read-only.
      */
     readonly outputStats?: string;
     /**
-     * Progress of the job.
+     * How far the job has come.
      * Read-only.
      */
     readonly jobProgress?: JobProgress;
@@ -268,7 +232,7 @@ export interface ReinforcementFineTuningJob {
      */
     chunkSize?: number;
     /**
-     * Output metrics.
+     * Metrics of what the job produced. Their form is not documented.
      * Read-only.
      */
     readonly outputMetrics?: string;
@@ -306,32 +270,23 @@ export interface ReinforcementFineTuningJob {
      * Format: int32
      */
     maxConcurrentEvaluations?: number;
-    /** Scheduling purpose. */
+    /** What the job is scheduled for. */
     purpose?: Purpose | (string & {});
     /** Whether to try the account's reserved capacity before falling back to shared trainer capacity. */
     useReservation?: boolean;
     /**
-     * Stamped at creation from the account's encryption-key configuration and immutable afterwards.
+     * How the artifacts of the job are stored. Stamped at creation from the account's encryption-key configuration and immutable afterwards.
      * Read-only.
      */
     readonly encryptionState?: EncryptionState | (string & {});
 }
 
-/**
- * Accelerator seconds used, keyed by accelerator type. Each value is a 64-bit integer in decimal
- * digits, sent as a string because it may be larger than a JavaScript number can hold exactly.
- *
- * Interface document: Resources and their fields / Reinforcement fine-tuning job.
- */
+/** Accelerator seconds used, keyed by accelerator type. Each value is a 64-bit integer in decimal digits, sent as a string because it may be larger than a JavaScript number can hold exactly. */
 export interface AcceleratorSeconds {
     [key: string]: string;
 }
 
-/**
- * Common training settings. Only one of `baseModel` and `warmStartFrom` may be given.
- *
- * Interface document: Resources and their fields / BaseTrainingConfig.
- */
+/** Common training settings. Only one of `baseModel` and `warmStartFrom` may be given. */
 export interface BaseTrainingConfig {
     /** Model ID of the resulting model. The job ID is used when unset. */
     outputModel?: string;
@@ -345,22 +300,22 @@ export interface BaseTrainingConfig {
      */
     jinjaTemplate?: string;
     /**
-     * Learning rate.
+     * The learning rate. Its range and its default are not documented.
      * Format: float
      */
     learningRate?: number;
     /**
-     * Maximum context length.
+     * The largest context length. The unit and the default are not documented.
      * Format: int32
      */
     maxContextLength?: number;
     /**
-     * LoRA rank.
+     * Rank of the LoRA adapter. Its range and its default are not documented.
      * Format: int32
      */
     loraRank?: number;
     /**
-     * Epochs.
+     * Number of training epochs. The default is not documented.
      * Format: int32
      */
     epochs?: number;
@@ -377,7 +332,7 @@ export interface BaseTrainingConfig {
      */
     gradientAccumulationSteps?: number;
     /**
-     * Warm-up steps.
+     * Number of warm-up steps. The default is not documented.
      * Format: int32
      */
     learningRateWarmupSteps?: number;
@@ -391,47 +346,43 @@ export interface BaseTrainingConfig {
      * Format: float
      */
     optimizerWeightDecay?: number;
-    /** Trainer sharding scheme. */
+    /** How the trainer is split over accelerators. */
     trainerShardingScheme?: TrainerShardingScheme;
     /**
-     * LoRA alpha. Unset or 0 means trainer defaults.
+     * Alpha of the LoRA adapter. Unset or 0 means trainer defaults.
      * Format: int32
      */
     loraAlpha?: number;
     /**
-     * LoRA dropout.
+     * Dropout of the LoRA adapter. Its range and its default are not documented.
      * Format: float
      */
     loraDropout?: number;
-    /** Optional LoRA target module names. */
+    /** Names of the modules that the LoRA adapter targets. Optional. */
     loraTargetModules?: string[];
-    /** Learning-rate scheduler. When unset, the legacy constant schedule is used. */
+    /** How the learning rate changes after warm-up. When unset, the legacy constant schedule is used. */
     lrScheduler?: LearningRateScheduler;
 }
 
-/**
- * Trainer sharding scheme.
- *
- * Interface document: Resources and their fields / TrainerShardingScheme.
- */
+/** How the trainer is split over accelerators. */
 export interface TrainerShardingScheme {
     /**
-     * Tensor parallelism. 0 means unspecified (server default 1).
+     * Degree of tensor parallelism. 0 means unspecified (server default 1).
      * Format: int32
      */
     tensorParallelism?: number;
     /**
-     * Pipeline parallelism. 0 means unspecified (server default 1).
+     * Degree of pipeline parallelism. 0 means unspecified (server default 1).
      * Format: int32
      */
     pipelineParallelism?: number;
     /**
-     * Context parallelism. 0 means unspecified (server default 1).
+     * Degree of context parallelism. 0 means unspecified (server default 1).
      * Format: int32
      */
     contextParallelism?: number;
     /**
-     * Expert parallelism. 0 means unspecified (server default 1).
+     * Degree of expert parallelism. 0 means unspecified (server default 1).
      * Format: int32
      */
     expertParallelism?: number;
@@ -439,12 +390,7 @@ export interface TrainerShardingScheme {
     sequenceParallelism?: boolean;
 }
 
-/**
- * The schedule applied after warm-up. Exactly one variant is set, and it selects the schedule; `{}`
- * sets none. When the scheduler is unset, a constant schedule is used.
- *
- * Interface document: Resources and their fields / LearningRateScheduler.
- */
+/** The schedule applied after warm-up. Exactly one variant is set, and it selects the schedule; `{}` sets none. When the scheduler is unset, a constant schedule is used. */
 export interface LearningRateScheduler {
     /** Flat rate after warm-up. */
     constant?: ConstantSchedule;
@@ -454,20 +400,12 @@ export interface LearningRateScheduler {
     cosine?: CosineSchedule;
 }
 
-/**
- * An object with no fields.
- *
- * Interface document: Resources and their fields / LearningRateScheduler.
- */
+/** An object with no fields. */
 export interface ConstantSchedule {
     [key: string]: unknown;
 }
 
-/**
- * Linear decay from the peak rate.
- *
- * Interface document: Resources and their fields / LearningRateScheduler.
- */
+/** Linear decay from the peak rate. */
 export interface LinearSchedule {
     /**
      * Floor rate as a fraction of the peak rate (0.0 decays to zero; 0.1 decays to 10%).
@@ -483,11 +421,7 @@ export interface LinearSchedule {
     decayRatio?: number;
 }
 
-/**
- * Cosine annealing from the peak rate.
- *
- * Interface document: Resources and their fields / LearningRateScheduler.
- */
+/** Cosine annealing from the peak rate. */
 export interface CosineSchedule {
     /**
      * Floor rate as a fraction of the peak rate (0.0 decays to zero; 0.1 decays to 10%).
@@ -503,11 +437,7 @@ export interface CosineSchedule {
     decayRatio?: number;
 }
 
-/**
- * Experiment-tracking account for logging progress.
- *
- * Interface document: Resources and their fields / TrackerConfig.
- */
+/** Experiment-tracking account for logging progress. */
 export interface TrackerConfig {
     /** Enables tracking. */
     enabled?: boolean;
@@ -516,24 +446,20 @@ export interface TrackerConfig {
      * @example <API_KEY>
      */
     apiKey?: string;
-    /** Project. */
+    /** The project at the tracking service. Its form is not documented. */
     project?: string;
-    /** Entity. */
+    /** The entity at the tracking service. Its form is not documented. */
     entity?: string;
-    /** Run ID. */
+    /** The id of the run at the tracking service. Its form is not documented. */
     runId?: string;
     /**
-     * URL.
+     * An address at the tracking service. What it shows is not documented.
      * Read-only.
      */
     readonly url?: string;
 }
 
-/**
- * Access settings for a dataset in one cloud object store.
- *
- * Interface document: Resources and their fields / ObjectStorageAConfig.
- */
+/** Access settings for a dataset in one cloud object store. */
 export interface ObjectStorageAConfig {
     /**
      * Reference to a secret resource, in the form `accounts/{account_id}/secrets/{secret_id}`. The secret value is a JSON object holding an access key id and a secret access key.
@@ -547,12 +473,7 @@ export interface ObjectStorageAConfig {
     iamRoleArn?: string;
 }
 
-/**
- * Access settings for a dataset in another cloud blob store. `credentialsSecret` and
- * `managedIdentityClientId` exclude each other.
- *
- * Interface document: Resources and their fields / ObjectStorageBConfig.
- */
+/** Access settings for a dataset in another cloud blob store. `credentialsSecret` and `managedIdentityClientId` exclude each other. */
 export interface ObjectStorageBConfig {
     /**
      * Reference to a secret resource, in the form `accounts/{account_id}/secrets/{secret_id}`. The secret value is a JSON object holding exactly one of: connection_string, sas_token, account_key. Exclusive with `managedIdentityClientId`.
@@ -560,27 +481,23 @@ export interface ObjectStorageBConfig {
      */
     credentialsSecret?: string;
     /**
-     * Managed identity client for workload identity federation. Exclusive with `credentialsSecret`.
+     * UUID of the managed identity client for workload identity federation. Exclusive with `credentialsSecret`.
      * Format: uuid
      * @example 0f8fad5b-d9cb-469f-a165-70867728950e
      */
     managedIdentityClientId?: string;
     /**
-     * Tenant ID for workload identity federation.
+     * UUID of the tenant for workload identity federation.
      * Format: uuid
      * @example 7c9e6679-7425-40de-944b-e07fc1f90ae7
      */
     tenantId?: string;
 }
 
-/**
- * Progress of a job. Read-only on the job.
- *
- * Interface document: Resources and their fields / JobProgress.
- */
+/** How far a job has come. Read-only on the job. */
 export interface JobProgress {
     /**
-     * Percent, 0 to 100.
+     * How much is done, in percent, from 0 to 100.
      * Range: at least 0, at most 100.
      * Format: int32
      */
@@ -601,27 +518,27 @@ export interface JobProgress {
      */
     totalProcessedRequests?: number;
     /**
-     * Successfully processed requests.
+     * Requests that were processed without a failure.
      * Format: int32
      */
     successfullyProcessedRequests?: number;
     /**
-     * Failed requests.
+     * Requests whose processing failed.
      * Format: int32
      */
     failedRequests?: number;
     /**
-     * Output rows.
+     * Number of output rows. Which output is meant is not documented.
      * Format: int32
      */
     outputRows?: number;
     /**
-     * Input tokens.
+     * Tokens of the input. Whether cached ones are included is not documented.
      * Format: int32
      */
     inputTokens?: number;
     /**
-     * Output tokens.
+     * Tokens of the output. How they are counted is not documented.
      * Format: int32
      */
     outputTokens?: number;
@@ -632,11 +549,7 @@ export interface JobProgress {
     cachedInputTokenCount?: number;
 }
 
-/**
- * Sampling parameters for rollouts.
- *
- * Interface document: Resources and their fields / InferenceParameters.
- */
+/** Sampling parameters for rollouts. */
 export interface InferenceParameters {
     /**
      * Maximum tokens per response.
@@ -644,13 +557,13 @@ export interface InferenceParameters {
      */
     maxOutputTokens?: number;
     /**
-     * Temperature, typically 0 to 2.
+     * Sampling temperature, typically 0 to 2. The default is not documented.
      * Format: float
      * @example 0.8
      */
     temperature?: number;
     /**
-     * Top P, typically 0 to 1.
+     * Top-p of the sampling, typically 0 to 1. The default is not documented.
      * Format: float
      * @example 0.95
      */
@@ -673,33 +586,25 @@ export interface InferenceParameters {
     extraBody?: string;
 }
 
-/**
- * Loss method and hyperparameters.
- *
- * Interface document: Resources and their fields / LossConfig.
- */
+/** The loss method and its hyperparameters. */
 export interface LossConfig {
-    /** Loss method. */
+    /** Which loss method the job uses. */
     method?: LossMethod | (string & {});
     /**
      * KL coefficient override for GRPO-like methods. Trainer default when unset.
      * Format: float
      */
     klBeta?: number;
-    /** For method DPO. */
+    /** Settings that count for method DPO only. */
     dpo?: DpoConfig;
-    /** For method ORPO. */
+    /** Settings that count for method ORPO only. */
     orpo?: OrpoConfig;
 }
 
-/**
- * Hyperparameters for method DPO.
- *
- * Interface document: Resources and their fields / LossConfig.
- */
+/** Hyperparameters for method DPO. */
 export interface DpoConfig {
     /**
-     * Beta. Must be greater than 0 and less than 0.5.
+     * The beta of DPO. Must be greater than 0 and less than 0.5. The default is not documented.
      * Range: greater than 0, less than 0.5.
      * Format: float
      * @example 0.1
@@ -717,11 +622,7 @@ export interface DpoConfig {
     refCacheBatchSize?: number;
 }
 
-/**
- * Hyperparameters for method ORPO.
- *
- * Interface document: Resources and their fields / LossConfig.
- */
+/** Hyperparameters for method ORPO. */
 export interface OrpoConfig {
     /**
      * Weight of the odds-ratio loss term.
@@ -730,48 +631,38 @@ export interface OrpoConfig {
     lambda?: number;
 }
 
-/**
- * A code and a message.
- *
- * Interface document: Resources and their fields / Status.
- */
+/** A code and a message. */
 export interface Status {
-    /** The code. */
+    /** One of the codes of the service. */
     code?: Code | (string & {});
     /** Developer-facing message in English. */
     message?: string;
 }
 
 /**
- * Loss method.
- *
- * Interface document: Resources and their fields / LossConfig.
+ * Which loss method a job uses.
  *
  * - `METHOD_UNSPECIFIED`: default; behaves as GRPO
- * - `GRPO`: No meaning is given by the interface document.
- * - `DAPO`: No meaning is given by the interface document.
- * - `DPO`: No meaning is given by the interface document.
- * - `ORPO`: No meaning is given by the interface document.
- * - `GSPO_TOKEN`: No meaning is given by the interface document.
+ * - `GRPO`: The meaning is not documented.
+ * - `DAPO`: The meaning is not documented.
+ * - `DPO`: The meaning is not documented.
+ * - `ORPO`: The meaning is not documented.
+ * - `GSPO_TOKEN`: The meaning is not documented.
  * @default METHOD_UNSPECIFIED
  */
 export type LossMethod = "METHOD_UNSPECIFIED" | "GRPO" | "DAPO" | "DPO" | "ORPO" | "GSPO_TOKEN";
 
 /**
- * Scheduling purpose of a job.
- *
- * Interface document: Resources and their fields / Enumerations.
+ * What a job is scheduled for.
  *
  * - `PURPOSE_UNSPECIFIED`: default
- * - `PURPOSE_PILOT`: No meaning is given by the interface document.
+ * - `PURPOSE_PILOT`: The meaning is not documented.
  * @default PURPOSE_UNSPECIFIED
  */
 export type Purpose = "PURPOSE_UNSPECIFIED" | "PURPOSE_PILOT";
 
 /**
  * How the artifacts of a job are stored.
- *
- * Interface document: Resources and their fields / Enumerations.
  *
  * - `ENCRYPTION_STATE_UNSPECIFIED`: default; legacy rows, treated as plaintext
  * - `ENCRYPTION_STATE_PLAINTEXT`: artifacts stored unencrypted
@@ -781,27 +672,25 @@ export type Purpose = "PURPOSE_UNSPECIFIED" | "PURPOSE_PILOT";
 export type EncryptionState = "ENCRYPTION_STATE_UNSPECIFIED" | "ENCRYPTION_STATE_PLAINTEXT" | "ENCRYPTION_STATE_CMEK";
 
 /**
- * State of a job.
- *
- * Interface document: States and transitions.
+ * What a job is doing.
  *
  * - `JOB_STATE_UNSPECIFIED`: default
- * - `JOB_STATE_CREATING`: No meaning is given by the interface document.
- * - `JOB_STATE_RUNNING`: No meaning is given by the interface document.
- * - `JOB_STATE_COMPLETED`: No meaning is given by the interface document.
- * - `JOB_STATE_FAILED`: No meaning is given by the interface document.
- * - `JOB_STATE_CANCELLED`: No meaning is given by the interface document.
- * - `JOB_STATE_DELETING`: No meaning is given by the interface document.
- * - `JOB_STATE_WRITING_RESULTS`: No meaning is given by the interface document.
- * - `JOB_STATE_VALIDATING`: No meaning is given by the interface document.
- * - `JOB_STATE_DELETING_CLEANING_UP`: No meaning is given by the interface document.
- * - `JOB_STATE_PENDING`: No meaning is given by the interface document.
- * - `JOB_STATE_EXPIRED`: No meaning is given by the interface document.
- * - `JOB_STATE_RE_QUEUEING`: No meaning is given by the interface document.
- * - `JOB_STATE_CREATING_INPUT_DATASET`: No meaning is given by the interface document.
- * - `JOB_STATE_IDLE`: No meaning is given by the interface document.
- * - `JOB_STATE_CANCELLING`: No meaning is given by the interface document.
- * - `JOB_STATE_EARLY_STOPPED`: No meaning is given by the interface document.
+ * - `JOB_STATE_CREATING`: The meaning is not documented.
+ * - `JOB_STATE_RUNNING`: The meaning is not documented.
+ * - `JOB_STATE_COMPLETED`: The meaning is not documented.
+ * - `JOB_STATE_FAILED`: The meaning is not documented.
+ * - `JOB_STATE_CANCELLED`: The meaning is not documented.
+ * - `JOB_STATE_DELETING`: The meaning is not documented.
+ * - `JOB_STATE_WRITING_RESULTS`: The meaning is not documented.
+ * - `JOB_STATE_VALIDATING`: The meaning is not documented.
+ * - `JOB_STATE_DELETING_CLEANING_UP`: The meaning is not documented.
+ * - `JOB_STATE_PENDING`: The meaning is not documented.
+ * - `JOB_STATE_EXPIRED`: The meaning is not documented.
+ * - `JOB_STATE_RE_QUEUEING`: The meaning is not documented.
+ * - `JOB_STATE_CREATING_INPUT_DATASET`: The meaning is not documented.
+ * - `JOB_STATE_IDLE`: The meaning is not documented.
+ * - `JOB_STATE_CANCELLING`: The meaning is not documented.
+ * - `JOB_STATE_EARLY_STOPPED`: The meaning is not documented.
  * - `JOB_STATE_PAUSED`: paused, typically due to account suspension or manual intervention
  * - `JOB_STATE_DELETED`: deleted
  * - `JOB_STATE_ARCHIVED`: user-facing state of a job whose record is kept after deletion (for example within a checkpoint retention window); the internal state is DELETED and public responses show ARCHIVED
@@ -811,8 +700,6 @@ export type JobState = "JOB_STATE_UNSPECIFIED" | "JOB_STATE_CREATING" | "JOB_STA
 
 /**
  * The code of an error, or OK. `x-http-statuses` gives the HTTP status that each code maps to.
- *
- * Interface document: Errors.
  *
  * - `OK`: success
  * - `CANCELLED`: cancelled, typically by the caller
@@ -834,11 +721,5 @@ export type JobState = "JOB_STATE_UNSPECIFIED" | "JOB_STATE_CREATING" | "JOB_STA
  */
 export type Code = "OK" | "CANCELLED" | "UNKNOWN" | "INVALID_ARGUMENT" | "DEADLINE_EXCEEDED" | "NOT_FOUND" | "ALREADY_EXISTS" | "PERMISSION_DENIED" | "UNAUTHENTICATED" | "RESOURCE_EXHAUSTED" | "FAILED_PRECONDITION" | "ABORTED" | "OUT_OF_RANGE" | "UNIMPLEMENTED" | "INTERNAL" | "UNAVAILABLE" | "DATA_LOSS";
 
-/**
- * The body of an error response.
- *
- * Interface document: Errors.
- */
-export interface ErrorBody {
-    [key: string]: unknown;
-}
+/** The body of an error answer. Its shape is not documented: it may be any JSON value. */
+export type ErrorBody = unknown;

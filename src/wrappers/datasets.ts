@@ -11,7 +11,7 @@ import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { handleErrors, openFile } from "../files/openFile.js";
 import { requests } from "../generated/contract.js";
-import type { UploadDatasetFileResponse } from "../generated/types.js";
+import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
@@ -47,7 +47,7 @@ export interface UploadOptions extends CallOptions {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
    * Compare the answer's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
-   * differ. The interface document does not say what `bytes` counts.
+   * differ. What `bytes` counts is not documented.
    * @default false
    */
   verifyBytes?: boolean | undefined;
@@ -77,20 +77,12 @@ export interface Datasets {
    * broken off before its end, so that nothing is stored).
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
-  upload(
-    datasetId: string,
-    file: UploadFile,
-    options?: UploadOptions,
-  ): CallPromise<UploadDatasetFileResponse>;
+  upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile>;
 }
 
 /** @internal Makes {@link Datasets} with a client's settings. */
 export function createDatasets(client: LateSettings): Datasets {
-  function upload(
-    datasetId: string,
-    file: UploadFile,
-    options?: UploadOptions,
-  ): CallPromise<UploadDatasetFileResponse> {
+  function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
     return startCall("uploadDatasetFile", () => openAndSend(client, datasetId, file, options));
   }
   return { upload };
@@ -101,7 +93,7 @@ async function openAndSend(
   datasetId: string,
   file: UploadFile,
   options: UploadOptions | undefined,
-): Promise<Outcome<UploadDatasetFileResponse>> {
+): Promise<Outcome<DatasetFile>> {
   handleErrors(file);
   const own = ownProperties(options, "options", uploadOptionNames);
   const settings = callSettings(client, own, true);
@@ -118,8 +110,7 @@ async function openAndSend(
       operation: "uploadDatasetFile",
       path,
       body: new Multipart("file", type, part),
-      read: (value: object) =>
-        verify ? verified(value, progress.sentBytes) : (value as UploadDatasetFileResponse),
+      read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
     } as const;
     return await makeCall(settings.client, call, settings);
   } finally {
@@ -148,9 +139,9 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
   return progress;
 }
 
-function verified(value: object, sentBytes: number): UploadDatasetFileResponse | Unusable {
+function verified(value: object, sentBytes: number): DatasetFile | Unusable {
   const bytes = memberOf(value, "bytes");
-  if (bytes === sentBytes) return value as UploadDatasetFileResponse;
+  if (bytes === sentBytes) return value as DatasetFile;
   const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
   return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
 }

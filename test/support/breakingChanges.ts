@@ -39,11 +39,9 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "a new request field is required",
     change: (d) => {
-      addRequired(d, "ScaleDeploymentRequest", "reason");
+      addRequired(d, "DeploymentScale", "reason");
     },
-    breaks: [
-      "ScaleDeploymentRequest.reason, in requests: is now required. Breaks callers (scaleDeployment).",
-    ],
+    breaks: ["DeploymentScale.reason, in requests: is now required. Breaks callers (scaleDeployment)."],
   },
   {
     name: "a request field is removed",
@@ -72,10 +70,10 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "a least value is raised",
     change: (d) => {
-      field(d, "ScaleDeploymentRequest", "replicaCount").minimum = 1;
+      field(d, "DeploymentScale", "replicaCount").minimum = 1;
     },
     breaks: [
-      "ScaleDeploymentRequest.replicaCount, in requests: minimum was 0, is 1. Breaks callers (scaleDeployment).",
+      "DeploymentScale.replicaCount, in requests: minimum was 0, is 1. Breaks callers (scaleDeployment).",
     ],
   },
   {
@@ -84,7 +82,7 @@ export const breakingChanges: readonly BreakingChange[] = [
       makeExclusive(d);
     },
     breaks: [
-      "ScaleDeploymentRequest.replicaCount, in requests: minimum was 0, is 0, exclusive. Breaks callers (scaleDeployment).",
+      "DeploymentScale.replicaCount, in requests: minimum was 0, is 0, exclusive. Breaks callers (scaleDeployment).",
     ],
   },
   {
@@ -179,21 +177,21 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "a smaller file is taken",
     change: (d) => {
-      field(d, "UploadDatasetFileRequest", "file")["x-max-bytes"] = 150_000_000;
+      field(d, "DatasetUpload", "file")["x-max-bytes"] = 150_000_000;
     },
     breaks: [
-      "UploadDatasetFileRequest.file, in requests: x-max-bytes was 157286400, is 150000000. Breaks callers (uploadDatasetFile).",
+      "DatasetUpload.file, in requests: x-max-bytes was 157286400, is 150000000. Breaks callers (uploadDatasetFile).",
     ],
     oasdiff: "silent",
   },
   {
     name: "the name of the part changes",
     change: (d) => {
-      rename(schema(d, "UploadDatasetFileRequest"), "file", "data");
+      rename(schema(d, "DatasetUpload"), "file", "data");
     },
     breaks: [
-      "UploadDatasetFileRequest.file, in requests: is gone. Breaks callers (uploadDatasetFile).",
-      "UploadDatasetFileRequest.data, in requests: is now required. Breaks callers (uploadDatasetFile).",
+      "DatasetUpload.file, in requests: is gone. Breaks callers (uploadDatasetFile).",
+      "DatasetUpload.data, in requests: is now required. Breaks callers (uploadDatasetFile).",
     ],
   },
   {
@@ -334,10 +332,10 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "an answer's field changes its type",
     change: (d) => {
-      field(d, "UploadDatasetFileResponse", "bytes").type = "string";
+      field(d, "DatasetFile", "bytes").type = "string";
     },
     breaks: [
-      "UploadDatasetFileResponse.bytes, in answers: type was integer, is string. Breaks readers of answers (uploadDatasetFile).",
+      "DatasetFile.bytes, in answers: type was integer, is string. Breaks readers of answers (uploadDatasetFile).",
     ],
   },
   {
@@ -457,17 +455,133 @@ export const breakingChanges: readonly BreakingChange[] = [
   {
     name: "a constant gets another name",
     change: (d) => {
-      schema(d, "Purpose")["x-enum-varnames"][1] = "Trial";
+      schema(d, "Purpose")["x-enumNames"][1] = "PurposeTrial";
     },
-    breaks: ["Purpose PURPOSE_PILOT: its constant is now Trial. Breaks users of generated code."],
+    breaks: ["Purpose PURPOSE_PILOT: its constant is now PurposeTrial. Breaks users of generated code."],
     oasdiff: "silent",
   },
+  {
+    name: "an enumeration's constants lose their names",
+    change: (d) => {
+      delete schema(d, "Purpose")["x-enumNames"];
+    },
+    breaks: ["Purpose: its constants have no names in x-enumNames any more. Breaks users of generated code."],
+    oasdiff: "silent",
+  },
+  {
+    name: "a schema that nothing refers to is removed",
+    change: (d) => {
+      d.components.schemas.RerankResponse.properties.usage = { type: "object" };
+      delete d.components.schemas.RerankUsage;
+    },
+    breaks: [
+      "RerankResponse.usage.prompt_tokens, in answers: is gone. Breaks readers of answers (rerankDocuments).",
+      "RerankResponse.usage.total_tokens, in answers: is gone. Breaks readers of answers (rerankDocuments).",
+      "schema RerankUsage: is gone. Breaks users of generated code.",
+    ],
+  },
+  {
+    name: "a request field may be any number, no longer only an integer",
+    change: (d) => {
+      field(d, "RerankRequest", "top_n").type = "number";
+      delete field(d, "RerankRequest", "top_n").format;
+    },
+    breaks: [
+      "RerankRequest.top_n, in requests: type was integer, is number. Breaks users of generated code (rerankDocuments).",
+      "RerankRequest.top_n, in requests: format was int64, is none. Breaks users of generated code (rerankDocuments).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "a request field may be null",
+    change: (d) => {
+      field(d, "RerankRequest", "task").type = ["string", "null"];
+    },
+    breaks: [
+      'RerankRequest.task, in requests: type was string, is ["string","null"]. Breaks users of generated code (rerankDocuments).',
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "an answer's field may be null",
+    change: (d) => {
+      field(d, "RerankResult", "document").type = ["string", "null"];
+    },
+    breaks: [
+      'RerankResult.document, in answers: type was string, is ["string","null"]. Breaks readers of answers (rerankDocuments).',
+    ],
+  },
+  {
+    name: "an integer's size is named",
+    change: (d) => {
+      delete field(d, "DatasetFile", "bytes").format;
+    },
+    breaks: [
+      "DatasetFile.bytes, in answers: format was int64, is none. Breaks users of generated code (uploadDatasetFile).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "an answer's integer may need 64 bits",
+    change: (d) => {
+      field(d, "JobProgress", "percent").format = "int64";
+    },
+    breaks: [
+      "JobProgress.percent, in answers: format was int32, is int64. Breaks readers of answers (resumeReinforcementFineTuningJob).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "an answer's field is no longer read-only",
+    change: (d) => {
+      delete field(d, "ReinforcementFineTuningJob", "name").readOnly;
+    },
+    breaks: [
+      "ReinforcementFineTuningJob.name, in answers: is no longer read-only. Breaks users of generated code (resumeReinforcementFineTuningJob).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "an answer's field becomes read-only",
+    change: (d) => {
+      field(d, "ReinforcementFineTuningJob", "displayName").readOnly = true;
+    },
+    breaks: [
+      "ReinforcementFineTuningJob.displayName, in answers: is now read-only. Breaks users of generated code (resumeReinforcementFineTuningJob).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "an operation gets another tag",
+    change: (d) => {
+      d.paths[rerank].post.tags = ["Datasets"];
+    },
+    breaks: ["tag: was Rerank, is Datasets. Breaks users of generated code (rerankDocuments)."],
+    oasdiff: "silent",
+  },
+  ...[
+    ["const", "rank"],
+    ["if", { minLength: 1 }],
+    ["then", { maxLength: 5 }],
+    ["dependentRequired", { task: ["top_n"] }],
+    ["propertyNames", { maxLength: 5 }],
+    ["unevaluatedProperties", false],
+  ].map(([keyword, value]) => ({
+    name: `a request gets ${keyword}`,
+    change: (d: Part) => {
+      schema(d, "RerankRequest")[keyword as string] = value;
+    },
+    breaks: [
+      `RerankRequest, in requests: ${keyword} was none, is ${typeof value === "string" ? value : JSON.stringify(value)}. Breaks callers (rerankDocuments).`,
+    ],
+    oasdiff: "silent" as const,
+  })),
   {
     name: "a schema gets another name",
     change: (d) => {
       renameSchema(d, "RerankUsage", "Usage");
     },
-    breaks: ["schema RerankUsage: is gone. Breaks users of generated code."],
+    breaks: ["schema RerankUsage: is now called Usage. Breaks users of generated code (rerankDocuments)."],
     oasdiff: "silent",
   },
 ];

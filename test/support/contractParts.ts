@@ -23,7 +23,7 @@ export function addRequired(d: Part, name: string, property: string): void {
 
 /** Replaces the least number of replicas by an exclusive one. */
 export function makeExclusive(d: Part): void {
-  const replicas = field(d, "ScaleDeploymentRequest", "replicaCount");
+  const replicas = field(d, "DeploymentScale", "replicaCount");
   delete replicas.minimum;
   replicas.exclusiveMinimum = 0;
 }
@@ -50,11 +50,11 @@ export function rename(object: Part, property: string, by: string): void {
 
 export function addValue(d: Part, name: string, value: string, constant: string): void {
   schema(d, name).enum.unshift(value);
-  schema(d, name)["x-enum-varnames"].unshift(constant);
+  schema(d, name)["x-enumNames"].unshift(constant);
 }
 
 export function dropValue(d: Part, name: string, value: string): void {
-  const { enum: values, "x-enum-varnames": constants } = schema(d, name);
+  const { enum: values, "x-enumNames": constants } = schema(d, name);
   constants.splice(values.indexOf(value), 1);
   remove(values, value);
 }

@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import type { Answers } from "./answers.js";
 import { differences, essenceOf } from "./compare.js";
 import { emptyFolder } from "./folders.js";
+import { generateClient } from "./generate.js";
 import type { Readings } from "./ownCalls.js";
 import type { RecordedRequest, RecordingMock } from "./recordingMock.js";
 import { type ClientRow, type Result, today } from "./results.js";
@@ -15,6 +17,7 @@ export interface Expectation {
 
 export interface Setting {
   readonly mock: RecordingMock;
+  readonly answers: Answers;
   readonly env: Readonly<Record<string, string>>;
   readonly expectation: Expectation;
   /** The folder with the documents. */
@@ -23,31 +26,66 @@ export interface Setting {
 
 /** Makes a client with one tool from one document, calls it, and compares what was sent and understood. */
 export async function checkTool(tool: Tool, document: string, setting: Setting): Promise<Result<ClientRow>> {
-  const { name, version, language, unsupported = [], note = "" } = tool;
-  const supported = operations.filter((operation) => !unsupported.includes(operation));
-  const about = { tool: name, version, language, document, callable: supported.length, date: today(), note };
-  const row = { ...about, compiled: false, called: 0, errorRead: false };
+  const row = emptyRow(tool, document);
   const skippedFor = await missing(tool.needs);
   if (skippedFor.length > 0) return { row, skippedFor, problems: [] };
-  const folder = await emptyFolder(`${name} ${document}`.replaceAll(/[^\w.]+/g, "-"));
-  const workplace = { document: join(setting.documents, document), folder };
+  const folder = await emptyFolder(`${tool.name} ${document}`.replaceAll(/[^\w.]+/g, "-"));
+  const workplace = { document, folder };
   try {
-    await tool.generate(workplace);
-    await tool.compile(workplace);
-    row.compiled = true;
+    await generateClient(tool, workplace, join(setting.documents, document));
+    await tool.compile?.(workplace);
+    const compiled = tool.compile === undefined ? "generated only" : tool.parsedOnly ? "parsed" : "yes";
     setting.mock.take();
+    if (tool.call === undefined) return { row: { ...row, compiled }, skippedFor, problems: [] };
     const readings: Partial<Readings> = JSON.parse(await tool.call(workplace, setting.env));
-    const problems = await compare([...supported, "error"], setting, readings);
-    row.called = supported.filter((operation) => problems[operation]?.length === 0).length;
-    row.errorRead = problems.error?.length === 0;
-    return { row, skippedFor, problems: Object.values(problems).flat() };
+    const { problems, ...read } = await compareAll(tool, setting, readings);
+    return { row: { ...row, ...read, compiled }, skippedFor, problems };
   } catch (error) {
     return { row, skippedFor, problems: [String(error)] };
   }
 }
 
+function emptyRow(tool: Tool, document: string): ClientRow {
+  const { name, version, language, command, unsupported = [], note = "", shortfall } = tool;
+  const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
+  const about = { tool: name, version, language, document, command, callable, date: today() };
+  const notes = [note, shortfall?.why ?? ""].filter((each) => each !== "").join("; ");
+  const nothing = { compiled: "no", called: 0, errorRead: false, jobs: 0, newer: false, nulls: "" } as const;
+  return { ...about, ...nothing, errors: 0, errorRows: 0, note: notes };
+}
+
+type Compared = Pick<ClientRow, "called" | "errorRead" | "jobs" | "newer" | "nulls" | "errors" | "errorRows">;
+
+async function compareAll(
+  tool: Tool,
+  setting: Setting,
+  readings: Partial<Readings>,
+): Promise<Compared & { readonly problems: string[] }> {
+  const supported = operations.filter((operation) => !tool.unsupported?.includes(operation));
+  const isCaller = supported.length > 0;
+  const calls = isCaller ? await compareCalls([...supported, "error"], setting, readings) : {};
+  const { nulls = [], newer = [], ...examples } = compareJobs(setting.expectation.readings, readings);
+  const rows = isCaller ? setting.answers.errors : [];
+  const lost = rows.flatMap(({ status, name }, index) => {
+    const got = readings.errors?.[index];
+    return got === status ? [] : [{ status, problem: `error ${status}, ${name}: got ${got}` }];
+  });
+  const excused = new Set(tool.shortfall?.statuses ?? []);
+  const unexpected = lost.filter(({ status }) => !excused.has(status)).map(({ problem }) => problem);
+  return {
+    called: supported.filter((operation) => calls[operation]?.length === 0).length,
+    errorRead: calls.error?.length === 0,
+    jobs: Object.values(examples).filter(({ length }) => length === 0).length,
+    newer: newer.length === 0,
+    nulls: nulls.length === 0 ? "read" : nulls.join("; "),
+    errors: rows.length - lost.length,
+    errorRows: rows.length,
+    problems: [...Object.values(calls).flat(), ...Object.values(examples).flat(), ...newer, ...unexpected],
+  };
+}
+
 /** What is wrong with each call, the calls being in the order of the requests. */
-async function compare(
+async function compareCalls(
   calls: readonly (Operation | "error")[],
   { mock, expectation }: Setting,
   readings: Partial<Readings>,
@@ -61,8 +99,14 @@ async function compare(
     const read = differences({ read: expectation.readings[call] }, { read: readings[call] });
     problems[call] = [...sent, ...read].map((problem) => `${call}: ${problem}`);
   }
-  const more = requests
-    .slice(calls.length)
-    .map(({ method, url }) => `one request too many: ${method} ${url}`);
-  return { ...problems, more };
+  return problems;
+}
+
+function compareJobs(expected: Readings, actual: Partial<Readings>): Record<string, string[]> {
+  const jobs = Object.entries(expected.jobs).map(([id, reading]) => {
+    const got = actual.jobs?.[id] ?? { failed: "not read" };
+    const failed = "failed" in got ? [String(got.failed).split("\n")[0]?.slice(0, 200) ?? ""] : undefined;
+    return [id, (failed ?? differences(reading, got)).map((problem) => `job ${id}: ${problem}`)] as const;
+  });
+  return Object.fromEntries(jobs);
 }

@@ -1,11 +1,21 @@
-import { createClient, isStatusError } from "../../../src/index.js";
+import { createClient, isStatusError, type ReinforcementFineTuningJob } from "../../../src/index.js";
 import type { Operation } from "./tool.js";
 
-/** What a caller understood of each answer, and of the one failure. */
-export type Readings = Readonly<Record<Operation | "error", unknown>>;
+/** What a caller read of a job; null where the job has no such field. */
+export type JobReading = Readonly<Record<string, unknown>>;
+
+/** What a caller understood of each answer, of the one failure, of the jobs and of the error answers. */
+export interface Readings extends Readonly<Record<Operation | "error", unknown>> {
+  readonly jobs: Readonly<Record<string, JobReading>>;
+  /** The status of each error answer, or what stands in its place. */
+  readonly errors: readonly unknown[];
+}
+
+type Env = Readonly<Record<string, string>>;
+type OwnClient = ReturnType<typeof createClient>;
 
 /** The calls that every caller makes, made by our own client: the others are compared with these. */
-export async function makeOwnCalls(env: Readonly<Record<string, string>>): Promise<Readings> {
+export async function makeOwnCalls(env: Env): Promise<Readings> {
   const { TUNERANK_BASE_URL: baseUrl = "", TUNERANK_API_KEY: apiKey = "", TUNERANK_FILE: file = "" } = env;
   await using client = createClient({ baseUrl, apiKey, accountId: "acme", maxRetries: 0 });
   const job = await client.reinforcementFineTuningJobs.resume("answer-quality");
@@ -19,18 +29,43 @@ export async function makeOwnCalls(env: Readonly<Record<string, string>>): Promi
   });
   await client.deployments.scale("support-search", 2);
   const stored = await client.datasets.upload("support-answers", file);
-  const error = await client.deployments.scale("missing", 0).catch((reason: unknown) => reason);
-  if (!isStatusError(error)) throw new Error("The mock did not refuse.", { cause: error });
+  const missing = await failureOf(client, "missing");
   const [best] = ranked.data;
   return {
-    resume: {
-      state: job.state,
-      acceleratorSeconds: job.acceleratorSeconds?.["accelerator-type-a"],
-      minLrRatio: job.trainingConfig?.lrScheduler?.cosine?.minLrRatio,
-    },
+    resume: readJob(job),
     rerank: { index: best?.index, relevanceScore: best?.relevance_score, document: best?.document },
     scale: {},
     upload: { filename: stored.filename, bytes: stored.bytes },
-    error: { status: error.httpStatus, code: error.code },
+    error: { status: missing.httpStatus, code: missing.code },
+    ...(await readOthers(client, env)),
   };
+}
+
+async function readOthers(client: OwnClient, env: Env): Promise<Pick<Readings, "jobs" | "errors">> {
+  const jobs: Record<string, JobReading> = {};
+  for (const id of env.TUNERANK_JOBS?.split(",") ?? []) {
+    jobs[id] = readJob(await client.reinforcementFineTuningJobs.resume(id));
+  }
+  const errors: unknown[] = [];
+  for (let row = 0; row < Number(env.TUNERANK_ERRORS); row++) {
+    errors.push((await failureOf(client, `error-${row}`)).httpStatus);
+  }
+  return { jobs, errors };
+}
+
+function readJob(job: ReinforcementFineTuningJob): JobReading {
+  return {
+    state: job.state ?? null,
+    code: job.status?.code ?? null,
+    percent: job.jobProgress?.percent ?? null,
+    displayName: job.displayName ?? null,
+    minLrRatio: job.trainingConfig?.lrScheduler?.cosine?.minLrRatio ?? null,
+    acceleratorSeconds: job.acceleratorSeconds?.["accelerator-type-a"] ?? null,
+  };
+}
+
+async function failureOf(client: OwnClient, deployment: string) {
+  const error = await client.deployments.scale(deployment, 0).catch((reason: unknown) => reason);
+  if (!isStatusError(error)) throw new Error("The mock did not refuse.", { cause: error });
+  return error;
 }

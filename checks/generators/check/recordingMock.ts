@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import type { Answers } from "./answers.js";
 import { type Route, readRoutes } from "./routes.js";
 
 /** One request as it came over the wire. */
@@ -20,14 +21,17 @@ export interface RecordingMock {
   stop(): Promise<void>;
 }
 
-/** Answers each operation with the document's example, or 404 where an id is "missing"; checks nothing, keeps all. */
-export async function startRecordingMock(document: string): Promise<RecordingMock> {
+/**
+ * Answers each operation with the document's example, a job or an error by its id, or 404 where an id is "missing";
+ * checks nothing, keeps all.
+ */
+export async function startRecordingMock(document: string, answers: Answers): Promise<RecordingMock> {
   const routes = await readRoutes(document);
   let requests: RecordedRequest[] = [];
   const server = createServer(async (request, response) => {
     const { method = "", url = "", headers } = request;
     requests.push({ method, url, headers, body: Buffer.from(await buffer(request)) });
-    answer(response, routes, method, url);
+    if (!answerById(response, answers, url)) answer(response, routes, method, url);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -44,6 +48,23 @@ export async function startRecordingMock(document: string): Promise<RecordingMoc
       await once(server, "close");
     },
   };
+}
+
+// One job of several, or an error: whether the id in the path is the name of one.
+function answerById(response: ServerResponse, { jobs, errors }: Answers, url: string): boolean {
+  const [, id = ""] = /\/([^/]+):\w+$/.exec(url) ?? [];
+  const error = errors[Number(/^error-(\d+)$/.exec(id)?.[1] ?? -1)];
+  if (error !== undefined) {
+    const { status, headers, body = "", bodyBase64 } = error;
+    response.writeHead(status, headers);
+    response.end(bodyBase64 === undefined ? body : Buffer.from(bodyBase64, "base64"));
+    return true;
+  }
+  const job = jobs[id];
+  if (job === undefined) return false;
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify(job));
+  return true;
 }
 
 function answer(response: ServerResponse, routes: readonly Route[], method: string, url: string): void {

@@ -8,12 +8,23 @@ export interface ClientRow {
   readonly version: string;
   readonly language: string;
   readonly document: string;
-  readonly compiled: boolean;
+  /** The command of the tool's manual. */
+  readonly command: string;
+  readonly compiled: "yes" | "no" | "parsed" | "generated only";
   /** The operations whose request and answer were right. */
   readonly called: number;
-  /** The operations that the tool can make a client for. */
+  /** The operations that the tool can make a client for and that were tried. */
   readonly callable: number;
   readonly errorRead: boolean;
+  /** The example jobs that were read. */
+  readonly jobs: number;
+  /** Whether the job of a newer service was read. */
+  readonly newer: boolean;
+  /** What became of a job with nulls: "read", or what was said of it. */
+  readonly nulls: string;
+  /** The error answers whose status was handed on, of those that were tried. */
+  readonly errors: number;
+  readonly errorRows: number;
   readonly date: string;
   readonly note: string;
 }
@@ -29,8 +40,18 @@ export interface SchemathesisRow {
   readonly date: string;
 }
 
+/** What a linter found in a document; a row of docs/data/generators.json. */
+export interface LinterRow {
+  readonly tool: string;
+  readonly version: string;
+  readonly document: string;
+  readonly command: string;
+  readonly findings: string;
+  readonly date: string;
+}
+
 /** What came of one tool and one document. */
-export interface Result<Row = ClientRow | SchemathesisRow> {
+export interface Result<Row = ClientRow | SchemathesisRow | LinterRow> {
   readonly row: Row;
   /** The toolchains that were not there; then nothing was tried. */
   readonly skippedFor: readonly string[];
@@ -64,26 +85,31 @@ function cellsOf({ row, skippedFor }: Result): string[] {
     const { operations, requests, failures } = row;
     return [tool, version, document, `${operations} tested`, `${requests} requests`, `${failures} failures`];
   }
-  const { compiled, called, callable, errorRead } = row;
-  const calls = `${called} of ${callable} called`;
+  if ("findings" in row) return [tool, version, document, `findings: ${row.findings}`];
+  const { compiled, called, callable, jobs, newer, nulls, errors, errorRows } = row;
+  const build = compiled === "yes" ? "compiled" : compiled === "no" ? "NOT COMPILED" : compiled;
+  if (compiled === "generated only" || compiled === "parsed") return [tool, version, document, build];
+  const read = `${jobs} jobs read, newer ${newer ? "read" : "NOT READ"}, nulls ${nulls === "read" ? nulls : "refused"}`;
   return [
     tool,
     version,
     document,
-    compiled ? "compiled" : "NOT COMPILED",
-    calls,
-    errorRead ? "error read" : "NO ERROR READ",
+    build,
+    `${called} of ${callable} called`,
+    read,
+    `${errors} of ${errorRows} errors`,
   ];
 }
 
 /** Keeps the results for the docs. */
 export async function writeResults(results: readonly Result[]): Promise<void> {
   const rows = results.map(({ row }) => row);
-  const [clients, schemathesis] = [
-    rows.filter((row) => "called" in row),
-    rows.filter((row) => "failures" in row),
-  ];
+  const data = {
+    clients: rows.filter((row) => "called" in row),
+    linters: rows.filter((row) => "findings" in row),
+    schemathesis: rows.filter((row) => "failures" in row),
+  };
   const folder = join(root, "docs/data");
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "generators.json"), `${JSON.stringify({ clients, schemathesis }, null, 2)}\n`);
+  await writeFile(join(folder, "generators.json"), `${JSON.stringify(data, null, 2)}\n`);
 }

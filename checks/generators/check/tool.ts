@@ -5,10 +5,17 @@ export type Operation = (typeof operations)[number];
 
 /** Where one tool works on one document. */
 export interface Workplace {
-  /** The document to generate from. */
-  readonly document: string;
-  /** An empty folder outside of the repository. */
+  /** A folder outside of the repository's files, with the document and what `callers/` keeps for the tool. */
   readonly folder: string;
+  /** The name of the document in the folder. */
+  readonly document: string;
+}
+
+/** What a tool cannot do, whatever the document says. */
+export interface Shortfall {
+  /** The statuses that it does not hand on. */
+  readonly statuses: readonly number[];
+  readonly why: string;
 }
 
 /** A generator: makes a client, compiles it together with the caller kept for it, and runs that caller. */
@@ -18,13 +25,23 @@ export interface Tool {
   readonly version: string;
   /** What must be on the machine, by the names of toolchains.ts. */
   readonly needs: readonly string[];
+  /** The documents it is tried with: the forms for clients, or those of them that the tool can read. */
   readonly documents: readonly string[];
+  /** The command of the tool's own manual, with `openapi-client.json` or its 3.0 form, and the output `client`. */
+  readonly command: string;
+  /** What stands for the first words of the command, up to the tool's name. */
+  program?(): Promise<readonly string[]>;
+  /** Instead of running the command, for tools that are no program. */
+  generate?(workplace: Workplace): Promise<void>;
+  /** None where the client is generated only; `note` says why. */
+  compile?(workplace: Workplace): Promise<void>;
+  /** What `compile` does is to parse: more cannot be had. */
+  readonly parsedOnly?: true;
+  /** Runs the caller and returns what it printed; none where the client cannot be called here. */
+  call?(workplace: Workplace, env: Readonly<Record<string, string>>): Promise<string>;
   /** The operations that the tool has no client for, none by default. */
   readonly unsupported?: readonly Operation[];
+  readonly shortfall?: Shortfall;
   /** What someone who uses this tool has to know. */
   readonly note?: string;
-  generate(workplace: Workplace): Promise<void>;
-  compile(workplace: Workplace): Promise<void>;
-  /** Runs the caller and returns what it printed. */
-  call(workplace: Workplace, env: Readonly<Record<string, string>>): Promise<string>;
 }

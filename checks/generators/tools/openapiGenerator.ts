@@ -2,25 +2,26 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../check/command.js";
 import { cache } from "../check/folders.js";
-import type { Workplace } from "../check/tool.js";
+import type { Tool } from "../check/tool.js";
 import { versions } from "../check/versions.js";
 
 const version = versions["openapi-generator"];
 const jar = join(cache, "jars", `openapi-generator-cli-${version}.jar`);
 
-/** What lets a client read an answer with a field, or a value of an enumeration, that the document does not know. */
-export const readNewer = "disallowAdditionalPropertiesIfNotPresent=false,enumUnknownDefaultCase=true";
-
-/** Generates a client with openapi-generator into the workplace's folder. */
-export async function openapiGenerator(
+/** What is the same for every generator of openapi-generator: the command of its manual, without an option. */
+export function openapiGenerator(
   generator: string,
-  { document, folder }: Workplace,
-  options: readonly string[] = [],
-): Promise<void> {
-  await fetchJar();
-  const only = "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false";
-  const args = ["generate", "-g", generator, "-i", document, "-o", folder, "--global-property", only];
-  await run("java", ["-jar", jar, ...args, ...options]);
+): Pick<Tool, "name" | "version" | "documents" | "command" | "program"> {
+  return {
+    name: `openapi-generator ${generator}`,
+    version,
+    documents: ["openapi-client.json", "openapi-client-3.0.json"],
+    command: `java -jar openapi-generator-cli.jar generate -i openapi-client.json -g ${generator} -o client`,
+    async program() {
+      await fetchJar();
+      return ["java", "-jar", jar];
+    },
+  };
 }
 
 async function fetchJar(): Promise<void> {

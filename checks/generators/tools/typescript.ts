@@ -19,19 +19,24 @@ const options = {
 };
 
 /** Compiles the TypeScript in a folder, with the packages of this one. */
-export async function compileTypeScript(folder: string): Promise<void> {
+export async function compileTypeScript(
+  folder: string,
+  others: Readonly<Record<string, string>> = {},
+): Promise<void> {
   await symlink(packages, join(folder, "node_modules"));
-  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  const type = others.module === "commonjs" ? "commonjs" : "module";
+  await writeFile(join(folder, "package.json"), JSON.stringify({ type }));
   await writeFile(
     join(folder, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: options, exclude: ["out"] }),
+    JSON.stringify({ compilerOptions: { ...options, ...others }, exclude: ["out"] }),
   );
-  await runPackaged("tsc", ["--project", "."], folder);
+  const [node = "", tsc = ""] = packaged("tsc");
+  await run(node, [tsc, "--project", "."], { cwd: folder });
 }
 
-/** Runs the program of an npm package. */
-export async function runPackaged(program: string, args: readonly string[], cwd: string): Promise<string> {
-  return run(newerNode, [join(packages, ".bin", program), ...args], { cwd });
+/** The command that runs a program of an npm package. */
+export function packaged(program: string): string[] {
+  return [newerNode, join(packages, ".bin", program)];
 }
 
 /** Runs the compiled caller. */

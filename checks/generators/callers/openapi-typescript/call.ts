@@ -2,18 +2,43 @@
 import { openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import createClient from "openapi-fetch";
-import type { paths } from "./schema.js";
+import type { paths } from "./client/schema.js";
 
-const { TUNERANK_BASE_URL = "", TUNERANK_API_KEY = "", TUNERANK_FILE = "" } = process.env;
+const {
+  TUNERANK_BASE_URL = "",
+  TUNERANK_API_KEY = "",
+  TUNERANK_FILE = "",
+  TUNERANK_JOBS = "",
+  TUNERANK_ERRORS = "",
+} = process.env;
 const client = createClient<paths>({
   baseUrl: TUNERANK_BASE_URL,
   headers: { authorization: `Bearer ${TUNERANK_API_KEY}` },
 });
 
-const { data: job } = await client.POST(
-  "/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume",
-  { params: { path: { account_id: "acme", reinforcement_fine_tuning_job_id: "answer-quality" } }, body: {} },
-);
+async function resume(id: string) {
+  const { data: job } = await client.POST(
+    "/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume",
+    { params: { path: { account_id: "acme", reinforcement_fine_tuning_job_id: id } }, body: {} },
+  );
+  return {
+    state: job?.state ?? null,
+    code: job?.status?.code ?? null,
+    percent: job?.jobProgress?.percent ?? null,
+    displayName: job?.displayName ?? null,
+    minLrRatio: job?.trainingConfig?.lrScheduler?.cosine?.minLrRatio ?? null,
+    acceleratorSeconds: job?.acceleratorSeconds?.["accelerator-type-a"] ?? null,
+  };
+}
+
+async function scale(id: string, replicaCount: number) {
+  return await client.PATCH("/v1/accounts/{account_id}/deployments/{deployment_id}:scale", {
+    params: { path: { account_id: "acme", deployment_id: id } },
+    body: { replicaCount },
+  });
+}
+
+const resumed = await resume("answer-quality");
 const { data: ranked } = await client.POST("/inference/v1/rerank", {
   body: {
     query: "capital of France",
@@ -25,10 +50,7 @@ const { data: ranked } = await client.POST("/inference/v1/rerank", {
   },
 });
 const best = ranked?.data[0];
-const { data: scaled } = await client.PATCH("/v1/accounts/{account_id}/deployments/{deployment_id}:scale", {
-  params: { path: { account_id: "acme", deployment_id: "support-search" } },
-  body: { replicaCount: 2 },
-});
+const { data: scaled } = await scale("support-search", 2);
 // The types say string for the file: what is sent is made by the serializer.
 const file = new File([await openAsBlob(TUNERANK_FILE)], basename(TUNERANK_FILE));
 const { data: stored } = await client.POST("/v1/accounts/{account_id}/datasets/{dataset_id}:upload", {
@@ -40,24 +62,24 @@ const { data: stored } = await client.POST("/v1/accounts/{account_id}/datasets/{
     return form;
   },
 });
-const { error, response } = await client.PATCH(
-  "/v1/accounts/{account_id}/deployments/{deployment_id}:scale",
-  {
-    params: { path: { account_id: "acme", deployment_id: "missing" } },
-    body: { replicaCount: 0 },
-  },
-);
+const { error, response } = await scale("missing", 0);
+const jobs: Record<string, unknown> = {};
+for (const id of TUNERANK_JOBS.split(",")) {
+  jobs[id] = await resume(id).catch((reason: unknown) => ({ failed: String(reason) }));
+}
+const errors: unknown[] = [];
+for (let row = 0; row < Number(TUNERANK_ERRORS); row++) {
+  errors.push(await scale(`error-${row}`, 0).then(({ response }) => response.status, String));
+}
 
 console.log(
   JSON.stringify({
-    resume: {
-      state: job?.state,
-      acceleratorSeconds: job?.acceleratorSeconds?.["accelerator-type-a"],
-      minLrRatio: job?.trainingConfig?.lrScheduler?.cosine?.minLrRatio,
-    },
+    resume: resumed,
     rerank: { index: best?.index, relevanceScore: best?.relevance_score, document: best?.document },
     scale: scaled,
     upload: { filename: stored?.filename, bytes: stored?.bytes },
-    error: { status: response.status, code: error?.code },
+    error: { status: response.status, code: (error as { code?: string } | undefined)?.code },
+    jobs,
+    errors,
   }),
 );

@@ -4,8 +4,8 @@ use openapi::apis::configuration::Configuration;
 use openapi::apis::{
     Error, datasets_api, deployments_api, reinforcement_fine_tuning_jobs_api, rerank_api,
 };
-use openapi::models::{RerankRequest, ScaleDeploymentRequest};
-use serde_json::{Value, json};
+use openapi::models::{DeploymentScale, RerankRequest};
+use serde_json::{Map, Value, json};
 use std::env::var;
 
 type Failure = Box<dyn std::error::Error>;
@@ -17,34 +17,56 @@ async fn main() -> Result<(), Failure> {
         bearer_access_token: Some(var("TUNERANK_API_KEY")?),
         ..Configuration::default()
     };
+    let resumed = resume(&configuration, "answer-quality").await?;
+    let ranked = rerank(&configuration).await?;
+    let scaled = scale(&configuration).await?;
+    let stored = upload(&configuration).await?;
+    let (status, body) = fail(&configuration, "missing").await?;
+    let code = serde_json::from_str::<Value>(&body)?["code"].take();
+    let mut jobs = Map::new();
+    for id in var("TUNERANK_JOBS")?.split(',') {
+        let read = resume(&configuration, id).await;
+        let reading = read.unwrap_or_else(|error| json!({ "failed": error.to_string() }));
+        jobs.insert(id.into(), reading);
+    }
+    let mut errors = vec![];
+    for row in 0..var("TUNERANK_ERRORS")?.parse::<u32>()? {
+        let answer = fail(&configuration, &format!("error-{row}")).await;
+        errors.push(answer.map_or_else(|error| json!(error.to_string()), |(status, _)| json!(status)));
+    }
     let readings = json!({
-        "resume": resume(&configuration).await?,
-        "rerank": rerank(&configuration).await?,
-        "scale": scale(&configuration).await?,
-        "upload": upload(&configuration).await?,
-        "error": fail(&configuration).await?,
+        "resume": resumed,
+        "rerank": ranked,
+        "scale": scaled,
+        "upload": stored,
+        "error": { "status": status, "code": code },
+        "jobs": jobs,
+        "errors": errors,
     });
     println!("{readings}");
     Ok(())
 }
 
-async fn resume(configuration: &Configuration) -> Result<Value, Failure> {
+async fn resume(configuration: &Configuration, id: &str) -> Result<Value, Failure> {
     let job = reinforcement_fine_tuning_jobs_api::resume_reinforcement_fine_tuning_job(
         configuration,
         "acme",
-        "answer-quality",
+        id,
         json!({}),
     )
     .await?;
-    let training = job.training_config.ok_or("no trainingConfig")?;
-    let scheduler = training.lr_scheduler.ok_or("no lrScheduler")?;
-    let schedule = scheduler.cosine.ok_or("the schedule is not a cosine")?;
-    // A 32-bit number as it is written, not widened to 64 bits.
-    let ratio = schedule.min_lr_ratio.ok_or("none")?.to_string();
+    let scheduler = job.training_config.and_then(|training| training.lr_scheduler);
+    let schedule = scheduler.and_then(|scheduler| scheduler.cosine);
+    let ratio = schedule.and_then(|schedule| schedule.min_lr_ratio);
+    let seconds = job.accelerator_seconds.and_then(|seconds| seconds.get("accelerator-type-a").cloned());
     Ok(json!({
         "state": job.state,
-        "acceleratorSeconds": job.accelerator_seconds.ok_or("none")?["accelerator-type-a"],
-        "minLrRatio": ratio.parse::<f64>()?,
+        "code": job.status.and_then(|status| status.code),
+        "percent": job.job_progress.and_then(|progress| progress.percent),
+        "displayName": job.display_name,
+        // A 32-bit number as it is written, not widened to 64 bits.
+        "minLrRatio": ratio.map(|ratio| ratio.to_string().parse::<f64>()).transpose()?,
+        "acceleratorSeconds": seconds,
     }))
 }
 
@@ -69,7 +91,7 @@ async fn rerank(configuration: &Configuration) -> Result<Value, Failure> {
 }
 
 async fn scale(configuration: &Configuration) -> Result<Value, Failure> {
-    let request = ScaleDeploymentRequest::new(2);
+    let request = DeploymentScale::new(2);
     let scaled =
         deployments_api::scale_deployment(configuration, "acme", "support-search", request).await?;
     Ok(json!(scaled))
@@ -82,12 +104,11 @@ async fn upload(configuration: &Configuration) -> Result<Value, Failure> {
     Ok(json!({ "filename": stored.filename, "bytes": stored.bytes }))
 }
 
-async fn fail(configuration: &Configuration) -> Result<Value, Failure> {
-    let request = ScaleDeploymentRequest::new(0);
-    let refused = deployments_api::scale_deployment(configuration, "acme", "missing", request).await;
-    let Err(Error::ResponseError(answer)) = refused else {
-        return Err("not refused by the service".into());
-    };
-    let body = json!(answer.entity.ok_or("the body was not read")?);
-    Ok(json!({ "status": answer.status.as_u16(), "code": body["code"] }))
+/// The status of a refusal, and its body as text.
+async fn fail(configuration: &Configuration, id: &str) -> Result<(u16, String), Failure> {
+    let request = DeploymentScale::new(0);
+    match deployments_api::scale_deployment(configuration, "acme", id, request).await {
+        Err(Error::ResponseError(answer)) => Ok((answer.status.as_u16(), answer.content)),
+        other => Err(format!("not refused by the service: {other:?}").into()),
+    }
 }

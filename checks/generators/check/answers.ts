@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { generators, root } from "./folders.js";
+
+/** An error answer of the conformance data. */
+export interface ErrorRow {
+  readonly name: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly bodyBase64?: string;
+}
+
+/** What the mock answers besides the first example of each operation. */
+export interface Answers {
+  /** The jobs that every caller reads, by the id it asks for. */
+  readonly jobs: Readonly<Record<string, unknown>>;
+  /** The errors whose status every caller hands on: that of deployment `error-N` is row N. */
+  readonly errors: readonly ErrorRow[];
+}
+
+interface Contract {
+  readonly paths: Readonly<Record<string, { readonly post?: Operation }>>;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly responses: {
+    readonly "200": { readonly content: { readonly "application/json": { readonly examples: Examples } } };
+  };
+}
+
+type Examples = Readonly<Record<string, { readonly value: unknown }>>;
+
+/** The example jobs of a document, the two of this folder, and the error answers of the conformance data. */
+export async function readAnswers(document: string): Promise<Answers> {
+  const contract: Contract = await readJson(document);
+  const operations = Object.values(contract.paths).map(({ post }) => post);
+  const resume = operations.find((post) => post?.operationId === "resumeReinforcementFineTuningJob");
+  const examples = resume?.responses["200"].content["application/json"].examples ?? {};
+  const jobs = Object.entries(examples).map(([name, { value }]) => [name, value] as const);
+  const { rows } = await readJson<{ rows: ErrorRow[] }>(join(root, "contract/conformance/errors.json"));
+  return {
+    jobs: {
+      ...Object.fromEntries(jobs),
+      newer: await readJson(join(generators, "jobs/newer.json")),
+      nulls: await readJson(join(generators, "jobs/nulls.json")),
+    },
+    errors: rows.filter(({ status }) => typeof status === "number"),
+  };
+}
+
+async function readJson<T>(path: string): Promise<T> {
+  return JSON.parse(await readFile(path, "utf8")) as T;
+}

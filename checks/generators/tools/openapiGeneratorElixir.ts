@@ -1,0 +1,20 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { run } from "../check/command.js";
+import type { Tool } from "../check/tool.js";
+import { openapiGenerator } from "./openapiGenerator.js";
+
+const parse = "for file <- System.argv(), do: file |> File.read!() |> Code.string_to_quoted!()";
+
+export const openapiGeneratorElixir: Tool = {
+  ...openapiGenerator("elixir"),
+  language: "Elixir",
+  needs: ["Java 11 or newer", "Maven", "Elixir"],
+  note: "parsed, not compiled: the client wants Elixir 1.18 and packages of Hex, Debian has Elixir 1.14",
+  parsedOnly: true,
+  async compile({ folder }) {
+    const client = join(folder, "client");
+    const files = (await readdir(client, { recursive: true })).filter((each) => /\.exs?$/.test(each));
+    await run("elixir", ["-e", parse, ...files.map((file) => join(client, file))]);
+  },
+};

@@ -1,0 +1,41 @@
+import { type Break, describeBreak } from "./breaks.js";
+
+const begin = "<!-- from the documents: npm run check:breaking -- --changelog -->";
+const end = "<!-- end -->";
+
+/** The changes between two contracts as a part of the changelog. */
+export function describeChanges(breaks: readonly Break[], additions: readonly string[]): string {
+  const renamed = breaks.flatMap(({ what }) => /^is now called (\w+)$/.exec(what)?.[1] ?? []);
+  const added = additions.filter((line) => !renamed.some((name) => line === `schema \`${name}\``));
+  const lines = [
+    ...(breaks.length > 0
+      ? ["**Breaking**", "", ...breaks.map((found) => `- ${describeBreak(found)}`), ""]
+      : []),
+    ...(added.length > 0 ? ["**Added**", "", ...added.map((line) => `- ${line}`), ""] : []),
+  ];
+  const text = lines.length > 0 ? lines.join("\n") : "Texts and examples only.\n";
+  return `${begin}\n\n${text}\n${end}`;
+}
+
+/** The changelog with the changes of a revision in its section, which is made when there is none. */
+export function withChanges(changelog: string, revision: string, changes: string): string {
+  const heading = `## ${revision}\n`;
+  const first = changelog.search(/^## /m);
+  const start = changelog.indexOf(heading);
+  if (start < 0) {
+    const at = first < 0 ? changelog.length : first;
+    return `${changelog.slice(0, at)}${heading}\n${changes}\n\n${changelog.slice(at)}`;
+  }
+  const next = changelog.indexOf("\n## ", start);
+  const section = changelog.slice(start, next < 0 ? undefined : next);
+  const written = new RegExp(`${escaped(begin)}[^]*?${escaped(end)}`);
+  const rest = next < 0 ? "" : changelog.slice(next);
+  const replaced = written.test(section)
+    ? section.replace(written, () => changes)
+    : `${section.trimEnd()}\n\n${changes}\n`;
+  return changelog.slice(0, start) + replaced + rest;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

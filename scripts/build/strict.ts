@@ -1,0 +1,16 @@
+import type { JsonObject } from "./json.js";
+import { mapObjects } from "./walk.js";
+
+/** The contract without what is for its editors: the sections of a document that its readers cannot get. */
+export function published(document: JsonObject): JsonObject {
+  return mapObjects(document, ({ "x-source": _, ...others }) => others) as JsonObject;
+}
+
+/** The form for validators, mocks and servers in OpenAPI 3.1: a file's bytes are named by their media type. */
+export function toStrict31(document: JsonObject): JsonObject {
+  return mapObjects(document, (object) => {
+    const { type, format, ...others } = object;
+    if (type !== "string" || format !== "binary") return object;
+    return { type, contentMediaType: "application/octet-stream", ...others };
+  }) as JsonObject;
+}
