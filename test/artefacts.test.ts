@@ -17,14 +17,45 @@ function documentOf(schema: unknown): JsonObject {
   } as JsonObject;
 }
 
+interface Uploads extends JsonObject {
+  components: { schemas: { DatasetUpload: { properties: { file: JsonObject } } } };
+}
+
+/** Takes out what is for the contract's editors. */
+function withoutSources(node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  delete (node as JsonObject)["x-source"];
+  Object.values(node).forEach(withoutSources);
+}
+
 function subjectIn30(schema: unknown): unknown {
   const { components } = toOpenApi30(documentOf(schema)) as { components: { schemas: JsonObject } };
   return components.schemas.Subject;
 }
 
 describe("openapi.yaml and openapi.json", () => {
-  test.each(["1.1", "1.2"] as const)("say what the contract says, read as YAML %s", (version) => {
-    expect(parse(published.text("openapi.yaml"), { version })).toEqual(contract);
+  test.each(["1.1", "1.2"] as const)(
+    "say what the contract says, read as YAML %s, but for its sources and the file's keyword",
+    (version) => {
+      const expected = structuredClone(contract) as unknown as JsonObject;
+      withoutSources(expected);
+      const { file } = (expected as Uploads).components.schemas.DatasetUpload.properties;
+      delete file.format;
+      file.contentMediaType = "application/octet-stream";
+      expect(parse(published.text("openapi.yaml"), { version })).toEqual(expected);
+    },
+  );
+
+  test("cite nothing that readers cannot get", () => {
+    for (const name of ["openapi.json", "openapi-3.0.json", "openapi-client.json"]) {
+      expect(published.text(name)).not.toMatch(/x-source|interface document/i);
+    }
+  });
+
+  test("the description of the whole is two lines, and the rest is elsewhere", () => {
+    const { info, externalDocs } = published.json("openapi.json") as Record<string, JsonObject>;
+    expect(String(info?.description).split("\n")).toHaveLength(2);
+    expect(externalDocs).toHaveProperty("url");
   });
 
   test("say the same", () => {
@@ -59,6 +90,10 @@ describe("openapi-3.0.json", () => {
     expect(openapi).toBe("3.0.3");
     expect(rest).toEqual(expected);
     expect({ ...components, schemas: {} }).toEqual({ ...own, schemas: {} });
+    const { schemas } = components as { schemas: JsonObject };
+    expect(schemas.DatasetUpload).toMatchObject({
+      properties: { file: { type: "string", format: "binary" } },
+    });
   });
 
   test("has nothing beside a $ref", () => {
@@ -75,7 +110,10 @@ describe("openapi-3.0.json", () => {
     expect(components?.schemas).toMatchObject({
       LossConfig: {
         properties: {
-          method: { allOf: [{ $ref: "#/components/schemas/LossMethod" }], description: "Loss method." },
+          method: {
+            allOf: [{ $ref: "#/components/schemas/LossMethod" }],
+            description: "Which loss method the job uses.",
+          },
         },
       },
     });

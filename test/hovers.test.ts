@@ -82,9 +82,11 @@ describe("an editor shows, hovering over", () => {
       "Data chunking for rollout. Enabled when the dataset has more than 300 rows. The valid range is 1 to 10,000.\n" +
         "Range: at least 1, at most 10000.\nFormat: int32\n@default 200",
     );
-    expect(hoverOver("state").about).toBe("State of the job.\nRead-only.");
+    expect(hoverOver("state").about).toBe(
+      "What the job is doing. The order of states is not documented; a newer service may send others.\nRead-only.",
+    );
     expect(hoverOver("top_n").about).toBe(
-      "The number of most relevant documents to return. All documents when unset.\nRange: at least 1.\n@example 3",
+      "The number of most relevant documents to return. All documents when unset.\nRange: at least 1.\nFormat: int64\n@example 3",
     );
   });
 });

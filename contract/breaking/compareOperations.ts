@@ -5,6 +5,7 @@ import {
   type Content,
   type Document,
   type Endpoint,
+  flatten,
   type Parameter,
   resolve,
   type SecurityRequirements,
@@ -105,11 +106,21 @@ function compareContent(comparison: Comparison, before: Content, after: Content,
       comparison.report(where, "is gone", affected(comparison));
       continue;
     }
-    if (!isDeepStrictEqual(media.encoding, found.encoding)) {
+    if (!isDeepStrictEqual(encodingOf(comparison.before, media), encodingOf(comparison.after, found))) {
       comparison.report(where, "its encoding changed", affected(comparison));
     }
     compareSchemas(comparison, media.schema ?? {}, found.schema ?? {}, where);
   }
+}
+
+// A file is application/octet-stream by itself: to write that out changes nothing.
+function encodingOf(document: Document, { schema = {}, encoding = {} }: Content[string]): object {
+  const { properties = {} } = flatten(document, schema);
+  const told = Object.entries(encoding).filter(([name, { contentType, ...others }]) => {
+    const isFile = flatten(document, properties[name] ?? {}).format === "binary";
+    return !(isFile && contentType === "application/octet-stream" && Object.keys(others).length === 0);
+  });
+  return Object.fromEntries(told);
 }
 
 function compareAnswers(comparison: Comparison, old: Endpoint, now: Endpoint): void {

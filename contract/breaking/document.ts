@@ -28,7 +28,10 @@ export interface Parameter {
   schema?: Schema;
 }
 
-export type Content = Record<string, { schema?: Schema; encoding?: unknown }>;
+export type Content = Record<
+  string,
+  { schema?: Schema; encoding?: Record<string, { contentType?: string }> }
+>;
 
 export interface RequestBody {
   required?: boolean;

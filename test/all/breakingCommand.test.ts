@@ -41,6 +41,50 @@ test("without names the contract is compared with the last released one", async 
   expect(await check(project)).toMatchObject({ exitCode: 0, stdout: "Nothing breaks.\n" });
 });
 
+test("a break is taken once the revision may break and the changelog tells of it", async () => {
+  const project = path.join(folder, "revised");
+  await copyProject(project);
+  const next = changed.replace(/x-contract-revision: .*/, "x-contract-revision: 9.0.0");
+  await writeFile(path.join(project, "contract/baseline/openapi.yaml"), text);
+  await writeFile(path.join(project, "openapi.yaml"), changed);
+  expect((await check(project)).stderr).toMatch(
+    /x-contract-revision was .*: raise it to one that may break\.\n$/,
+  );
+  await writeFile(path.join(project, "openapi.yaml"), next);
+  expect(await check(project)).toMatchObject({
+    exitCode: 1,
+    stderr: "The changelog of the contract is stale. Run `npm run check:breaking -- --changelog`.\n",
+  });
+  expect(await check(project, "--changelog")).toMatchObject({ exitCode: 0, stderr: "" });
+  const changelog = await readFile(path.join(project, "contract/CONTRACT-CHANGELOG.md"), "utf8");
+  expect(changelog).toMatch(
+    /\n## 9\.0\.0\n\n<!-- .* -->\n\n\*\*Breaking\*\*\n\n- RerankRequest\.model, in requests: is now required\. Breaks callers \(rerankDocuments\)\.\n\n<!-- end -->\n\n## /,
+  );
+  expect(await check(project)).toMatchObject({ exitCode: 0, stderr: "" });
+  await check(project, "--changelog");
+  expect(await readFile(path.join(project, "contract/CONTRACT-CHANGELOG.md"), "utf8")).toBe(changelog);
+});
+
+test("the contract's own changelog tells what changed since the last release", async () => {
+  expect(await check(root)).toMatchObject({ exitCode: 0, stderr: "" });
+});
+
+test("the changes between two named contracts are shown, what is new among them", async () => {
+  const { stdout, exitCode } = await check(root, "--changelog", stricter, contract);
+  expect({ exitCode, stdout }).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("Texts and examples"),
+  });
+  const wider = path.join(folder, "wider.yaml");
+  await writeFile(
+    wider,
+    text.replace("    RerankUsage:\n", "    Another:\n      type: string\n    RerankUsage:\n"),
+  );
+  expect((await check(root, "--changelog", contract, wider)).stdout).toContain(
+    "**Added**\n\n- schema `Another`\n",
+  );
+});
+
 test("one name is refused", async () => {
   const outcome = await check(root, contract);
   expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });

@@ -37,7 +37,7 @@ export interface ContractOperation {
 /** openapi.yaml, read by a parser alone: none of the project's own readers stands between. */
 export const contract: {
   readonly openapi: string;
-  readonly info: { readonly version: string };
+  readonly info: { readonly version: string; readonly "x-contract-revision": string };
   readonly security: readonly unknown[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, ContractOperation>>>>;
   readonly components: {
@@ -70,8 +70,13 @@ export function operationNamed(operationId: string): ContractOperation {
   return found.operation;
 }
 
+/** The examples of a successful answer by name. */
+export function answerExamples(operationId: string): [string, unknown][] {
+  const examples = operationNamed(operationId).responses["200"]?.content?.["application/json"]?.examples;
+  return Object.entries(examples ?? {}).map(([name, { value }]) => [name, value]);
+}
+
 /** The first example of a successful answer. */
 export function answerExample(operationId: string): unknown {
-  const examples = operationNamed(operationId).responses["200"]?.content?.["application/json"]?.examples;
-  return Object.values(examples ?? {})[0]?.value;
+  return answerExamples(operationId)[0]?.[1];
 }

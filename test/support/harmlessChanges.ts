@@ -8,6 +8,7 @@ import {
   resume,
   reverse,
   schema,
+  upload,
 } from "./contractParts.js";
 
 /** A change to a copy of the contract. */
@@ -180,6 +181,12 @@ export const harmlessChanges: readonly HarmlessChange[] = [
     change: (d) => {
       addValue(d, "Code", "TOO_EARLY", "CodeTooEarly");
       schema(d, "Code")["x-http-statuses"].TOO_EARLY = 425;
+    },
+  },
+  {
+    name: "a file's own encoding is no longer written out",
+    change: (d) => {
+      delete d.paths[upload].post.requestBody.content["multipart/form-data"].encoding;
     },
   },
   {

@@ -18,6 +18,9 @@ export async function publishContract(): Promise<PublishedContract> {
     "openapi.yaml",
     "openapi.json",
     "openapi-3.0.json",
+    "openapi-client.yaml",
+    "openapi-client.json",
+    "openapi-client-3.0.json",
     "overlays/fern.yaml",
     "overlays/speakeasy.yaml",
   ];

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { contract } from "../support/contract.js";
+import { root } from "../support/project.js";
+
+const folder = path.join(root, "contract/revisions");
+const revisions = await readdir(folder);
+const own = contract.info["x-contract-revision"];
+
+test("the contract's own revision is kept, and the one of the last release", async () => {
+  const baseline = parse(await readFile(path.join(root, "contract/baseline/openapi.yaml"), "utf8"));
+  expect(revisions).toEqual(expect.arrayContaining([own, baseline.info["x-contract-revision"]]));
+});
+
+describe.each(revisions)("revision %s", (revision) => {
+  test("is what its sums say, and has no file without one", async () => {
+    const sums = await readFile(path.join(folder, revision, "SHA256SUMS"), "utf8");
+    const lines = sums
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split("  ") as [string, string]);
+    for (const [sum, name] of lines) {
+      const bytes = await readFile(path.join(folder, revision, name));
+      expect({ name, sum: createHash("sha256").update(bytes).digest("hex") }).toEqual({ name, sum });
+    }
+    const entries = await readdir(path.join(folder, revision), { recursive: true, withFileTypes: true });
+    expect(entries.filter((entry) => entry.isFile())).toHaveLength(lines.length + 1);
+  });
+});
+
+test("every file of the contract's own revision names it", async () => {
+  const names = [
+    "openapi.yaml",
+    "openapi.json",
+    "openapi-3.0.json",
+    "openapi-client.yaml",
+    "overlays/fern.yaml",
+  ];
+  for (const name of [
+    ...names,
+    "openapi-client.json",
+    "openapi-client-3.0.json",
+    "overlays/speakeasy.yaml",
+  ]) {
+    const { info } = parse(await readFile(path.join(folder, own, name), "utf8"));
+    expect({ name, revision: info["x-contract-revision"] }).toEqual({ name, revision: own });
+  }
+  for (const name of ["retries", "errors"]) {
+    const read = async (file: string) =>
+      JSON.parse(await readFile(path.join(folder, own, "conformance", file), "utf8"));
+    const [data, schema] = await Promise.all([read(`${name}.json`), read(`${name}.schema.json`)]);
+    expect(data["x-contract-revision"]).toBe(own);
+    expect(schema.$id).toBe(`urn:tunerank:contract:${own}:conformance:${name}`);
+    const validate = new Ajv2020({ strict: false }).compile(schema);
+    validate(data);
+    expect(validate.errors).toBeNull();
+  }
+});
