@@ -6,12 +6,20 @@
 
 export { type CodeOfStatus, codeOfHttpStatus } from "./call/httpStatus.js";
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
-export { type CodeSource, type Executed, httpStatusOfCode, type StatusCode } from "./errors/codes.js";
+export {
+  type CodeSource,
+  type Executed,
+  type ExecutedBecause,
+  httpStatusOfCode,
+  type NotRetried,
+  type StatusCode,
+} from "./errors/codes.js";
 export {
   type Attempt,
   isStatusError,
   StatusError,
   type StatusErrorDetails,
+  type Target,
 } from "./errors/statusError.js";
 export type { BlobLike, ReadableStreamLike, UploadFile, UrlLike } from "./files/fileSource.js";
 export type { OperationId } from "./generated/contract.js";

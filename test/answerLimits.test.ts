@@ -126,6 +126,33 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "body" });
   });
 
+  // Only the platform sees the encoded bytes of a fetch.
+  test.runIf(options.fetch === undefined)(
+    "encoded bytes that decode to nothing are left at the limit, and the connection is closed",
+    async () => {
+      const members = Buffer.concat(Array.from({ length: 1000 }, () => gzipSync("")));
+      let sent = 0;
+      const closed = new Promise<void>((resolve) => {
+        server.reply((_request, response) => {
+          response.writeHead(200, { "content-encoding": "gzip" });
+          const more = (): void => {
+            if (response.destroyed) return;
+            sent += members.byteLength;
+            response.write(members, () => setImmediate(more));
+          };
+          response.on("close", resolve);
+          more();
+          return undefined;
+        });
+      });
+      const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+      expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes", codeSource: "client" });
+      await closed;
+      // What the two ends of the connection hold is sent as well.
+      expect(sent).toBeLessThan(20 * mebibyte);
+    },
+  );
+
   test("a few bytes that unpack to a gigabyte take no memory", async () => {
     // One member of gzip, a thousand times: together 1 GiB of spaces.
     const member = gzipSync(Buffer.alloc(mebibyte, " "), { level: 9 });

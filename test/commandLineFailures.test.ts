@@ -142,21 +142,22 @@ test.each([
   expect(stderr).toMatch(`tunerank: ${variable} is not set, and ${option} is not given.\n`);
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)(
-  "%s ends a call and says whether it may have run",
-  async (signal) => {
-    server.reply(() => undefined);
-    const child = start(["resume", "job-1"], { baseUrl: server.url });
-    const outcome = outcomeOf(child);
-    await server.received();
-    child.kill(signal);
-    const { exitCode, stderr } = await outcome;
-    expect(exitCode).toBe(130);
-    expect(stderr).toMatch(
-      /^tunerank: \[CANCELLED\] The caller aborted the call\.\nThe operation may have run\. The job may have been resumed/,
-    );
-  },
-);
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s ends a call with exit code %i and says whether it may have run", async (signal, expected) => {
+  server.reply(() => undefined);
+  const child = start(["resume", "job-1"], { baseUrl: server.url });
+  const outcome = outcomeOf(child);
+  await server.received();
+  child.kill(signal);
+  const { exitCode, stderr } = await outcome;
+  expect(exitCode).toBe(expected);
+  expect(stderr).toMatch(
+    /^tunerank: \[CANCELLED\] The caller aborted the call\.\nThe operation may have run\. The job may have been resumed/,
+  );
+});
 
 test("Ctrl-C before anything is sent says so", async () => {
   const child = start(["rerank", "--query", "q", "-"], { baseUrl: server.url, openInput: true });

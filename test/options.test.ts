@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { inspect } from "node:util";
+import { describe, expect, test, vi } from "vitest";
 import { type ClientOptions, createClient } from "../src/index.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "./support/clients.js";
@@ -117,4 +118,23 @@ test.each([
       : options;
   const error = thrownBy(() => createClient(complete as ClientOptions));
   expect(error).toMatchObject({ code, executed: "no", codeSource: "client" });
+});
+
+test.each([
+  ["with an account", { accountId: "acme" }, ', accountId: "acme"'],
+  ["without one", { accountId: undefined }, ""],
+])("a client %s shows where it calls, and never its key", (_what, options, account) => {
+  vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
+  try {
+    const apiKey = canaryKey;
+    const client = createClient({ baseUrl: "https://api.example.com/v2/", apiKey, ...options });
+    expect(inspect(client)).toBe(`Client { baseUrl: "https://api.example.com/v2"${account} }`);
+    expect(inspect({ client })).toContain("https://api.example.com/v2");
+    const everything = inspect(client, { showHidden: true, depth: 9, customInspect: false });
+    expect(everything + JSON.stringify(client)).not.toContain(canaryKey);
+    const other = client.withOptions({ accountId: "other" });
+    expect(inspect(other)).toBe('Client { baseUrl: "https://api.example.com/v2", accountId: "other" }');
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

@@ -39,7 +39,8 @@ async function runSnippet(name: string, baseUrl: string, env: Record<string, str
   } finally {
     log.mockRestore();
   }
-  return lines.map((text) => `${text}\n`).join("");
+  // The port is another in each run.
+  return lines.map((text) => `${text.replaceAll(/127\.0\.0\.1:\d+/g, "api.example.com")}\n`).join("");
 }
 
 // What a snippet prints stands beside it; one that prints nothing has no such file.

@@ -74,6 +74,11 @@ describe.each(transports)("over $name a StatusError", ({ options }) => {
       inferred: true,
       codeSource: "transport",
       operation: "scaleDeployment",
+      executedBecause: "no-answer",
+      notRetried: "retries-used-up",
+      method: "PATCH",
+      path: "/v1/accounts/acme/deployments/prod:scale",
+      host: new URL(server.url).host,
       hint: error.hint,
       attempts: [{ number: 1, code: "UNAVAILABLE" }],
     });
@@ -114,6 +119,37 @@ describe.each(transports)("over $name a StatusError", ({ options }) => {
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
     expect(inspect(error).startsWith(`StatusError: ${error.message}\n    at `)).toBe(true);
     expect(error.message).toBe(withHint("[NOT_FOUND] No such job.", error));
+  });
+});
+
+describe.each(transports)("over $name an error", ({ options }) => {
+  test("keeps the request id of each attempt", async () => {
+    let sent = 0;
+    server.reply(() => {
+      sent += 1;
+      const headers = { "retry-after-ms": "1", "x-request-id": `r-${sent}` };
+      return { status: 503, json: { code: "UNAVAILABLE" }, headers };
+    });
+    const client = connect(server.url, { ...options, maxRetries: 2 });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error.attempts.map(({ requestId }) => requestId)).toEqual(["r-1", "r-2", "r-3"]);
+    expect(error.requestId).toBe("r-3");
+    expect(JSON.parse(JSON.stringify(error)).attempts[0].requestId).toBe("r-1");
+  });
+
+  test("names the host and the path with the ids as they were sent", async () => {
+    server.reply({ status: 404, json: { code: "NOT_FOUND" } });
+    const client = connect(`${server.url}/base/`, options);
+    const error = await failureOf(() => client.deployments.scale("a b", 1));
+    const target = {
+      operation: "scaleDeployment",
+      method: "PATCH",
+      path: "/base/v1/accounts/acme/deployments/a%20b:scale",
+      host: new URL(server.url).host,
+    };
+    expect(error).toMatchObject(target);
+    expect(error.toJSON()).toMatchObject(target);
+    expect(server.only).toMatchObject({ url: target.path, headers: { host: target.host } });
   });
 });
 

@@ -70,7 +70,8 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
       codeSource: "body",
       httpStatus: 409,
     });
-    expect((await failureOf(() => client.rerank(body))).message).toBe("[UNAVAILABLE] Bad Gateway");
+    const error = await failureOf(() => client.rerank(body));
+    expect(error.message).toBe(withHint("[UNAVAILABLE] Bad Gateway", error));
     expect((await client.rerank(body)).object).toBe("list");
   });
 

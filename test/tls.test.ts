@@ -1,15 +1,17 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer as createHttpsServer, type Server } from "node:https";
+import { Agent, createServer as createHttpsServer, type Server } from "node:https";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import path from "node:path";
+import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { canaryKey } from "./support/canary.js";
-import { certificate, certificateKey } from "./support/certificate.js";
+import { certificate, certificateKey, expiredCertificate } from "./support/certificate.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 import { runScript } from "./support/script.js";
+import { textOf } from "./support/withHint.js";
 
 const plain = useRecordingServer();
 let secure: Server;
@@ -48,6 +50,10 @@ describe.each(transports)("over $name", ({ options }) => {
     const error = await failureOf(() => client.deployments.scale("prod", 1));
     expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
     expect(plain.requests).toEqual([]);
+    // Without OpenSSL's numbers and files, which stand in the cause.
+    expect(textOf(error)).toMatch(/^\[UNAVAILABLE\] (The request failed: )?TLS: wrong version number\.$/);
+    expect(inspect(error.cause)).toContain("SSL routines");
+    expect(error.hint).toContain("check that baseUrl has the right scheme and port");
   });
 
   test("a call over https reaches a server whose certificate is trusted", async () => {
@@ -69,6 +75,36 @@ describe.each(transports)("over $name", ({ options }) => {
       requests = 0;
     }
   });
+});
+
+test("an expired certificate is not answered with NODE_EXTRA_CA_CERTS", async () => {
+  const expired = createHttpsServer({ cert: expiredCertificate, key: certificateKey }, () => {});
+  await once(expired.listen(0, "127.0.0.1"), "listening");
+  const agent = new Agent({ ca: expiredCertificate });
+  try {
+    const { port } = expired.address() as AddressInfo;
+    const client = connect(`https://localhost:${port}`, { agent });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", notRetried: "not-transient" });
+    expect(textOf(error)).toBe("[UNAVAILABLE] certificate has expired.");
+    expect(error.hint).toBe(
+      "The server's certificate has expired: its operator has to renew it, unless this machine's clock is wrong.",
+    );
+  } finally {
+    agent.destroy();
+    expired.close();
+  }
+});
+
+test("a certificate of another host says so", async () => {
+  const agent = new Agent({ ca: certificate, servername: "other.example.com" });
+  try {
+    const client = connect(secureUrl, { agent });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error.hint).toBe("The server's certificate is for other names: check the host in baseUrl.");
+  } finally {
+    agent.destroy();
+  }
 });
 
 test("over node:http a TLS handshake that never ends does so at connectTimeoutMs, and nothing ran", async () => {

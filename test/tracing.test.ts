@@ -28,13 +28,16 @@ afterEach(() => {
   heard = [];
 });
 
-test.each(operationCalls)("$operation is told of from beginning to end", async ({ operation, call }) => {
+test.each(operationCalls)("$operation is told of from beginning to end", async (operationCall) => {
+  const { operation, method, path, call } = operationCall;
   listen();
-  server.reply({ json: { secret: "the answer" } });
+  server.reply({ json: { secret: "the answer" }, headers: { "x-request-id": "r-1" } });
   await call(connect(server.url));
   expect(heard.map(([event]) => event)).toEqual(["start", "end", "asyncStart", "asyncEnd"]);
   const [message] = new Set(heard.map(([, message]) => message));
-  expect(message).toMatchObject({ operation, attempts: [{ number: 1, httpStatus: 200 }] });
+  const host = new URL(server.url).host;
+  expect(message).toMatchObject({ operation, method, path, host });
+  expect(message?.attempts).toMatchObject([{ number: 1, httpStatus: 200, requestId: "r-1" }]);
   const told = inspect(message, { depth: Number.POSITIVE_INFINITY, showHidden: true });
   expect(told).not.toContain("the answer");
   expect(told).not.toContain(canaryKey);
@@ -49,6 +52,21 @@ test("a call that fails is told of with its error, each of its attempts included
   expect(error.attempts).toHaveLength(2);
   expect(heard.at(-1)?.[1].attempts).toBe(error.attempts);
   expect(server.requests).toHaveLength(2);
+});
+
+test("who listens hears where a call goes before its first request", async () => {
+  const seen: object[] = [];
+  const start = (message: unknown): void => void seen.push({ ...(message as CallTrace) });
+  subscribe("tracing:tunerank.call:start", start);
+  try {
+    await connect(`${server.url}/base`).deployments.scale("a b", 0);
+  } finally {
+    unsubscribe("tracing:tunerank.call:start", start);
+  }
+  const path = "/base/v1/accounts/acme/deployments/a%20b:scale";
+  expect(seen).toEqual([
+    { operation: "scaleDeployment", method: "PATCH", path, host: new URL(server.url).host },
+  ]);
 });
 
 test("a store bound to the channel reaches everything that happens within the call", async () => {

@@ -20,7 +20,9 @@ describe.each(transports)("over $name", ({ options }) => {
         "x-other": "a, b",
         "content-type": "application/json",
       });
-      expect(response.attempts).toEqual([{ number: 1, durationMs: expect.any(Number), httpStatus: 201 }]);
+      expect(response.attempts).toEqual([
+        { number: 1, durationMs: expect.any(Number), httpStatus: 201, requestId: "req-1" },
+      ]);
       expect(response.attempts[0]?.durationMs).toBeGreaterThan(0);
     },
   );

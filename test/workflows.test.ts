@@ -54,7 +54,7 @@ test("what is published is what the job that cannot sign has packed", () => {
   const { jobs } = parse(read("publish.yml")) as Workflow;
   const signing = Object.entries(jobs).filter(([, { permissions }]) => permissions?.["id-token"] === "write");
   expect(signing.map(([name]) => name)).toEqual(["npm"]);
-  expect(jobs["npm"]?.steps.map(({ uses, run }) => uses?.split("@")[0] ?? run)).toEqual([
+  expect(jobs.npm?.steps.map(({ uses, run }) => uses?.split("@")[0] ?? run)).toEqual([
     "actions/setup-node",
     "actions/download-artifact",
     "npm publish ./packed/*.tgz --provenance --access public --ignore-scripts",

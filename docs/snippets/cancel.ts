@@ -12,5 +12,4 @@ try {
   if (!isStatusError(error, "CANCELLED")) throw error;
   console.log(error.message);
   console.log(error.executed);
-  console.log(error.hint);
 }

@@ -8,5 +8,4 @@ try {
   if (!isStatusError(error)) throw error;
   if (error.executed === "no") console.log("Nothing was done.");
   if (error.code === "NOT_FOUND") console.log(error.message);
-  console.log(error.hint);
 }

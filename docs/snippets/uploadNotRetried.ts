@@ -9,5 +9,4 @@ try {
   console.log(error.message);
   console.log("executed:", error.executed);
   console.log("attempts:", error.attempts.length);
-  console.log("hint:", error.hint);
 }

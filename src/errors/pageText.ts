@@ -12,7 +12,7 @@ export function pageText(page: string): string {
   const text = page.slice(0, readCharacters);
   const title = /<title[^>]{0,99}>([^<]+)</i.exec(text)?.[1]?.trim();
   const words = text
-    .replace(/<!--.*?(?:-->|$)|<(script|style)\b.*?(?:<\/\1|$)/gis, " ")
+    .replace(/<!--.*?(?:-->|$)|<(script|style)\b.*?(?:<\/\1[^<>]*>?|$)/gis, " ")
     .replace(/<[^<>]*>?/g, " ");
-  return (title || words).replace(/\s+/g, " ").trim().slice(0, keptCharacters);
+  return (title || words).replace(/\s+/g, " ").trim().slice(0, keptCharacters).trimEnd();
 }

@@ -1,5 +1,4 @@
-import type { Attempt } from "../errors/statusError.js";
-import type { OperationId } from "../generated/contract.js";
+import type { Attempt, Target } from "../errors/statusError.js";
 import type { Names } from "./names.js";
 
 /** Any `AbortSignal`. */
@@ -59,9 +58,7 @@ export const callOptionNames: Names<CallOptions> = {
 };
 
 /** What {@link CallOptions.onAttempt} is called with. */
-export interface AttemptEvent extends Attempt {
-  /** The operation's id in the contract. */
-  readonly operation: OperationId;
+export interface AttemptEvent extends Attempt, Target {
   /** Milliseconds until the next attempt; absent when there is none. */
   readonly waitMs?: number;
 }

@@ -45,14 +45,18 @@ export interface RerankItemsOptions<T>
   timeoutMs?: number | undefined;
 }
 
+const setByItems: ReadonlySet<string> = new Set(["query", "documents", "top_n", "return_documents"]);
+const fieldNames = Object.keys(rules.properties).filter((name) => !setByItems.has(name));
 const itemsOptionNames: Names<RerankItemsOptions<unknown>> = {
   ...callOptionNames,
   text: 1,
   topN: 1,
   batchSize: 1,
   concurrency: 1,
-  model: 1,
-  task: 1,
+  // What the contract adds to a rerank is passed on by itself.
+  ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as Names<
+    Pick<RerankItemsOptions<unknown>, "model" | "task">
+  >),
 };
 
 /** A running {@link RerankItems}: await it for the ranked items. */

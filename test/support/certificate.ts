@@ -23,3 +23,16 @@ V36xaOn6luy+ztzPhwIRprsTZyOhRANCAAS7xL/6jKf8RfrHXEtXSCGNg++iCkJS
 WZ8fAbPTcZRyMEd9e0k86kI95+6PRb9QSokwDjVOMlGOnm5P0p7L5TQb
 -----END PRIVATE KEY-----
 `;
+
+/** A certificate of localhost with the same key that ended on 2 January 2020; made with `openssl ca -selfsign`. */
+export const expiredCertificate: string = `-----BEGIN CERTIFICATE-----
+MIIBZTCCAQugAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
+c3QwHhcNMjAwMTAxMDAwMDAwWhcNMjAwMTAyMDAwMDAwWjAUMRIwEAYDVQQDDAls
+b2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAS7xL/6jKf8RfrHXEtX
+SCGNg++iCkJSWZ8fAbPTcZRyMEd9e0k86kI95+6PRb9QSokwDjVOMlGOnm5P0p7L
+5TQbo04wTDAPBgNVHRMBAf8EBTADAQH/MBoGA1UdEQQTMBGCCWxvY2FsaG9zdIcE
+fwAAATAdBgNVHQ4EFgQUhWzUFFuZ356mHQz1NwY44h8cf4kwCgYIKoZIzj0EAwID
+SAAwRQIhAKpwFB3uoOvburjnsnSS7D7GqmisXBlNaiajX1HnnjByAiBliMkQ+hse
+5i1LA8BLo+OCQ8qkTnGSX8CeS1uCiSh6dA==
+-----END CERTIFICATE-----
+`;

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { codeOfHttpStatus } from "../src/call/httpStatus.js";
+import type { NotRetried } from "../src/errors/codes.js";
+import { hintFor, wholeHint } from "../src/errors/hints.js";
+import { codes, type OperationId, operations } from "../src/generated/contract.js";
+import type { StatusCode } from "../src/index.js";
+import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
+import { useRecordingServer } from "./support/recordingServer.js";
+import { textOf } from "./support/withHint.js";
+
+const server = useRecordingServer();
+
+// A few words of what helps.
+const remedies: readonly (readonly [status: number, remedy: RegExp])[] = [
+  [401, /Check apiKey or TUNERANK_API_KEY/],
+  [402, /billing/],
+  [403, /lacks this permission/],
+  [406, /check baseUrl/],
+  [410, /gone: use another id/],
+  [411, /pass size, or a path, a Blob or bytes/],
+  [413, /fewer or shorter documents .* upload-endpoint operation/],
+  [414, /a shorter id or base URL/],
+  [415, /the media type of a file/],
+  [417, /headers of your own/],
+  [421, /check baseUrl and the proxies/],
+  [424, /that this one depends on failed/],
+  [426, /begins with https/],
+  [428, /If-Match/],
+  [431, /shorter headers, or a shorter key/],
+  [451, /legal reasons/],
+];
+
+describe.each(transports)("over $name", ({ options }) => {
+  test.each(remedies)("HTTP %i is answered with what helps", async (status, remedy) => {
+    server.reply({ status, text: "" });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error.hint).toMatch(remedy);
+    expect(error).toMatchObject({ executed: "no", executedBecause: "refused" });
+  });
+
+  test("511 asks to sign in to the network, and a rerank may be repeated", async () => {
+    server.reply({ status: 511, text: "" });
+    const client = connect(server.url, options);
+    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+    expect(error.hint).toMatch(/sign in first.* Repeating this call is safe\.$/);
+  });
+
+  const page = `<!DOCTYPE html>\n<html><head><style>p > b { color: red }</style></head>
+    <body><!-- a > b --><script>if (a < b) alert("x")</script>
+    <h1>Access   denied</h1><p class="a">Your <b>request</b> was blocked.</p></body></html>`;
+  const titled = page.replace("<style>", "<TITLE lang=en>\n 403\n Forbidden </TITLE><style>");
+
+  test.each([
+    ["its first words", page, "Access denied Your request was blocked."],
+    ["its title", titled, "403 Forbidden."],
+    ["its words without a last tag cut in half", `<p>Blocked</p><a href="https://example.com`, "Blocked."],
+    ["the words of XML", "<?xml version='1.0'?><Error><Code>Denied</Code></Error>", "Denied."],
+    [
+      "the code's meaning where it has no words",
+      "<html><body><img></body></html>",
+      "caller lacks permission (HTTP 403).",
+    ],
+    ["at most 200 characters", `<p>${"word ".repeat(1000)}</p>`, `${"word ".repeat(40).trimEnd()}.`],
+  ])("a page as an error body gives %s", async (_what, text, message) => {
+    server.reply({ status: 403, text });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(textOf(error)).toBe(`[PERMISSION_DENIED] ${message}`);
+    expect(error.body).toBe(text.slice(0, 4096));
+  });
+
+  test("a page in place of an answer is named by its title", async () => {
+    server.reply({ text: "<html><title>Sign in</title></html>" });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(textOf(error)).toBe(
+      "[INTERNAL] A web page came instead of the service's answer (HTTP 200): Sign in.",
+    );
+  });
+});
+
+test("407 names the proxy, and a fresh key is not asked for", async () => {
+  server.reply({ status: 407, headers: { "proxy-authenticate": "Basic" }, text: "" });
+  let asked = 0;
+  const apiKey = () => {
+    asked += 1;
+    return "a-key";
+  };
+  const error = await failureOf(() =>
+    connect(server.url, { apiKey, maxRetries: 2 }).deployments.scale("prod", 1),
+  );
+  expect(error).toMatchObject({
+    code: "UNAUTHENTICATED",
+    executed: "no",
+    inferred: true,
+    notRetried: "refused",
+  });
+  expect(error.hint).toMatch(/^A proxy on the way wants a user name and password/);
+  expect(error.hint).not.toContain("TUNERANK_API_KEY");
+  expect(asked).toBe(1);
+});
+
+test("101 is somebody else's answer", async () => {
+  server.reply((_request, response) => {
+    response.writeHead(101, { connection: "upgrade", upgrade: "websocket" }).end();
+    return undefined;
+  });
+  const error = await failureOf(() => connect(server.url).rerank({ query: "q", documents: ["d"] }));
+  expect(error).toMatchObject({
+    code: "INTERNAL",
+    httpStatus: 101,
+    executed: "unknown",
+    notRetried: "not-transient",
+  });
+  expect(textOf(error)).toBe("[INTERNAL] The server changed to another protocol (HTTP 101).");
+  expect(error.hint).toMatch(/^Check that baseUrl is the service itself/);
+});
+
+test.each(operationCalls)(
+  "what $operation may have done comes before how it was refused",
+  async ({ call, operation }) => {
+    server.reply({ status: 413, json: { code: "INTERNAL" } });
+    const error = await failureOf(() => call(connect(server.url)));
+    expect(error.executed).toBe("unknown");
+    expect(error.hint.includes("before repeating")).toBe(!operations[operation].retrySafe);
+  },
+);
+
+const reasons: readonly NotRetried[] = [
+  "not-transient",
+  "not-safe",
+  "single-use-body",
+  "retries-used-up",
+  "budget",
+  "deadline-too-close",
+  "asked-to-wait-too-long",
+  "refused",
+  "aborted",
+];
+
+test("no hint of a call that is safe to repeat says that it is not", () => {
+  for (const operation of Object.keys(operations) as OperationId[]) {
+    for (const code of Object.keys(codes).filter((name) => name !== "OK") as StatusCode[]) {
+      const hint = hintFor({ code, executed: "unknown", operation });
+      expect(hint.includes("is safe")).toBe(operations[operation].retrySafe);
+    }
+  }
+});
+
+test("every hint is a sentence or several", () => {
+  for (let httpStatus = 100; httpStatus < 600; httpStatus += 1) {
+    const advice = hintFor({ code: codeOfHttpStatus(httpStatus).code, executed: "no", httpStatus });
+    for (const notRetried of reasons) {
+      expect(wholeHint({ notRetried, retryAfterMs: 1500 }, advice)).toMatch(
+        /^[A-Z].{15,}\. The service asks to wait 1\.5 s\.( .*\.)?$/,
+      );
+    }
+  }
+});
