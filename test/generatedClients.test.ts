@@ -1,11 +1,16 @@
 import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { readAnswers } from "../checks/generators/check/answers.js";
 import { differences, essenceOf } from "../checks/generators/check/compare.js";
 import { operations } from "../checks/generators/check/tool.js";
+import { linters } from "../checks/generators/linters/index.js";
 import { tools } from "../checks/generators/tools/index.js";
+import { contract } from "./support/contract.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
 const server = useRecordingServer();
+const revision = contract.info["x-contract-revision"];
 
 async function essenceSent(path: string, init: RequestInit): Promise<object> {
   server.reset();
@@ -69,14 +74,48 @@ describe("the comparison of generated clients with our own", () => {
 
 describe("docs/data/generators.json", async () => {
   const path = new URL("../docs/data/generators.json", import.meta.url);
-  const { clients } = JSON.parse(await readFile(path, "utf8")) as { clients: Record<string, unknown>[] };
+  const data: Record<string, Record<string, unknown>[]> = JSON.parse(await readFile(path, "utf8"));
 
-  test("has a row for every pinned tool and document, each good; else run `npm run check:generators`", () => {
-    const wanted = tools.flatMap(({ name, version, language, documents, unsupported = [], note = "" }) => {
-      const count = operations.length - unsupported.length;
-      const good = { compiled: true, called: count, callable: count, errorRead: true };
-      return documents.map((document) => ({ tool: name, version, language, document, note, ...good }));
+  test("has a row for every pinned tool and document, each good; else run `npm run check:generators`", async () => {
+    const { errors } = await readAnswers(
+      fileURLToPath(new URL(`../contract/revisions/${revision}/openapi.json`, import.meta.url)),
+    );
+    const wanted = tools.flatMap((tool) => {
+      const { name, version, language, documents, command } = tool;
+      const unsupported = tool.unsupported ?? [];
+      const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
+      const lost = errors.filter(({ status }) => tool.shortfall?.statuses.includes(status)).length;
+      const errorRows = callable === 0 ? 0 : errors.length;
+      const good = {
+        compiled: tool.compile === undefined ? "generated only" : tool.parsedOnly ? "parsed" : "yes",
+        called: callable,
+        callable,
+        errorRead: callable > 0,
+        jobs: tool.call === undefined ? 0 : 3,
+        newer: tool.call !== undefined,
+        nulls: expect.any(String),
+        errors: errorRows - (errorRows === 0 ? 0 : lost),
+        errorRows,
+        note: expect.stringContaining(tool.note ?? ""),
+        date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      };
+      return documents.map((document) => ({ tool: name, version, language, document, command, ...good }));
     });
-    expect(clients.map(({ date, ...row }) => row)).toEqual(wanted);
+    expect(data.clients).toEqual(wanted);
+  });
+
+  test("has a row for every linter and published form, without a finding", () => {
+    const wanted = linters.flatMap(({ name, version, documents, command }) =>
+      documents.map((document) => ({ tool: name, version, document, command, findings: "none" })),
+    );
+    expect(data.linters?.map(({ date, ...row }) => row)).toEqual(wanted);
+  });
+
+  test("every command is the tool's own, without an option that only this contract would need", () => {
+    const options = tools.flatMap(({ command }) => command.match(/--?[a-z][\w-]*/g) ?? []);
+    // Where to read, where to write, and which of its outputs a tool shall make.
+    const usual =
+      "-jar -i -g -o --path --output-path --input --input-file-type --output-model-type --output -generate -package";
+    expect(options.filter((option) => !usual.split(" ").includes(option))).toEqual([]);
   });
 });

@@ -117,7 +117,9 @@ function compareContent(comparison: Comparison, before: Content, after: Content,
 function encodingOf(document: Document, { schema = {}, encoding = {} }: Content[string]): object {
   const { properties = {} } = flatten(document, schema);
   const told = Object.entries(encoding).filter(([name, { contentType, ...others }]) => {
-    const isFile = flatten(document, properties[name] ?? {}).format === "binary";
+    const part = properties[name];
+    if (part === undefined) return false;
+    const isFile = flatten(document, part).format === "binary";
     return !(isFile && contentType === "application/octet-stream" && Object.keys(others).length === 0);
   });
   return Object.fromEntries(told);

@@ -23,6 +23,7 @@ interface Response {
 export class Contract {
   readonly document: object;
   readonly version: string;
+  readonly revision: string;
   readonly schemas: Readonly<Record<string, Schema>>;
   readonly #responses: Readonly<Record<string, Response>>;
 
@@ -30,6 +31,7 @@ export class Contract {
     const document = parse(text);
     this.document = document;
     this.version = document.info.version;
+    this.revision = document.info["x-contract-revision"];
     this.schemas = document.components.schemas;
     this.#responses = document.components.responses;
   }

@@ -25,15 +25,23 @@ export const documents: readonly { file: string; page: string; description: stri
   {
     file: "contract/CONTRACT-CHANGELOG.md",
     page: "guide/contract-changelog.md",
-    description: "What changed in each version of the contract.",
+    description: "What changed in each revision of the contract.",
   },
+];
+
+/** The published forms of the contract. */
+export const publishedForms: readonly string[] = [
+  "openapi.yaml",
+  "openapi.json",
+  "openapi-3.0.json",
+  "openapi-client.yaml",
+  "openapi-client.json",
+  "openapi-client-3.0.json",
 ];
 
 // What the site holds of the files these documents name.
 const published: Readonly<Record<string, string>> = {
-  "openapi.yaml": "/openapi.yaml",
-  "openapi.json": "/openapi.json",
-  "openapi-3.0.json": "/openapi-3.0.json",
+  ...Object.fromEntries(publishedForms.map((name) => [name, `/${name}`])),
   "contract/conformance/retries.json": "/conformance/retries.json",
   "contract/conformance/errors.json": "/conformance/errors.json",
   ...Object.fromEntries(documents.map(({ file, page }) => [file, `/${page}`])),

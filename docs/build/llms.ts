@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { publishedForms } from "./documents.js";
 
 /** One page of the site as Markdown. */
 export interface SitePage {
@@ -29,9 +30,7 @@ export async function writeLlmsTexts(
     await mkdir(path.dirname(path.join(site, target)), { recursive: true });
     await writeFile(path.join(site, target), text);
   }
-  const documents = ["openapi.yaml", "openapi.json", "openapi-3.0.json"].map(
-    (name) => `- [${name}](${base}${name})`,
-  );
+  const documents = publishedForms.map((name) => `- [${name}](${base}${name})`);
   await writeFile(
     path.join(site, "llms.txt"),
     `${about}\n## Pages\n\n${listed.join("\n")}\n\n## Documents\n\n${documents.join("\n")}\n`,

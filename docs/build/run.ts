@@ -11,7 +11,7 @@ import { codePages } from "./codes.js";
 import { commandLineParts } from "./commandLine.js";
 import { Contract } from "./contract.js";
 import { decisionPages } from "./decisions.js";
-import { documentPages } from "./documents.js";
+import { documentPages, publishedForms } from "./documents.js";
 import { enumPages } from "./enums.js";
 import { errorBodyPages } from "./errorBodies.js";
 import { languagesPart } from "./languages.js";
@@ -19,6 +19,7 @@ import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { outagePart } from "./outage.js";
 import { writeReference } from "./reference.js";
+import { publishRevisions, revisionsPart } from "./revisions.js";
 import { runtimesParts } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
 import { versionsPart } from "./versions.js";
@@ -54,6 +55,7 @@ async function pages(): Promise<Page[]> {
     unstatedPart(contract),
     await versionsPart(contract),
     await languagesPart(),
+    await revisionsPart(),
     await benchmarksPart(),
     await outagePart(),
   ];
@@ -80,12 +82,13 @@ async function vitepress(command: "build" | "dev"): Promise<void> {
 
 // The documents as the package ships them, and the data of the tables.
 async function publishFiles(): Promise<void> {
-  for (const name of ["openapi.yaml", "openapi.json", "openapi-3.0.json"]) {
+  for (const name of publishedForms) {
     await cp(path.join(root, "dist", name), path.join(site, name)).catch(() => {
       throw new Error(`dist/${name} is missing: npm run build writes it.`);
     });
   }
   await cp(path.join(root, "dist/overlays"), path.join(site, "overlays"), { recursive: true });
+  await publishRevisions(site);
   await cp(path.join(root, "contract/conformance"), path.join(site, "conformance"), {
     recursive: true,
     filter: (source) => !source.endsWith(".md"),

@@ -8,7 +8,12 @@ export async function versionsPart(contract: Contract): Promise<Page> {
   const { version, engines } = JSON.parse(text) as { version: string; engines: { node: string } };
   const rows = [
     ["the package `tunerank`", code(version), "[changes](/guide/changelog.md)"],
-    ["the contract, `openapi.yaml`", code(contract.version), "[changes](/guide/contract-changelog.md)"],
+    [
+      "the contract, `x-contract-revision`",
+      code(contract.revision),
+      "[changes](/guide/contract-changelog.md)",
+    ],
+    ["the service's management API, `version`", code(contract.version), "[the contract](#the-contract)"],
     ["Node, as the package asks for it", code(engines.node), "[below](#node)"],
   ];
   return { path: "parts/versions.md", text: table(["What", "Version", "More"], rows) };

@@ -30,6 +30,9 @@ describe("the tarball", () => {
         "dist/index.d.ts",
         "dist/index.js",
         "dist/openapi-3.0.json",
+        "dist/openapi-client-3.0.json",
+        "dist/openapi-client.json",
+        "dist/openapi-client.yaml",
         "dist/openapi.json",
         "dist/openapi.yaml",
         "dist/overlays/fern.yaml",
@@ -111,11 +114,14 @@ describe("the installed package on this Node", () => {
     const code = `
       import { readFileSync } from "node:fs";
       const read = (name) => readFileSync(new URL(import.meta.resolve("tunerank/" + name)), "utf8").slice(0, 20);
-      for (const name of ["openapi.yaml", "openapi.json", "openapi-3.0.json"]) console.log(JSON.stringify(read(name)));
+      const names = ["openapi.yaml", "openapi-client.yaml", "openapi.json", "openapi-client.json", "openapi-3.0.json", "openapi-client-3.0.json"];
+      for (const name of names) console.log(JSON.stringify(read(name)));
+      for (const name of ["EXTENSIONS.md", "CONTRACT-CHANGELOG.md"]) console.log(read(name).slice(0, 11));
+      for (const name of ["errors", "errors.schema", "retries", "retries.schema"]) console.log(read("conformance/" + name + ".json").slice(4, 13));
       for (const name of ["fern", "speakeasy"]) console.log(read("overlays/" + name + ".yaml").slice(0, 1));`;
     const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: packed.user });
     expect(outcome.stdout + outcome.stderr).toMatch(
-      /^"openapi: 3\.1\.0.*"\n"\{\\n {2}\\"openapi\\": \\"3\.1.*"\n"\{\\n {2}\\"openapi\\": \\"3\.0.*"\n#\n#\n$/,
+      /^("openapi: 3\.1\.0.*"\n){2}("\{\\n {2}\\"openapi\\": \\"3\.1.*"\n){2}("\{\\n {2}\\"openapi\\": \\"3\.0.*"\n){2}# Extension\n# Changelog\n("\$schema"\n){4}#\n#\n$/,
     );
   });
 
