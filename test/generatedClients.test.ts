@@ -112,7 +112,7 @@ describe("docs/data/generators.json", async () => {
   });
 
   test("every command is the tool's own, without an option that only this contract would need", () => {
-    const options = tools.flatMap(({ command }) => command.match(/--?[a-z][\w-]*/g) ?? []);
+    const options = tools.flatMap(({ command }) => command.match(/(?<=\s)--?[a-z][\w-]*/g) ?? []);
     // Where to read, where to write, and which of its outputs a tool shall make.
     const usual =
       "-jar -i -g -o --path --output-path --input --input-file-type --output-model-type --output -generate -package";

@@ -192,7 +192,6 @@ export const breakingChanges: readonly BreakingChange[] = [
     breaks: [
       "DatasetUpload.file, in requests: is gone. Breaks callers (uploadDatasetFile).",
       "DatasetUpload.data, in requests: is now required. Breaks callers (uploadDatasetFile).",
-      "request multipart/form-data: its encoding changed. Breaks callers (uploadDatasetFile).",
     ],
   },
   {
