@@ -92,7 +92,14 @@ function build(options: ClientOptions, shared: Shared): Client {
     close,
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
+    // What console.log shows: never the key.
+    [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(settings),
   };
+}
+
+function shownAs({ baseUrl, accountId }: ClientSettings): string {
+  const account = accountId === undefined ? "" : `, accountId: ${JSON.stringify(accountId)}`;
+  return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
 function transportOf({ fetch, maxConnections = 128, agent }: ClientOptions): Transport {
@@ -142,7 +149,7 @@ function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
 function required<T>(value: T | undefined, option: string, variable: string): T | string {
   const found = value ?? environment(variable);
   if (found !== undefined) return found;
-  throw invalid(`No ${option}: pass ${option} to createClient, or set ${variable}.`, {
+  throw invalid(`There is no ${option}.`, {
     hint: `Pass ${option} to createClient, or set the environment variable ${variable}.`,
   });
 }

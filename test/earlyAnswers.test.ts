@@ -9,6 +9,7 @@ import { answer, useCountingServer } from "./support/countingServer.js";
 import { temporaryFolder } from "./support/project.js";
 import { isPending, until } from "./support/turns.js";
 import { expectNothingUnhandled } from "./support/unhandled.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useCountingServer();
 const clock = useTestClock();
@@ -91,7 +92,7 @@ test.each(followed)(
     if (name === "node:http") await clock.passWhenWaiting(1_000);
     const error = await running;
     expect(error).toMatchObject({ code: "INTERNAL", httpStatus: 200, executed: "yes" });
-    expect(error.message).toBe("[INTERNAL] The answer came before the whole file was sent.");
+    expect(error.message).toBe(withHint("[INTERNAL] The answer came before the whole file was sent.", error));
     expect(requests).toBe(1);
   },
 );
@@ -128,7 +129,7 @@ describe.each(transports)("over $name", ({ options, name }) => {
         const client = connect(server.url, options);
         const error = await failureOf(() => client.datasets.upload("reviews", source(), upload));
         expect(error).toMatchObject({ code, httpStatus, executed: "no", codeSource: "status" });
-        expect(error.message).toBe(`[${code}] Not this file.`);
+        expect(error.message).toBe(withHint(`[${code}] Not this file.`, error));
         server.listen(answer);
         await client.datasets.upload("reviews", new Uint8Array(9), upload);
         await client.deployments.scale("prod", 1);

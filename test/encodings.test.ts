@@ -2,6 +2,7 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } 
 import { describe, expect, test } from "vitest";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { type Reply, useRecordingServer } from "./support/recordingServer.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -63,7 +64,7 @@ describe.each(transports)("over $name", ({ options }) => {
     server.reply(encoded(encoding, encode('{"code":"NOT_FOUND","message":"No such model."}'), 404));
     const error = await failureOf(rerank);
     expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "body", httpStatus: 404, executed: "no" });
-    expect(error.message).toBe("[NOT_FOUND] No such model.");
+    expect(error.message).toBe(withHint("[NOT_FOUND] No such model.", error));
   });
 
   const broken = encodings.filter(([encoding]) => encoding !== "identity");

@@ -3,6 +3,7 @@ import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client, StatusError } from "../src/index.js";
 import { connect, failureOf } from "./support/clients.js";
+import { withHint } from "./support/withHint.js";
 
 // In a thread of its own it answers and closes while the client is busy writing, as a server elsewhere would.
 const impatient = `
@@ -39,6 +40,6 @@ test.each<[what: string, call: (client: Client) => PromiseLike<unknown>]>([
   for (let i = 0; i < 15; i += 1) errors.push(await failureOf(() => call(connect(url))));
   for (const error of errors) {
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", httpStatus: 413 });
-    expect(error.message).toBe("[INVALID_ARGUMENT] Not this file.");
+    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] Not this file.", error));
   }
 });

@@ -9,6 +9,7 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createClient, type StatusError } from "../src/index.js";
 import { connect, failureOf, thrownBy } from "./support/clients.js";
+import { textOf } from "./support/withHint.js";
 
 const local = { baseUrl: "http://127.0.0.1:4010", apiKey: "key", accountId: "acme" };
 const unsent = "http://127.0.0.1:9";
@@ -20,15 +21,15 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 afterEach(() => vi.unstubAllEnvs());
 
-function advice({ message, hint, executed }: StatusError): string[] {
-  expect(executed).toBe("no");
-  return [message, hint];
+function advice(error: StatusError): string[] {
+  expect(error).toMatchObject({ executed: "no", executedBecause: "nothing-sent" });
+  return [textOf(error), error.hint];
 }
 
 test("no key", () => {
   vi.stubEnv("TUNERANK_API_KEY", undefined);
   expect(advice(thrownBy(() => createClient({ ...local, apiKey: undefined })))).toEqual([
-    "[INVALID_ARGUMENT] No apiKey: pass apiKey to createClient, or set TUNERANK_API_KEY.",
+    "[INVALID_ARGUMENT] There is no apiKey.",
     "Pass apiKey to createClient, or set the environment variable TUNERANK_API_KEY.",
   ]);
 });
@@ -96,8 +97,8 @@ test("no account", async () => {
   vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
   const client = createClient({ ...local, accountId: undefined });
   expect(advice(await failureOf(() => client.deployments.scale("prod", 1)))).toEqual([
-    "[INVALID_ARGUMENT] No account: pass accountId, or set TUNERANK_ACCOUNT_ID.",
-    "This operation needs an account: pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
+    "[INVALID_ARGUMENT] This operation needs an account.",
+    "Pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
   ]);
 });
 
@@ -105,8 +106,8 @@ test("a mock that is not running", async () => {
   const port = await portOfNobody();
   const call = () => connect(`http://127.0.0.1:${port}`).rerank({ query: "q", documents: ["d"] });
   expect(advice(await failureOf(call))).toEqual([
-    `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}`,
-    "Nothing listens at this address: check baseUrl, and that the server or the mock is running.",
+    `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}.`,
+    "Nothing listens at this address: check baseUrl, and that the server or the mock is running. The retries that maxRetries and this kind of failure allow are used up.",
   ]);
 });
 

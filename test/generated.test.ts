@@ -1,10 +1,10 @@
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generateContract } from "../scripts/generate/contract.js";
 import { type Document, readDocument, type Schema } from "../scripts/generate/document.js";
 import { generateTypes } from "../scripts/generate/types.js";
-import { copyProject, type Outcome, root, run, temporaryFolder } from "./support/project.js";
+import { copyProject, root, temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 import { runScript } from "./support/script.js";
 
@@ -18,37 +18,12 @@ afterAll(() => copy.remove());
 
 const server = useRecordingServer();
 
-function check(folder: string): Promise<Outcome> {
-  return run(process.execPath, ["--import", "tsx", "scripts/generate/run.ts", "--check"], { cwd: folder });
-}
-
 /** The contract with a change to the fields of a rerank. */
 async function changed(change: (fields: Record<string, Schema>) => void): Promise<Document> {
   const document = await readDocument(path.join(root, "openapi.yaml"));
   change(document.components.schemas.RerankRequest?.properties ?? {});
   return document;
 }
-
-test("the generated files are what the contract says now", async () => {
-  const { exitCode, stdout, stderr } = await check(root);
-  expect({ exitCode, stdout, stderr }).toMatchObject({
-    exitCode: 0,
-    stdout: "All that is generated is up to date.\n",
-  });
-});
-
-test("a changed contract makes the check fail, and it names the command to run", async () => {
-  const contract = path.join(copy.folder, "openapi.yaml");
-  const text = await readFile(contract, "utf8");
-  await writeFile(contract, text.replace("NOT_FOUND: 404", "NOT_FOUND: 410"));
-  await appendFile(path.join(copy.folder, "src/generated/version.ts"), "// changed by hand\n");
-  const { exitCode, stderr } = await check(copy.folder);
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("src/generated/contract.ts");
-  expect(stderr).toContain("src/generated/version.ts");
-  expect(stderr).not.toContain("src/generated/types.ts");
-  expect(stderr).toContain("npm run generate");
-});
 
 // What CONTRIBUTING.md tells as the example of a change.
 test("a new optional boolean of a rerank is typed, checked and sent once the contract has it", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Client, ClientOptions } from "../src/index.js";
 import { connect, failureOf, thrownBy } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { textOf } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -28,11 +29,11 @@ const options: readonly (readonly [options: Record<string, unknown>, message: st
 ];
 
 test.each(options)("createClient refuses %o and says why", (given, message) => {
-  expect(thrownBy(() => connect(address, given as ClientOptions)).message).toBe(message);
+  expect(textOf(thrownBy(() => connect(address, given as ClientOptions)))).toBe(message);
 });
 
 test("plain http to another machine is refused with the reason", () => {
-  expect(thrownBy(() => connect("http://api.example.com")).message).toBe(
+  expect(textOf(thrownBy(() => connect("http://api.example.com")))).toBe(
     "[INVALID_ARGUMENT] baseUrl is plain http to another machine, which would send the key unencrypted.",
   );
 });
@@ -90,7 +91,7 @@ const calls: readonly (readonly [
 ];
 
 test.each(calls)("a call refuses %s and says why", async (_what, call, message) => {
-  expect((await failureOf(() => call(connect(server.url)))).message).toBe(`[INVALID_ARGUMENT] ${message}`);
+  expect(textOf(await failureOf(() => call(connect(server.url))))).toBe(`[INVALID_ARGUMENT] ${message}`);
   expect(server.requests).toEqual([]);
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RerankRequest } from "../src/index.js";
 import { connect, failureOf, transports } from "./support/clients.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "./support/recordingServer.js";
+import { withHint } from "./support/withHint.js";
 
 interface Thing {
   readonly name: string;
@@ -242,7 +243,7 @@ describe("arguments of rerank.items are checked before anything is sent", () => 
         client.rerank.items(query as string, list as Thing[], options as never),
       );
       expect(error).toMatchObject({ code, executed: "no", operation: "rerankDocuments", attempts: [] });
-      expect(error.message).toBe(`[${code}] ${message}`);
+      expect(error.message).toBe(withHint(`[${code}] ${message}`, error));
     }
     expect(server.requests).toHaveLength(0);
   });
@@ -266,7 +267,7 @@ describe("arguments of rerank.items are checked before anything is sent", () => 
     const error = await failureOf(() =>
       client.rerank.items("q", items, { text: broken as never, batchSize: 1, concurrency: 1 }),
     );
-    expect(error.message).toBe(`[INVALID_ARGUMENT] ${message}`);
+    expect(error.message).toBe(withHint(`[INVALID_ARGUMENT] ${message}`, error));
     expect(error.executed).toBe("no");
     expect(server.requests).toHaveLength(0);
   });

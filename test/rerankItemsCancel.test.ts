@@ -4,6 +4,7 @@ import { connect, failureOf, transports } from "./support/clients.js";
 import { TestClock } from "./support/clock.js";
 import { useCountingServer } from "./support/countingServer.js";
 import { turns, until } from "./support/turns.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useCountingServer();
 const clock = new TestClock();
@@ -32,7 +33,7 @@ describe.each(transports)("batches of rerank.items over $name", ({ options }) =>
       "CANCELLED",
       "INVALID_ARGUMENT",
     ]);
-    expect(error.message).toBe("[INVALID_ARGUMENT] Too long.");
+    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] Too long.", error));
     await until(() => givenUp === 3);
     // Whatever comes next is another call.
     await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));

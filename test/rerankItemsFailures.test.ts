@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RerankRequest } from "../src/index.js";
 import { connect, failureOf, transports } from "./support/clients.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "./support/recordingServer.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useRecordingServer();
 const items = Array.from({ length: 40 }, (_, index) => index);
@@ -55,7 +56,7 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
   test("names the caller's item in its message, and keeps what the service said in its body", async () => {
     except(refused("documents[1] is too long."));
     const error = await rank();
-    expect(error.message).toBe("[INVALID_ARGUMENT] items[31] is too long.");
+    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] items[31] is too long.", error));
     expect(error.body).toEqual({ error: { code: "INVALID_ARGUMENT", message: "documents[1] is too long." } });
   });
 
@@ -69,13 +70,14 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
     ["my_documents[1], documents[x], documents", "my_documents[1], documents[x], documents"],
   ])("reads %j as %j", async (said, message) => {
     except(refused(said));
-    expect((await rank()).message).toBe(`[INVALID_ARGUMENT] ${message}`);
+    const error = await rank();
+    expect(error.message).toBe(withHint(`[INVALID_ARGUMENT] ${message}`, error));
   });
 
   test("that is the only one names the item, too, and did not run when it was refused", async () => {
     server.reply(refused("documents[31] is too long."));
     const error = await rank({ batchSize: undefined });
-    expect(error.message).toBe("[INVALID_ARGUMENT] items[31] is too long.");
+    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] items[31] is too long.", error));
     expect(error).toMatchObject({ executed: "no", attempts: [{ number: 1, httpStatus: 400 }] });
   });
 
@@ -102,7 +104,9 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
   ])("for an index %s names the item", async (_what, data, message) => {
     except({ json: { data, model: "m" } });
     const error = await rank();
-    expect(error.message).toBe(`[INTERNAL] The ranking cannot be matched with what was sent: ${message}.`);
+    expect(error.message).toBe(
+      withHint(`[INTERNAL] The ranking cannot be matched with what was sent: ${message}.`, error),
+    );
     expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
   });
 
@@ -149,7 +153,7 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
       return text(item);
     };
     const error = await rank({ text: onceOnly });
-    expect(error.message).toBe("[INVALID_ARGUMENT] text failed for items[31].");
+    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] text failed for items[31].", error));
     expect(error).toMatchObject({ executed: "yes", operation: "rerankDocuments" });
     expect(error.cause).toMatchObject({ message: "gone" });
     expect(error.attempts).toMatchObject([done, done, done]);

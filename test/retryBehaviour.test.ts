@@ -24,7 +24,7 @@ function keyFunction(): () => string {
 describe.each(transports)("over $name", ({ options }) => {
   const retrying = (more: object = {}): Client => connect(server.url, { maxRetries: 2, ...options, ...more });
 
-  describe.each(operationCalls)("$operation", ({ operation, call }) => {
+  describe.each(operationCalls)("$operation", ({ operation, method, path, call }) => {
     test("asks the key function afresh for each attempt", async () => {
       server.reply(inTurn(unavailable, unavailable, done));
       await call(retrying({ apiKey: keyFunction() }));
@@ -40,28 +40,24 @@ describe.each(transports)("over $name", ({ options }) => {
     });
 
     test("tells onAttempt of every attempt, never the key or a body", async () => {
-      const secret = { status: 503, json: { code: "UNAVAILABLE", message: "the body's own words" } };
-      server.reply(inTurn(secret, secret, done));
+      const headers = { "x-request-id": "r-1" };
+      const secret = { status: 503, json: { code: "UNAVAILABLE", message: "the body's own words" }, headers };
+      server.reply(inTurn(secret, secret, { ...done, headers: { "request-id": "r-3" } }));
       const events: AttemptEvent[] = [];
       await call(retrying(), { onAttempt: (event) => events.push(event) });
+      const target = { operation, method, path, host: new URL(server.url).host };
+      const failed = {
+        ...target,
+        code: "UNAVAILABLE",
+        httpStatus: 503,
+        requestId: "r-1",
+        durationMs: expect.any(Number),
+        waitMs: expect.any(Number),
+      };
       expect(events).toEqual([
-        {
-          operation,
-          number: 1,
-          code: "UNAVAILABLE",
-          httpStatus: 503,
-          durationMs: expect.any(Number),
-          waitMs: expect.any(Number),
-        },
-        {
-          operation,
-          number: 2,
-          code: "UNAVAILABLE",
-          httpStatus: 503,
-          durationMs: expect.any(Number),
-          waitMs: expect.any(Number),
-        },
-        { operation, number: 3, httpStatus: 200, durationMs: expect.any(Number) },
+        { ...failed, number: 1 },
+        { ...failed, number: 2 },
+        { ...target, number: 3, httpStatus: 200, requestId: "r-3", durationMs: expect.any(Number) },
       ]);
       const text = inspect(events, { depth: Number.POSITIVE_INFINITY, showHidden: true });
       for (const hidden of [canaryKey, "the body's own words", "capital of France", "good"]) {
@@ -87,7 +83,8 @@ describe.each(transports)("over $name", ({ options }) => {
       { number: 2, code: "UNAVAILABLE", httpStatus: 503, durationMs: expect.any(Number) },
       { number: 3, code: "UNAVAILABLE", durationMs: expect.any(Number), cause: expect.any(Error) },
     ]);
-    for (const { durationMs } of error.attempts) expect(durationMs).toBeGreaterThan(0);
+    // To the microsecond.
+    for (const { durationMs } of error.attempts) expect(`${durationMs}`).toMatch(/^\d+(\.\d{1,3})?$/);
   });
 
   test("onAttempt of the client hears of calls that bring none of their own", async () => {

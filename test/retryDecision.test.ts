@@ -19,7 +19,8 @@ const usual: RetryInput = {
   random: 0.5,
 };
 
-const decide = (changes: Partial<RetryInput>): number | undefined => decideRetry({ ...usual, ...changes });
+const decide = (changes: Partial<RetryInput>): number | undefined =>
+  decideRetry({ ...usual, ...changes }).waitMs;
 
 const columns: readonly (readonly [column: string, operation: OperationId])[] = [
   ["resume", "resumeReinforcementFineTuningJob"],

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { connect, failureOf, transports } from "./support/clients.js";
 import { errorRows } from "./support/decisionRows.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -16,7 +17,7 @@ describe.each(transports)("over $name", ({ options }) => {
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
     expect(error).toMatchObject({ code, inferred, codeSource, httpStatus: status });
     if (message === null) expect(error.message).toMatch(new RegExp(`^\\[${code}\\] .*HTTP ${status}`));
-    else expect(error.message).toBe(`[${code}] ${message}`);
+    else expect(error.message).toBe(withHint(`[${code}] ${message}`, error));
   });
 });
 

@@ -30,9 +30,7 @@ interface Run {
 const runs: readonly Run[] = transports.flatMap(({ name, options }) =>
   operationCalls.flatMap((call) =>
     decisionRows
-      .filter(
-        ({ server }) => !(name === "fetch" && "network" in server && hiddenFromFetch.has(server.network)),
-      )
+      .filter(({ event }) => !(name === "fetch" && hiddenFromFetch.has(event)))
       .map((row) => ({
         transport: name,
         operation: call.operation,
@@ -97,17 +95,20 @@ async function connectingStalls(failure: Promise<StatusError>, ms: number): Prom
 }
 
 describe.each(transports)("over $name", ({ name: transport }) => {
-  describe.each(operationCalls)("$operation", ({ operation }) => {
+  describe.each(operationCalls)("$operation", ({ operation, method, path }) => {
     test.each(runs.filter((run) => run.transport === transport && run.operation === operation))(
       "$row.event: $row.description",
       (run) => {
         const { row } = run;
-        const { requests, attempts = requests, code, executed, inferred } = row.operations[operation];
-        const found = seen.get(run);
-        expect(found?.requests).toBe(requests * sendings(transport, row));
-        expect(found?.error).toMatchObject({ operation, code, inferred, codeSource: row.codeSource });
-        expect(found?.error.attempts.map((attempt) => attempt.number)).toEqual(upTo(attempts));
-        expect(allowed(transport, row, executed)).toContain(found?.error.executed);
+        const expected = row.operations[operation];
+        const { requests, attempts = requests, code, executed, executedBecause, inferred } = expected;
+        const { requests: counted, error } = seen.get(run) as Seen;
+        expect(counted).toBe(requests * sendings(transport, row));
+        expect(error).toMatchObject({ operation, code, inferred, codeSource: row.codeSource });
+        expect(error).toMatchObject({ notRetried: expected.notRetried, method, path });
+        expect(error.attempts.map((attempt) => attempt.number)).toEqual(upTo(attempts));
+        expect(allowed(transport, row, executed)).toContain(error.executed);
+        expect(error.executedBecause).toBe(error.executed === executed ? executedBecause : "no-answer");
       },
     );
   });

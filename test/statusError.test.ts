@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isStatusError, StatusError } from "../src/index.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -16,30 +17,46 @@ async function secondCopy(): Promise<{
 }
 
 describe.each(transports)("over $name a StatusError", ({ options }) => {
-  test.each(operationCalls)("of $operation tells all that the answer said", async ({ operation, call }) => {
-    const body = { code: "RESOURCE_EXHAUSTED", message: "Quota used up.", limit: 5 };
-    const headers = { "retry-after": "7", "x-request-id": "req-9" };
-    server.reply({ status: 429, json: body, headers });
-    const error = await failureOf(() => call(connect(server.url, options)));
-    expect(error).toBeInstanceOf(StatusError);
-    expect(error).toBeInstanceOf(Error);
-    expect(error.name).toBe("StatusError");
-    expect(error.message).toBe("[RESOURCE_EXHAUSTED] Quota used up.");
-    expect({ ...error }).toEqual({
-      code: "RESOURCE_EXHAUSTED",
-      httpStatus: 429,
-      inferred: false,
-      codeSource: "body",
-      executed: "no",
-      operation,
-      requestId: "req-9",
-      retryAfterMs: 7_000,
-      body,
-      hint: expect.stringMatching(/^[A-Z].*\.$/),
-      attempts: [{ number: 1, durationMs: expect.any(Number), httpStatus: 429, code: "RESOURCE_EXHAUSTED" }],
-    });
-    expect(error).not.toHaveProperty("cause");
-  });
+  test.each(operationCalls)(
+    "of $operation tells all that the answer said",
+    async ({ operation, method, path, call }) => {
+      const body = { code: "RESOURCE_EXHAUSTED", message: "Quota used up.", limit: 5 };
+      const headers = { "retry-after": "7", "x-request-id": "req-9" };
+      server.reply({ status: 429, json: body, headers });
+      const error = await failureOf(() => call(connect(server.url, options)));
+      expect(error).toBeInstanceOf(StatusError);
+      expect(error).toBeInstanceOf(Error);
+      expect(error.name).toBe("StatusError");
+      expect(error.message).toBe(withHint("[RESOURCE_EXHAUSTED] Quota used up.", error));
+      expect({ ...error }).toEqual({
+        code: "RESOURCE_EXHAUSTED",
+        httpStatus: 429,
+        inferred: false,
+        codeSource: "body",
+        executed: "no",
+        executedBecause: "refused",
+        notRetried: "retries-used-up",
+        operation,
+        method,
+        path,
+        host: new URL(server.url).host,
+        requestId: "req-9",
+        retryAfterMs: 7_000,
+        body,
+        hint: expect.stringMatching(/^[A-Z].*\.$/),
+        attempts: [
+          {
+            number: 1,
+            durationMs: expect.any(Number),
+            httpStatus: 429,
+            requestId: "req-9",
+            code: "RESOURCE_EXHAUSTED",
+          },
+        ],
+      });
+      expect(error).not.toHaveProperty("cause");
+    },
+  );
 
   test("becomes JSON with every field, without stack and cause", async () => {
     server.reply((_request, response) => {
@@ -95,7 +112,8 @@ describe.each(transports)("over $name a StatusError", ({ options }) => {
   test("shows its name, code and stack when it is inspected", async () => {
     server.reply({ status: 404, json: { code: "NOT_FOUND", message: "No such job." } });
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(inspect(error)).toMatch(/^StatusError: \[NOT_FOUND\] No such job\.\n {4}at /);
+    expect(inspect(error).startsWith(`StatusError: ${error.message}\n    at `)).toBe(true);
+    expect(error.message).toBe(withHint("[NOT_FOUND] No such job.", error));
   });
 });
 
@@ -107,6 +125,7 @@ test("a StatusError has no property for what there was not", () => {
     "code",
     "codeSource",
     "executed",
+    "executedBecause",
     "hint",
     "inferred",
   ]);

@@ -4,6 +4,7 @@ import { useNoBackoff } from "./support/backoff.js";
 import { connect, failureOf, thrownBy } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
 import { isPending, until } from "./support/turns.js";
+import { withHint } from "./support/withHint.js";
 
 const service = createTestService();
 const clock = useTestClock();
@@ -49,7 +50,7 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
       retryAfterMs: 90_000,
       requestId: "mine",
     });
-    expect(error.message).toBe("[RESOURCE_EXHAUSTED] Slowly.");
+    expect(error.message).toBe(withHint("[RESOURCE_EXHAUSTED] Slowly.", error));
     expect(error.codeSource).toBe("body");
     expect(service.deployments.size).toBe(0);
   });

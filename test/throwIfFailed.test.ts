@@ -3,6 +3,7 @@ import { isStatusError, type Status, throwIfFailed } from "../src/index.js";
 import { connect, thrownBy, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 import { failureTable } from "./support/serviceTables.js";
+import { withHint } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -10,7 +11,7 @@ test.each(failureTable)("a job whose status is %s throws that code, and it ran",
   const status = { code, message: "The evaluator is gone." } as Status;
   const error = thrownBy(() => throwIfFailed({ status }));
   expect(error).toMatchObject({ code, executed: "yes", inferred: false, codeSource: "body", body: status });
-  expect(error.message).toBe(`[${code}] The evaluator is gone.`);
+  expect(error.message).toBe(withHint(`[${code}] The evaluator is gone.`, error));
   expect(error.httpStatus).toBeUndefined();
   expect(isStatusError(error)).toBe(true);
 });
@@ -43,7 +44,7 @@ test.each(numbered.split(" ").map((code, index) => [index + 1, code]))(
     const status = { code: number, message: "The evaluator is gone." };
     const error = thrownBy(() => throwIfFailed({ status } as unknown as Parameters<typeof throwIfFailed>[0]));
     expect(error).toMatchObject({ code, executed: "yes", inferred: false, codeSource: "body", body: status });
-    expect(error.message).toBe(`[${code}] The evaluator is gone.`);
+    expect(error.message).toBe(withHint(`[${code}] The evaluator is gone.`, error));
   },
 );
 
@@ -69,7 +70,7 @@ test.each(unknownCodes)("the unknown code %j becomes UNKNOWN, inferred, with the
   const error = thrownBy(() => throwIfFailed({ status } as unknown as Parameters<typeof throwIfFailed>[0]));
   expect(error).toMatchObject({ code: "UNKNOWN", inferred: true, executed: "yes" });
   expect(error.body).toEqual(status);
-  expect(error.message).toBe("[UNKNOWN] m");
+  expect(error.message).toBe(withHint("[UNKNOWN] m", error));
 });
 
 test.each<[shown: string, code: unknown]>([
@@ -83,7 +84,7 @@ test.each<[shown: string, code: unknown]>([
 ])("an unknown code without a message is named: %s", (shown, code) => {
   const status = { code } as unknown as Status;
   const error = thrownBy(() => throwIfFailed({ status }));
-  expect(error.message).toBe(`[UNKNOWN] The job reports the code ${shown}.`);
+  expect(error.message).toBe(withHint(`[UNKNOWN] The job reports the code ${shown}.`, error));
 });
 
 test.each([undefined, null, 5, "job", [], () => {}])(
@@ -91,7 +92,7 @@ test.each([undefined, null, 5, "job", [], () => {}])(
   (job) => {
     const error = thrownBy(() => throwIfFailed(job as unknown as Parameters<typeof throwIfFailed>[0]));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", codeSource: "client" });
-    expect(error.message).toBe("[INVALID_ARGUMENT] job must be an object.");
+    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] job must be an object.", error));
   },
 );
 
@@ -106,13 +107,13 @@ test("a job of a class with a status of its own is read", () => {
 
 test("a status without a message throws with the code's meaning", () => {
   const error = thrownBy(() => throwIfFailed({ status: { code: "ABORTED" } }));
-  expect(error.message).toBe("[ABORTED] concurrency conflict; retry at a higher level");
+  expect(error.message).toBe(withHint("[ABORTED] concurrency conflict; retry at a higher level", error));
 });
 
 test("a status whose message is no text throws with the code's meaning", () => {
   const status = { code: "ABORTED", message: { text: "m" } } as unknown as Status;
   const error = thrownBy(() => throwIfFailed({ status }));
-  expect(error.message).toBe("[ABORTED] concurrency conflict; retry at a higher level");
+  expect(error.message).toBe(withHint("[ABORTED] concurrency conflict; retry at a higher level", error));
 });
 
 describe.each(transports)("over $name", ({ options }) => {

@@ -3,6 +3,7 @@ import { requests } from "../src/generated/contract.js";
 import { isStatusError } from "../src/index.js";
 import { type Rules, validate } from "../src/options/validate.js";
 import { strictProblem } from "../src/testing/strictRules.js";
+import { textOf } from "./support/withHint.js";
 
 /** What a value is refused with; nothing when it keeps its rules. */
 function refusalOf(value: unknown, rules: Rules, name = "body"): string {
@@ -12,7 +13,7 @@ function refusalOf(value: unknown, rules: Rules, name = "body"): string {
   } catch (error) {
     if (!isStatusError(error)) throw error;
     expect(error).toMatchObject({ executed: "no", codeSource: "client" });
-    return error.message;
+    return textOf(error);
   }
 }
 

@@ -54,7 +54,7 @@ function decide(retries: number, timeLeftMs: number, random: number, budget: num
     replayable: true,
     freshKey: false,
     random,
-  });
+  }).waitMs;
 }
 
 // openai 6.49.0: two retries of each call, 0.5 s doubling up to 8 s, less a random part of up to a quarter.

@@ -1,4 +1,4 @@
-import { exitCodeOf, exitCodes } from "../../src/cli/exitCodes.js";
+import { exitCodeOf, exitCodeOfSignal, exitCodes } from "../../src/cli/exitCodes.js";
 import { createProgram } from "../../src/cli/program.js";
 import { code, type Page, prose, sentence, table } from "./markdown.js";
 
@@ -17,8 +17,12 @@ export function commandLineParts(): Page[] {
     [String(exitCodes.fault), "a fault of this program or of a file"],
     [String(exitCodes.usage), "the command line is wrong; nothing was sent"],
   ];
+  const signals = [
+    [String(exitCodeOfSignal.SIGHUP), "ended by SIGHUP"],
+    [String(exitCodeOfSignal.SIGTERM), "ended by SIGTERM"],
+  ];
   return [
     { path: "parts/commands.md", text: table(["Command", "What it does"], rows) },
-    { path: "parts/exit-codes.md", text: table(["Exit code", "Meaning"], [...own, ...failures]) },
+    { path: "parts/exit-codes.md", text: table(["Exit code", "Meaning"], [...own, ...failures, ...signals]) },
   ];
 }

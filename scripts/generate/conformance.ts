@@ -2,7 +2,7 @@
 import { readAnswer } from "../../src/call/answer.js";
 import { budget, defaultMaxRetries } from "../../src/call/decisions.js";
 import { endedFailure, Failure, networkFailure } from "../../src/call/failure.js";
-import { decideRetry } from "../../src/call/retry.js";
+import { decideRetry, ranIn } from "../../src/call/retry.js";
 import type { OperationId } from "../../src/generated/contract.js";
 import { operations } from "../../src/generated/contract.js";
 import {
@@ -43,7 +43,9 @@ export interface Expected {
   readonly attempts?: number;
   readonly code: string;
   readonly executed: string;
+  readonly executedBecause: string;
   readonly inferred: boolean;
+  readonly notRetried: string;
 }
 
 // How the transport tells of each fault of the network; `seen` is whether the server saw a request.
@@ -111,14 +113,16 @@ function failureOf({ event, server, client }: RetryRow): Failure {
 }
 
 function expectedOf({ server, client }: RetryRow, { details }: Failure, operation: OperationId): Expected {
-  const attempts = details.requested === false ? 0 : attemptsOf(client ?? {}, details, operation);
+  const ended = attemptsOf(client ?? {}, details, operation);
+  const attempts = details.requested === false ? 0 : ended.attempts;
   const seen = server.network === undefined || faults[server.network]?.seen ? attempts : 0;
   return {
     requests: seen,
     ...(seen !== attempts && { attempts }),
     code: details.code,
-    executed: details.executed,
+    ...ranIn(details),
     inferred: details.inferred ?? true,
+    notRetried: details.notRetried ?? (details.requested === false ? "refused" : ended.notRetried),
   };
 }
 
@@ -126,10 +130,10 @@ function attemptsOf(
   client: NonNullable<RetryRow["client"]>,
   details: Failure["details"],
   operation: OperationId,
-): number {
+): { readonly attempts: number; readonly notRetried: string } {
   const { repeatable, maxRetries = defaultMaxRetries, timeoutMs = 30_000 } = client;
   for (let retries = 0; ; retries++) {
-    const waitMs = decideRetry({
+    const { notRetried } = decideRetry({
       operation,
       repeatable,
       events: details.events,
@@ -143,6 +147,6 @@ function attemptsOf(
       freshKey: client.apiKey === "function" && retries === 0,
       random: 0,
     });
-    if (waitMs === undefined) return retries + 1;
+    if (notRetried !== undefined) return { attempts: retries + 1, notRetried };
   }
 }

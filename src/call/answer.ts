@@ -1,6 +1,7 @@
 import type { StatusCode } from "../errors/codes.js";
 import { readErrorBody } from "../errors/errorBody.js";
 import { parseJson } from "../errors/json.js";
+import { isPage } from "../errors/pageText.js";
 import { type Redact, redactor } from "../errors/redact.js";
 import { codes } from "../generated/contract.js";
 import type { TransportResponse } from "../transport/transport.js";
@@ -41,9 +42,10 @@ export function readAnswer<T>(
 function notAnObject(answer: TransportResponse, redact: Redact): Failure {
   const { status, text } = answer;
   // A web page is somebody else's answer: the service may never have seen the request.
-  if (/^\s*</.test(text)) {
+  if (isPage(text)) {
+    const { message: words = "" } = readErrorBody(text, status, redact);
     return unusable(answer, redact, {
-      message: `A web page came instead of the service's answer (HTTP ${status}).`,
+      message: `A web page came instead of the service's answer (HTTP ${status})${words && `: ${words}`}`,
       code: "INTERNAL",
       executed: "unknown",
       events: ["html"],
@@ -54,7 +56,7 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
     message: `The answer is not the JSON object the contract promises (HTTP ${status}).`,
     code: "INTERNAL",
     executed: "yes",
-    events: ["notJson"],
+    events: [status === 200 ? "notJson" : "otherSuccess"],
   });
 }
 
@@ -77,12 +79,10 @@ function errorAnswer({ status, headers, text }: TransportResponse, redact: Redac
   const named = redirected ? undefined : said.code;
   const read = codeOfHttpStatus(status);
   const code = named ?? read.code;
-  const waitMs = retryAfterMs(headers, Date.now());
+  const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
   const happened = eventsOfAnswer(named, status, waitMs !== undefined);
   return new Failure({
-    message: redirected
-      ? `The server redirects to another address (HTTP ${status}), which is never followed.`
-      : (said.message ?? `${codes[code].meaning} (HTTP ${status})`),
+    message: notTheService(status) ?? said.message ?? `${codes[code].meaning} (HTTP ${status})`,
     code,
     executed: executedAfter(happened),
     codeSource: named ? "body" : "status",
@@ -94,6 +94,13 @@ function errorAnswer({ status, headers, text }: TransportResponse, redact: Redac
     body: said.body,
     hint: redirected ? "Set baseUrl to the final address: the key and the file go nowhere else." : undefined,
   });
+}
+
+// What the status alone says, whatever the body does.
+function notTheService(status: number): string | undefined {
+  if (status === 101) return "The server changed to another protocol (HTTP 101).";
+  if (status < 300 || status >= 400) return undefined;
+  return `The server redirects to another address (HTTP ${status}), which is never followed.`;
 }
 
 /** The answer's `x-request-id`, else `request-id`; an error's is redacted. */

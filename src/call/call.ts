@@ -1,7 +1,7 @@
 import { traced } from "#platform";
-import type { Executed } from "../errors/codes.js";
+import type { NotRetried } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
-import { type Attempt, StatusError } from "../errors/statusError.js";
+import type { Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
 import { SourceError } from "../files/sourceError.js";
 import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
@@ -12,8 +12,9 @@ import { Deadline } from "./deadline.js";
 import { budget as budgetRule, maxResponseBytes } from "./decisions.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { notify } from "./notify.js";
+import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
-import { decideRetry, isRepeatable, worse } from "./retry.js";
+import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
 import { timesOf } from "./times.js";
 
@@ -29,7 +30,11 @@ export function makeCall<T>(
   call: Call<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  return traced(call.operation, () => runCall(client, call, settings));
+  const request = prepare(client.baseUrl, call);
+  return traced(
+    () => targetOf(call.operation, request),
+    () => runCall(client, call, settings, request),
+  );
 }
 
 // A call on its way.
@@ -47,8 +52,8 @@ async function runCall<T>(
   client: ClientSettings,
   call: Call<T>,
   settings: CallSettings,
+  request: PreparedRequest,
 ): Promise<Outcome<T>> {
-  const request = prepare(client.baseUrl, call);
   const times = timesOf(call, settings);
   const deadline = new Deadline(times, settings.signal);
   const run = { client, call, settings, request, timeoutMs: times.timeoutMs, deadline, attempts: [] };
@@ -62,24 +67,24 @@ async function runCall<T>(
 async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
   const { client, attempts, deadline } = run;
   const { budget } = client;
-  let executed: Executed = "no";
+  let ran = nothingSent;
   for (;;) {
     const started = performance.now();
     const result = await attempt(run);
-    const durationMs = performance.now() - started;
+    const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
     const number = attempts.length + 1;
     if (!(result instanceof Failure)) {
       budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
-      attempts.push({ number, durationMs, httpStatus: result.answer.status });
+      attempts.push(successRecord(result.answer, number, durationMs));
       report(run);
       return { data: result.data, answer: result.answer, attempts };
     }
-    executed = worse(executed, result.details.executed);
-    if (result.details.requested === false) throw errorOf(run, result, executed);
-    attempts.push(recordOf(result, number, durationMs));
-    const waitMs = waitAfter(run, result);
+    ran = worse(ran, ranIn(result.details));
+    if (result.details.requested === false) throw errorOf(run, result, ran, "refused");
+    attempts.push(failureRecord(result, number, durationMs));
+    const { waitMs, notRetried } = decide(run, result);
     report(run, waitMs);
-    if (waitMs === undefined) throw errorOf(run, result, executed);
+    if (waitMs === undefined) throw errorOf(run, result, ran, notRetried);
     budget.left -= budgetRule.retryCost;
     await deadline.wait(waitMs);
   }
@@ -137,7 +142,7 @@ function headersOf<T>({ client, settings, request }: Run<T>, key: string): Recor
   };
 }
 
-function waitAfter<T>(run: Run<T>, { details }: Failure): number | undefined {
+function decide<T>(run: Run<T>, { details }: Failure): Decision {
   const { client, call, settings, deadline, attempts } = run;
   const { body } = call;
   return decideRetry({
@@ -158,32 +163,14 @@ function waitAfter<T>(run: Run<T>, { details }: Failure): number | undefined {
   });
 }
 
-function recordOf({ details }: Failure, number: number, durationMs: number): Attempt {
-  const { code, httpStatus, cause } = details;
-  return {
-    number,
-    durationMs,
-    code,
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(cause !== undefined && { cause }),
-  };
+function errorOf<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {
+  const { call, request, attempts } = run;
+  return callError(targetOf(call.operation, request), failure, ran, { attempts, notRetried });
 }
 
-// The one error of a call, made where the call ends.
-function errorOf<T>({ call, attempts }: Run<T>, { details }: Failure, executed: Executed): StatusError {
-  // What the last attempt advises does not fit when an earlier one may have run.
-  const hint = executed === details.executed ? details.hint : undefined;
-  return new StatusError(details.message, {
-    ...details,
-    operation: call.operation,
-    executed,
-    attempts,
-    hint,
-  });
-}
-
-function report<T>({ call, settings, attempts }: Run<T>, waitMs?: number): void {
+function report<T>({ call, settings, request, attempts }: Run<T>, waitMs?: number): void {
   const last = attempts.at(-1);
   if (settings.onAttempt === undefined || last === undefined) return;
-  notify(settings.onAttempt, { ...last, operation: call.operation, ...(waitMs !== undefined && { waitMs }) });
+  const target = targetOf(call.operation, request);
+  notify(settings.onAttempt, { ...last, ...target, ...(waitMs !== undefined && { waitMs }) });
 }

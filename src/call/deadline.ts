@@ -68,7 +68,14 @@ export class Deadline {
   /** Waits, but no longer than the call lasts. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const endsAt = performance.now() + ms;
+      const wake = () => {
+        const leftMs = endsAt - performance.now();
+        // A timer leaves out fractions of a millisecond, and may fire one early.
+        if (leftMs > 0) timer = setTimeout(wake, leftMs);
+        else resolve();
+      };
+      let timer = setTimeout(wake, ms);
       const abort = () => {
         clearTimeout(timer);
         resolve();

@@ -26,6 +26,8 @@ export type RetryEvent =
   | "bodyLost"
   | "notJson"
   | "html"
+  | "otherSuccess"
+  | "upgraded"
   | "tooLarge"
   | "ended";
 
@@ -70,6 +72,10 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
   notJson: row([0, 1, 0, 0], "yes"),
   // A web page is somebody else's answer: the service may never have seen the request.
   html: row([0, 0, 0, 0], "unknown"),
+  // Not 200, and without the JSON object that the contract promises.
+  otherSuccess: row([0, 0, 0, 0], "yes"),
+  // 101: another protocol, whatever became of the request.
+  upgraded: row([0, 0, 0, 0], "unknown"),
   tooLarge: row([0, 0, 0, 0], "yes"),
   // The caller, the deadline or the file ended it: `executed` tells how far the request got.
   ended: row([0, 0, 0, 0], "unknown"),
@@ -118,6 +124,7 @@ export interface StatusRow {
 
 /** HTTP status -> code and event, for an answer that names no code. */
 export const eventOfStatus: Readonly<Record<number, StatusRow>> = {
+  101: { code: "INTERNAL", event: "upgraded" },
   400: { code: "INVALID_ARGUMENT", event: "refused" },
   401: { code: "UNAUTHENTICATED", event: "unauthenticated" },
   402: { code: "FAILED_PRECONDITION", event: "refused" },
@@ -125,18 +132,26 @@ export const eventOfStatus: Readonly<Record<number, StatusRow>> = {
   404: { code: "NOT_FOUND", event: "refused" },
   405: { code: "UNIMPLEMENTED", event: "refused" },
   406: { code: "INVALID_ARGUMENT", event: "refused" },
+  407: { code: "UNAUTHENTICATED", event: "refused" },
   408: { code: "DEADLINE_EXCEEDED", event: "deadline" },
   409: { code: "ABORTED", event: "refused" },
+  410: { code: "NOT_FOUND", event: "refused" },
+  411: { code: "INVALID_ARGUMENT", event: "refused" },
   412: { code: "FAILED_PRECONDITION", event: "refused" },
   413: { code: "INVALID_ARGUMENT", event: "refused" },
   414: { code: "INVALID_ARGUMENT", event: "refused" },
   415: { code: "INVALID_ARGUMENT", event: "refused" },
   416: { code: "OUT_OF_RANGE", event: "refused" },
+  417: { code: "INVALID_ARGUMENT", event: "refused" },
   421: { code: "UNAVAILABLE", event: "unprocessed" },
   422: { code: "INVALID_ARGUMENT", event: "refused" },
+  424: { code: "FAILED_PRECONDITION", event: "refused" },
   425: { code: "UNAVAILABLE", event: "unprocessed" },
+  426: { code: "INVALID_ARGUMENT", event: "refused" },
+  428: { code: "FAILED_PRECONDITION", event: "refused" },
   429: { code: "RESOURCE_EXHAUSTED", event: "exhausted" },
   431: { code: "INVALID_ARGUMENT", event: "refused" },
+  451: { code: "PERMISSION_DENIED", event: "refused" },
   499: { code: "CANCELLED", event: "cancelled" },
   500: { code: "UNKNOWN", event: "unnamedFault" },
   501: { code: "UNIMPLEMENTED", event: "refused" },

@@ -1,4 +1,4 @@
-import type { CodeSource, Executed, StatusCode } from "../errors/codes.js";
+import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { redactCause, redactor } from "../errors/redact.js";
 import { SourceError } from "../files/sourceError.js";
@@ -12,6 +12,7 @@ import {
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";
+import { adviceFor, wordsFor } from "./networkWords.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {
@@ -29,6 +30,8 @@ export interface FailureDetails {
   readonly body?: unknown;
   readonly hint?: string | undefined;
   readonly cause?: unknown;
+  /** Why there is no other attempt, where the decision table does not say it. */
+  readonly notRetried?: NotRetried;
   /** Whether a request was made at all. @default true */
   readonly requested?: boolean;
 }
@@ -48,13 +51,16 @@ export function networkFailure(failure: TransportFailure, key: string): Failure 
   const redact = redactor(key);
   const found = memberOf(failure, "cause");
   const cause = reason === "source" ? found : redactCause(redact, found);
+  const name = networkCode(cause);
+  const network = reason === "network";
+  const message = redact(failure.message);
   return new Failure({
-    message: redact(failure.message),
+    message: network && phase !== "body" ? wordsFor(message) : message,
     executed: executedSoFar(failure),
-    events: [eventOfFailure(phase, reason, networkCode(cause))],
+    events: [eventOfFailure(phase, reason, name)],
     httpStatus: status,
     cause,
-    hint: reason === "network" && phase === "connect" ? adviceFor(networkCode(cause)) : undefined,
+    hint: network && phase === "connect" ? adviceFor(name) : undefined,
     ...namedBy(failure),
     // An agent that node:http refuses has sent nothing.
     requested: reason !== "agent",
@@ -117,16 +123,6 @@ function executedSoFar({ phase, status }: { phase: Phase; status: number | undef
   return status >= 200 && status < 300 ? "yes" : events[rowOfStatus(status).event].executed;
 }
 
-// Retrying helps none of these.
-function adviceFor(networkCode: string): string | undefined {
-  if (/REFUSED/i.test(networkCode))
-    return "Nothing listens at this address: check baseUrl, and that the server or the mock is running.";
-  if (networkCode === "ENOTFOUND") return "No host has this name: check baseUrl.";
-  if (/CERT|UNABLE_TO_/.test(networkCode))
-    return "This machine does not trust the server's certificate: check baseUrl, or name its authority in NODE_EXTRA_CA_CERTS.";
-  return undefined;
-}
-
 /** The failure of a call that its deadline or its caller ended; `exchange` is what it had under way. */
 export function endedFailure(
   reason: EndReason,
@@ -142,11 +138,18 @@ export function endedFailure(
     requested: exchange !== undefined,
   } as const;
   return reason === "aborted"
-    ? new Failure({ ...shared, message: "The caller aborted the call.", code: "CANCELLED", cause })
+    ? new Failure({
+        ...shared,
+        message: "The caller aborted the call.",
+        code: "CANCELLED",
+        notRetried: "aborted",
+        cause,
+      })
     : new Failure({
         ...shared,
         message: `No complete answer within ${timeoutMs} ms (timeoutMs).`,
         code: "DEADLINE_EXCEEDED",
+        notRetried: "deadline-too-close",
       });
 }
 

@@ -1,4 +1,10 @@
-import type { Executed, StatusCode } from "../errors/codes.js";
+import {
+  type Executed,
+  type ExecutedBecause,
+  executedBecause,
+  type NotRetried,
+  type StatusCode,
+} from "../errors/codes.js";
 import { codes, type OperationId, operations } from "../generated/contract.js";
 import { backoff, budget, type Column, columns, eventOfCode, events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";
@@ -32,14 +38,38 @@ function withTime(event: RetryEvent, timed: boolean): RetryEvent {
 
 const severity: readonly Executed[] = ["no", "unknown", "yes"];
 
-/** The worst of two: an operation that may have run once may have run. */
-export function worse(a: Executed, b: Executed): Executed {
-  return severity.indexOf(a) > severity.indexOf(b) ? a : b;
+/** Whether the operation ran, and what that is read from. */
+export interface Ran {
+  readonly executed: Executed;
+  readonly executedBecause: ExecutedBecause;
+}
+
+/** What is known before the first attempt. */
+export const nothingSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
+
+/** The worse of two attempts: an operation that may have run once may have run. */
+export function worse(a: Ran, b: Ran): Ran {
+  const difference = severity.indexOf(a.executed) - severity.indexOf(b.executed);
+  // Of two that did not run, one that the service answered says more.
+  return difference > 0 || (difference === 0 && b.executedBecause === "nothing-sent") ? a : b;
+}
+
+/** What one attempt tells of it. */
+export function ranIn({
+  executed,
+  httpStatus,
+}: {
+  executed: Executed;
+  httpStatus?: number | undefined;
+}): Ran {
+  return { executed, executedBecause: executedBecause(executed, httpStatus !== undefined) };
 }
 
 /** Whether the operation ran, after all that happened to an attempt. */
 export function executedAfter(happened: readonly RetryEvent[]): Executed {
-  return happened.map((event) => events[event].executed).reduce(worse);
+  return happened
+    .map((event) => events[event].executed)
+    .reduce((a, b) => (severity.indexOf(a) > severity.indexOf(b) ? a : b));
 }
 
 /** All that the decision depends on. */
@@ -64,19 +94,40 @@ export interface RetryInput {
   readonly random: number;
 }
 
-/** How long to wait before the next attempt, in milliseconds; undefined to give up. Pure. */
-export function decideRetry(input: RetryInput): number | undefined {
+/** Another attempt after `waitMs` milliseconds, or why there is none. */
+export type Decision =
+  | { readonly waitMs: number; readonly notRetried?: never }
+  | { readonly waitMs?: never; readonly notRetried: NotRetried };
+
+/** Whether there is another attempt, and when. Pure. */
+export function decideRetry(input: RetryInput): Decision {
   const { retries, retryAfterMs = 0, random } = input;
-  const column = columnOf(input.operation, input.repeatable);
-  if (!input.replayable || input.budget < budget.retryCost) return undefined;
   const renewing = input.events.includes("unauthenticated");
-  // A key that expired while earlier retries waited is renewed all the same, once.
-  const counted = renewing && input.freshKey ? 0 : retries;
-  if (renewing && !input.freshKey) return undefined;
-  const most = Math.min(...input.events.map((event) => events[event].retries[column]));
-  if (counted >= most || retries >= input.maxRetries) return undefined;
+  const notRetried = forbidden(input, renewing);
+  if (notRetried) return { notRetried };
   const base = input.code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
   const backoffMs = renewing ? 0 : random * Math.min(backoff.capMs, base * 2 ** retries);
   const waitMs = Math.max(retryAfterMs, backoffMs);
-  return retryAfterMs > backoff.longestRetryAfterMs || waitMs >= input.timeLeftMs ? undefined : waitMs;
+  if (retryAfterMs > backoff.longestRetryAfterMs) return { notRetried: "asked-to-wait-too-long" };
+  return waitMs >= input.timeLeftMs ? { notRetried: "deadline-too-close" } : { waitMs };
+}
+
+// The first reason that no wait would change.
+function forbidden(input: RetryInput, renewing: boolean): NotRetried | undefined {
+  const { retries, maxRetries, freshKey } = input;
+  const column = columnOf(input.operation, input.repeatable);
+  const most = Math.min(...input.events.map((event) => events[event].retries[column]));
+  if (most === 0) return neverRetried(input);
+  if (renewing && !freshKey) return retries === 0 ? "refused" : "retries-used-up";
+  if (!input.replayable) return "single-use-body";
+  // A key that expired while earlier retries waited is renewed all the same, once.
+  if ((renewing ? 0 : retries) >= most || retries >= maxRetries) return "retries-used-up";
+  return input.budget < budget.retryCost ? "budget" : undefined;
+}
+
+function neverRetried({ events: happened, operation, repeatable }: RetryInput): NotRetried {
+  if (happened.includes("refused")) return "refused";
+  // What is retried for a rerank is transient.
+  const transient = happened.every((event) => events[event].retries.rerank > 0);
+  return transient && !isRepeatable(operation, repeatable) ? "not-safe" : "not-transient";
 }

@@ -69,8 +69,8 @@ export function callSettings(client: ClientSettings, options: CallOptions | unde
 /** The account a call is for. @throws StatusError when neither the call nor its client names one. */
 export function accountOf({ accountId }: CallSettings): string {
   if (accountId !== undefined) return checkId(accountId, "accountId");
-  throw invalid("No account: pass accountId, or set TUNERANK_ACCOUNT_ID.", {
-    hint: "This operation needs an account: pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
+  throw invalid("This operation needs an account.", {
+    hint: "Pass accountId to createClient or to the call, or set TUNERANK_ACCOUNT_ID.",
   });
 }
 

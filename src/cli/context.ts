@@ -8,7 +8,7 @@ export interface Context<Options = unknown> {
   /** The program that the command belongs to. */
   readonly program: Command;
   readonly terminal: Terminal;
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C, and when the process is asked to end. */
   readonly signal: AbortSignal;
 }
 

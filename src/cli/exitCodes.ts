@@ -8,6 +8,13 @@ export const exitCodes: {
   readonly interrupted: number;
 } = { success: 0, fault: 1, usage: 2, interrupted: 130 };
 
+/** The exit code of a call that a signal ended: 128 and the signal's number, as shells have it. */
+export const exitCodeOfSignal: Readonly<Record<"SIGHUP" | "SIGINT" | "SIGTERM", number>> = {
+  SIGHUP: 129,
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: 143,
+};
+
 /** The exit code of each code of the service. */
 export const exitCodeOf: Readonly<Record<StatusCode, number>> = {
   UNAUTHENTICATED: 3,

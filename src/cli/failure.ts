@@ -1,6 +1,7 @@
 import { isStatusError, type StatusError } from "../index.js";
 import { UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
+import { inFlags } from "./flags.js";
 import { jsonLine, oneLine } from "./safeText.js";
 import type { Terminal } from "./terminal.js";
 
@@ -11,8 +12,9 @@ import type { Terminal } from "./terminal.js";
  */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (isStatusError(error)) {
-    if (terminal.json) terminal.note(jsonLine({ error }));
-    else explain(error, terminal);
+    const said = inWords(error);
+    if (terminal.json) terminal.note(jsonLine({ error: { ...error.toJSON(), ...said } }));
+    else explain(said, error, terminal);
     return exitCodeOfError(error);
   }
   const message = oneLine(error instanceof Error ? error.message : String(error));
@@ -38,7 +40,19 @@ const ran: Readonly<Record<StatusError["executed"], string>> = {
   yes: "The operation has run.",
 };
 
-function explain({ message, hint, executed, requestId }: StatusError, terminal: Terminal): void {
+interface Said {
+  readonly message: string;
+  readonly hint: string;
+}
+
+// The message without the hint at its end, which is shown apart. What a service says is left as it is.
+function inWords({ message, hint, codeSource }: StatusError): Said {
+  const text = message.slice(0, -hint.length).trimEnd();
+  const own = codeSource === "client" || codeSource === "transport";
+  return { message: own ? inFlags(text) : text, hint: inFlags(hint) };
+}
+
+function explain({ message, hint }: Said, { executed, requestId }: StatusError, terminal: Terminal): void {
   const request = requestId === undefined ? "" : ` (request id ${requestId})`;
   terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(message + request)}`);
   terminal.note(oneLine(`${ran[executed]} ${hint}`));

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { examples } from "./examples.js";
-import { exitCodeOf, exitCodes } from "./exitCodes.js";
+import { exitCodeOf, exitCodeOfSignal, exitCodes } from "./exitCodes.js";
 import type { Terminal } from "./terminal.js";
 
 const widest = 100;
@@ -40,5 +40,6 @@ function exitCodeLines(): string[] {
     const codes = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
     rows.push([exit, codes.map(([code]) => code).join(", ")]);
   }
+  rows.push([exitCodeOfSignal.SIGHUP, "ended by SIGHUP"], [exitCodeOfSignal.SIGTERM, "ended by SIGTERM"]);
   return rows.map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The `tunerank` command: reads the command line, runs one command; the exit code is its outcome.
 import type { Context } from "./context.js";
-import { exitCodes } from "./exitCodes.js";
+import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
 import { setUpHelp } from "./help.js";
 import { outputError, surviveOutputErrors } from "./output.js";
 import { parse } from "./parse.js";
@@ -18,6 +18,8 @@ const commands: Readonly<Record<string, () => Promise<{ run(context: Context): P
   completion: () => import("./completion.js"),
 };
 
+const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)[];
+
 surviveOutputErrors();
 process.exitCode = await main(process.argv.slice(2));
 // Standard input may still be open; nobody reads it any more.
@@ -31,12 +33,14 @@ async function main(args: string[]): Promise<number> {
     color: !args.includes("--no-color"),
   });
   const controller = new AbortController();
-  const stop = (): void => {
+  let interrupted = exitCodes.interrupted;
+  const stop = (signal: keyof typeof exitCodeOfSignal): void => {
+    interrupted = exitCodeOfSignal[signal];
     // Whoever asks twice does not want to wait for an explanation.
-    if (controller.signal.aborted) process.exit(exitCodes.interrupted);
+    if (controller.signal.aborted) process.exit(interrupted);
     controller.abort();
   };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
+  for (const signal of signals) process.on(signal, stop);
   try {
     await run(args, terminal, controller.signal);
     const lost = await outputError();
@@ -46,9 +50,10 @@ async function main(args: string[]): Promise<number> {
     const [name = ""] = args;
     // It loads the client, which help and completion do without.
     const { reportFailure } = await import("./failure.js");
-    return reportFailure(error, terminal, Object.hasOwn(commands, name) ? name : undefined);
+    const exitCode = reportFailure(error, terminal, Object.hasOwn(commands, name) ? name : undefined);
+    return exitCode === exitCodes.interrupted ? interrupted : exitCode;
   } finally {
-    process.off("SIGINT", stop).off("SIGTERM", stop);
+    for (const signal of signals) process.off(signal, stop);
   }
 }
 

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { addAbortSignal } from "node:stream";
-import { text as readAll } from "node:stream/consumers";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { addAbortSignal, type Readable } from "node:stream";
 import type { RankedItem } from "../index.js";
 import { withClient } from "./client.js";
 import { type Context, reasonOf, UsageError } from "./context.js";
@@ -25,6 +25,9 @@ interface Options {
   readonly batchSize?: number;
   readonly concurrency?: number;
 }
+
+// A pipe may never end.
+const mostPipedBytes = 64 * 1024 * 1024;
 
 /** `tunerank rerank --query TEXT [FILE]` */
 export async function run(context: Context<Options>): Promise<void> {
@@ -52,14 +55,33 @@ export async function run(context: Context<Options>): Promise<void> {
 
 async function input({ args: [file], signal }: Context): Promise<string> {
   if (file !== undefined && file !== "-") {
-    return readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    return readFile(file, signal).catch((error: NodeJS.ErrnoException) => {
+      if (error instanceof UsageError || error.name === "AbortError") throw error;
       throw new UsageError(`FILE cannot be read: ${reasonOf(error)}.`);
     });
   }
   if (file === undefined && process.stdin.isTTY) {
     throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
   }
-  return readAll(addAbortSignal(signal, process.stdin));
+  return readAll(addAbortSignal(signal, process.stdin), mostPipedBytes);
+}
+
+async function readFile(file: string, signal: AbortSignal): Promise<string> {
+  const limit = (await stat(file)).isFile() ? Number.POSITIVE_INFINITY : mostPipedBytes;
+  return readAll(addAbortSignal(signal, createReadStream(file)), limit);
+}
+
+async function readAll(stream: Readable, limit: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes > limit) {
+      throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 function documentsOf(input: string, field: string | undefined): Line[] {

@@ -4,8 +4,52 @@ import type { Code } from "../generated/types.js";
 /** A code that means failure: every {@link Code} but `OK`. */
 export type StatusCode = Exclude<Code, "OK">;
 
-/** Whether the operation ran: `"no"` is proved, `"yes"` means a 2xx answer began, otherwise `"unknown"`. */
+/**
+ * Whether the operation ran. `"no"` is proved when nothing was sent, and taken from the answer when the service
+ * refused; `"yes"` means a 2xx answer began; otherwise `"unknown"`. {@link ExecutedBecause} tells which.
+ */
 export type Executed = "no" | "unknown" | "yes";
+
+/** What {@link Executed} is read from. `"no"` is proved by `"nothing-sent"`, and taken from `"refused"`. */
+export type ExecutedBecause =
+  /** Nothing reached the service: refused before sending, or never connected. `executed` is `"no"`. */
+  | "nothing-sent"
+  /** The service, or a proxy, answered with a refusal; that nothing ran is taken from it. `executed` is `"no"`. */
+  | "refused"
+  /** The request was sent, and no answer came. `executed` is `"unknown"`. */
+  | "no-answer"
+  /** The answer is an error that does not tell whether the operation ran. `executed` is `"unknown"`. */
+  | "unclear-answer"
+  /** A 2xx answer began, and was lost or could not be used. `executed` is `"yes"`. */
+  | "success-began";
+
+/** What `executed` is read from, after one attempt. @param answered Whether an answer began. */
+export function executedBecause(executed: Executed, answered: boolean): ExecutedBecause {
+  if (executed === "yes") return "success-began";
+  if (executed === "no") return answered ? "refused" : "nothing-sent";
+  return answered ? "unclear-answer" : "no-answer";
+}
+
+/** Why a failed call made no further attempt. */
+export type NotRetried =
+  /** The same request would fail again. */
+  | "not-transient"
+  /** A later attempt may succeed, but it is not proved that nothing ran, and running the operation twice is not safe. */
+  | "not-safe"
+  /** The file is a stream: it can be read only once. */
+  | "single-use-body"
+  /** `maxRetries`, or the most retries that this event allows, were made. */
+  | "retries-used-up"
+  /** The client has spent its retries for now: in an outage it does not add to the load. */
+  | "budget"
+  /** The wait would end after the call's deadline, or the deadline has passed. */
+  | "deadline-too-close"
+  /** The service asked to wait for more than 60 s: see `retryAfterMs`. */
+  | "asked-to-wait-too-long"
+  /** The service refused the request, or this client did before sending it. */
+  | "refused"
+  /** The caller aborted the call. */
+  | "aborted";
 
 /** Who named the code: the answer's body, its HTTP status, the network below it, or this client. */
 export type CodeSource = "body" | "status" | "transport" | "client";

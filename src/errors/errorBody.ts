@@ -2,6 +2,8 @@ import { codes } from "../generated/contract.js";
 import type { StatusCode } from "./codes.js";
 import { codeOfGrpcNumber } from "./grpcCodes.js";
 import { parseJson } from "./json.js";
+import { milliseconds } from "./milliseconds.js";
+import { isPage, pageText } from "./pageText.js";
 import { type Redact, redactValues } from "./redact.js";
 
 /** What an error answer says of itself, whatever its shape. */
@@ -10,6 +12,8 @@ export interface ErrorBody {
   readonly code: StatusCode | undefined;
   /** Its message for people, when it has one. */
   readonly message: string | undefined;
+  /** How long it asks to wait, in milliseconds, when it does. */
+  readonly retryAfterMs?: number | undefined;
   /** The body to keep: parsed when it is JSON of up to 4 KiB, else the first 4 KiB of its text. */
   readonly body: unknown;
 }
@@ -24,7 +28,9 @@ export function readErrorBody(text: string, httpStatus: number, redact: Redact):
   if (parsed === undefined) {
     // Not JSON, or not all of it: the end may be missing.
     const kept = redact(trimmed, true);
-    return { code: undefined, message: plainText(kept), body: kept.slice(0, keptCharacters) };
+    // Once more, because tags may have stood inside it.
+    const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
+    return { code: undefined, message: message || undefined, body: kept.slice(0, keptCharacters) };
   }
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
   const code = readCode(root, httpStatus);
@@ -32,6 +38,7 @@ export function readErrorBody(text: string, httpStatus: number, redact: Redact):
   return {
     code,
     message: message && redact(message).slice(0, keptCharacters),
+    retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
         ? redactValues(redact, parsed)
@@ -93,12 +100,19 @@ function messagesOf(detail: unknown): string | undefined {
   return messages.filter((value) => typeof value === "string").join("; ");
 }
 
-// A proxy's HTML page says little: its title is the message.
-function plainText(text: string): string {
-  const title = /^\s*</.test(text)
-    ? /<title[^>]{0,99}>([^<]{1,500})</i.exec(text.slice(0, keptCharacters))
-    : null;
-  return (title?.[1] ?? text.slice(0, 500)).replace(/\s+/g, " ").trim();
+// google.rpc.RetryInfo, in Google's shape or grpc-gateway's: a duration such as "3.5s".
+function readRetryDelay(root: unknown): number | undefined {
+  const details = own(own(root, "error"), "details") ?? own(root, "details");
+  if (!Array.isArray(details)) return undefined;
+  const info = details.find((item) => /(^|\/)google\.rpc\.RetryInfo$/.test(String(own(item, "@type"))));
+  const delay = own(info, "retryDelay");
+  return typeof delay === "string" && delay.endsWith("s")
+    ? milliseconds(delay.slice(0, -1), 1000)
+    : undefined;
+}
+
+function firstWords(text: string): string {
+  return text.slice(0, 500).replace(/\s+/g, " ").trim();
 }
 
 function own(value: unknown, key: string): unknown {

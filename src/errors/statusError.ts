@@ -1,7 +1,26 @@
 import type { OperationId } from "../generated/contract.js";
-import type { CodeSource, Executed, StatusCode } from "./codes.js";
-import { hintFor } from "./hints.js";
+import {
+  type CodeSource,
+  type Executed,
+  type ExecutedBecause,
+  executedBecause,
+  type NotRetried,
+  type StatusCode,
+} from "./codes.js";
+import { hintFor, wholeHint } from "./hints.js";
 import { memberOf } from "./memberOf.js";
+
+/** What a request was for: where it went, with the ids in its path. */
+export interface Target {
+  /** The operation's id in the contract. */
+  readonly operation: OperationId;
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path of the URL, with the ids as they were sent. */
+  readonly path: string;
+  /** The host, with its port where the base URL has one. */
+  readonly host: string;
+}
 
 /** One HTTP request made for a call. */
 export interface Attempt {
@@ -11,6 +30,8 @@ export interface Attempt {
   readonly durationMs: number;
   /** The answer's status, when one began. */
   readonly httpStatus?: number;
+  /** The answer's `x-request-id`, else `request-id`, when it had one. */
+  readonly requestId?: string | undefined;
   /** The code of its failure; absent when it succeeded. */
   readonly code?: StatusCode;
   /** What the network reported, when that is why it failed. */
@@ -26,6 +47,12 @@ export interface StatusErrorDetails {
   readonly inferred?: boolean | undefined;
   readonly httpStatus?: number | undefined;
   readonly operation?: OperationId | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly host?: string | undefined;
+  /** Read from `executed` and `httpStatus` unless given. */
+  readonly executedBecause?: ExecutedBecause | undefined;
+  readonly notRetried?: NotRetried | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly body?: unknown;
@@ -34,12 +61,25 @@ export interface StatusErrorDetails {
   readonly cause?: unknown;
 }
 
+// What an error may have.
+const optionalFields = [
+  "httpStatus",
+  "operation",
+  "method",
+  "path",
+  "host",
+  "notRetried",
+  "requestId",
+  "retryAfterMs",
+  "body",
+] as const;
+
 // Registered, so that two copies of the package in one program recognise each other's errors.
 const brand = Symbol.for("tunerank.StatusError");
 
 /**
  * The one error every call rejects with.
- * Its message begins with the code in brackets.
+ * Its message begins with the code in brackets and ends with the hint.
  */
 export class StatusError extends Error {
   override get name(): "StatusError" {
@@ -55,36 +95,47 @@ export class StatusError extends Error {
   readonly codeSource: CodeSource;
   /** Whether the operation ran: read this before repeating a call that changes state. */
   readonly executed: Executed;
+  /** What `executed` is read from: `"no"` is proved by `"nothing-sent"`, and taken from `"refused"`. */
+  readonly executedBecause: ExecutedBecause;
+  /** Why there was no other attempt; absent when the error is not that of a call. */
+  declare readonly notRetried?: NotRetried;
   /** The operation's id in the contract; absent before a call names one, as when a client is created. */
   declare readonly operation?: OperationId;
+  /** The HTTP method of the request; absent when none was made ready. */
+  declare readonly method?: string;
+  /** The path of the request, with its ids; absent when none was made ready. */
+  declare readonly path?: string;
+  /** The host of the request, with its port where the base URL has one; absent when none was made ready. */
+  declare readonly host?: string;
   /** The answer's `x-request-id`, else `request-id`, when it had one. */
   declare readonly requestId?: string;
   /** How long the service asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   declare readonly body?: unknown;
-  /** One sentence on what to do now. */
+  /** What to do now, and why there was no other attempt where that is not plain. */
   readonly hint: string;
   /** Every HTTP request this call made; empty when it was refused before one. */
   readonly attempts: readonly Attempt[];
 
-  /** @param message What happened, without the code: it is put in front. */
+  /** @param message What happened: the code is put in front of it, the hint behind. */
   constructor(message: string, details: StatusErrorDetails) {
     // Its own members only: a polluted prototype says nothing of what happened.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
-    super(`[${own.code}] ${message}`, own.cause === undefined ? undefined : { cause: own.cause });
+    const { code, executed, cause } = own;
+    const hint = own.hint ?? wholeHint(own, hintFor(own));
+    super(`[${code}] ${sentence(message)} ${hint}`, cause === undefined ? undefined : { cause });
     // A descriptor that inherits nothing: Object.prototype may have a `get` or `set`.
     Object.defineProperty(this, brand, { __proto__: null, value: true } as PropertyDescriptor);
-    this.code = own.code;
-    this.executed = own.executed;
+    this.code = code;
+    this.executed = executed;
+    this.executedBecause = own.executedBecause ?? executedBecause(executed, own.httpStatus !== undefined);
     this.codeSource = own.codeSource;
     this.inferred = own.inferred ?? true;
-    if (own.httpStatus !== undefined) this.httpStatus = own.httpStatus;
-    if (own.operation !== undefined) this.operation = own.operation;
-    if (own.requestId !== undefined) this.requestId = own.requestId;
-    if (own.retryAfterMs !== undefined) this.retryAfterMs = own.retryAfterMs;
-    if (own.body !== undefined) this.body = own.body;
-    this.hint = own.hint ?? hintFor(own.code, own.executed, own.operation);
+    for (const name of optionalFields) {
+      if (own[name] !== undefined) Object.assign(this, { [name]: own[name] });
+    }
+    this.hint = hint;
     this.attempts = own.attempts ?? [];
   }
 
@@ -114,10 +165,21 @@ export function isStatusError<C extends StatusCode = StatusCode>(
   );
 }
 
-/** The same refusal, with the operation it refused: a check of an argument does not know which it serves. */
+// The hint behind it is a sentence of its own.
+function sentence(text: string): string {
+  return /[.!?:]$/.test(text) ? text : `${text}.`;
+}
+
+/** What happened: the message without the code before it and the hint behind. */
+export function textOf({ code, message, hint }: StatusError): string {
+  return message.slice(`[${code}] `.length, -` ${hint}`.length);
+}
+
+/** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
 export function ofOperation(error: StatusError, operation: OperationId): StatusError {
   const { stack } = error;
-  const named = new StatusError(messageOf(error), { ...detailsOf(error), operation });
+  const details = { ...detailsOf(error), operation, notRetried: "refused" } as const;
+  const named = new StatusError(textOf(error), details);
   // Where the argument was refused.
   if (stack !== undefined) named.stack = stack;
   return named;
@@ -126,11 +188,6 @@ export function ofOperation(error: StatusError, operation: OperationId): StatusE
 /** What an error was made of: its own members only, as a polluted prototype adds others. */
 export function detailsOf(error: StatusError): StatusErrorDetails {
   return Object.assign(Object.create(null), error, { cause: memberOf(error, "cause") });
-}
-
-/** The message of an error without its code. */
-export function messageOf({ code, message }: StatusError): string {
-  return message.slice(`[${code}] `.length);
 }
 
 /** A refusal before anything is sent: `executed` is `"no"`. */

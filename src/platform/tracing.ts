@@ -1,11 +1,8 @@
 import { tracingChannel } from "node:diagnostics_channel";
-import type { Attempt, StatusError } from "../errors/statusError.js";
-import type { OperationId } from "../generated/contract.js";
+import type { Attempt, StatusError, Target } from "../errors/statusError.js";
 
 /** What subscribers of the tracing channel `tunerank.call` get: never a key, a body or an answer. */
-export interface CallTrace {
-  /** The operation's id in the contract. */
-  readonly operation: OperationId;
+export interface CallTrace extends Target {
   /** Every HTTP request of the call; there once it has ended. */
   attempts?: readonly Attempt[];
   /** Why it failed; there once it has failed. */
@@ -16,17 +13,17 @@ const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
 
 /** Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers. */
 export function traced<T extends { readonly attempts: readonly Attempt[] }>(
-  operation: OperationId,
+  target: () => Target,
   run: () => Promise<T>,
 ): Promise<T> {
-  return channel.hasSubscribers ? tell(operation, run) : run();
+  return channel.hasSubscribers ? tell(target(), run) : run();
 }
 
 async function tell<T extends { readonly attempts: readonly Attempt[] }>(
-  operation: OperationId,
+  target: Target,
   run: () => Promise<T>,
 ): Promise<T> {
-  const context: CallTrace = { operation };
+  const context: CallTrace = { ...target };
   let outcome: T | undefined;
   // The channel publishes what its promise resolves to, so that must not be the answer.
   await channel.tracePromise(async () => {

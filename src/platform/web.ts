@@ -1,6 +1,5 @@
 import { invalid } from "../errors/statusError.js";
 import type { FileSource, UrlLike } from "../files/fileSource.js";
-import type { OperationId } from "../generated/contract.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 
@@ -10,7 +9,15 @@ export const runtime: string = runtimeName();
 /** The platform's own `fetch`. */
 export function createTransport({ agent }: TransportOptions): Transport {
   if (agent !== undefined) throw invalid("agent is for Node: this runtime sends with fetch.");
-  return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init));
+  return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init).catch(explain));
+}
+
+// A browser tells no page why a request failed.
+function explain(error: unknown): never {
+  if (!(error instanceof TypeError) || error.cause !== undefined || !isBrowser()) throw error;
+  throw new TypeError(
+    `${error.message.replace(/\.$/, "")}. The browser does not say why: it may be the network, or CORS, when the service does not allow the origin of this page (see the browser's console).`,
+  );
 }
 
 /** Only Node can open a path: elsewhere a file comes as a Blob. @throws StatusError always */
@@ -19,7 +26,7 @@ export async function openPath(_path: string | UrlLike, _name: string | undefine
 }
 
 /** Runs a call; there are no tracing channels here. */
-export function traced<T>(_operation: OperationId, run: () => Promise<T>): Promise<T> {
+export function traced<T>(_target: unknown, run: () => Promise<T>): Promise<T> {
   return run();
 }
 

@@ -27,6 +27,12 @@ export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch)
 const neverConnected =
   /^(ECONNREFUSED|ConnectionRefused|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ENOTFOUND|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_(HANDSHAKE_FAILURE|PROTOCOL_VERSION)))$/;
 
+// What Node's fetch says of two answers that the fetch standard keeps from its callers.
+const hiddenAnswers: Readonly<Record<string, number>> = {
+  "bad upgrade": 101,
+  "proxy authentication required": 407,
+};
+
 const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed while it was read.");
 
 class FetchExchange implements Exchange {
@@ -89,7 +95,11 @@ class FetchExchange implements Exchange {
       this.#expectWhole(this.status);
       return { status: this.status, headers, text };
     } catch (cause) {
-      throw cause instanceof TransportFailure ? cause : this.#failure(cause);
+      const hidden = this.phase === "headers" ? hiddenStatus(cause) : undefined;
+      if (hidden === undefined) throw cause instanceof TransportFailure ? cause : this.#failure(cause);
+      this.phase = "body";
+      this.status = hidden;
+      return { status: hidden, headers: {}, text: "" };
     } finally {
       this.#form?.close();
     }
@@ -152,6 +162,11 @@ class FetchExchange implements Exchange {
       cause,
     });
   }
+}
+
+function hiddenStatus(error: unknown): number | undefined {
+  const said = String(memberOf(memberOf(error, "cause"), "message"));
+  return Object.hasOwn(hiddenAnswers, said) ? hiddenAnswers[said] : undefined;
 }
 
 function isOk(status: number): boolean {

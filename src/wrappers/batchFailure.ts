@@ -1,21 +1,20 @@
-import { worse } from "../call/retry.js";
-import type { Executed } from "../errors/codes.js";
-import { type Attempt, detailsOf, isStatusError, messageOf, StatusError } from "../errors/statusError.js";
+import { nothingSent, type Ran, worse } from "../call/retry.js";
+import { type Attempt, detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
 
 /** The requests of one call that is made of batches, batch by batch as they ended. */
 export class RequestsMade {
   readonly attempts: Attempt[] = [];
   /** Whether any of them ran. */
-  executed: Executed = "no";
+  ran: Ran = nothingSent;
 
-  add(attempts: readonly Attempt[], executed: Executed): void {
+  add(attempts: readonly Attempt[], ran: Ran): void {
     this.attempts.push(...attempts);
-    this.executed = worse(this.executed, executed);
+    this.ran = worse(this.ran, ran);
   }
 
   /** Adds what a batch made before it failed. */
   addFailed(error: unknown): void {
-    if (isStatusError(error)) this.add(error.attempts, error.executed);
+    if (isStatusError(error)) this.add(error.attempts, error);
   }
 }
 
@@ -28,9 +27,14 @@ export interface BatchRange {
 /** The error of a whole call, one of whose batches failed: with every request made, in terms of the caller's items. */
 export function errorOfBatches(error: unknown, batch: BatchRange, made: RequestsMade): unknown {
   if (!isStatusError(error)) return error;
-  const { executed, attempts } = made;
-  const details = { ...detailsOf(error), operation: "rerankDocuments", executed, attempts } as const;
-  return new StatusError(withItems(messageOf(error), batch), details);
+  const { executed, executedBecause } = made.ran;
+  return new StatusError(withItems(textOf(error), batch), {
+    ...detailsOf(error),
+    operation: "rerankDocuments",
+    executed,
+    executedBecause,
+    attempts: made.attempts,
+  });
 }
 
 // A service knows the documents of one request only, and writes their places in several ways.

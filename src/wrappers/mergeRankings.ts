@@ -49,6 +49,7 @@ export function mergeRankings<T>(
       executed: "yes",
       codeSource: "client",
       operation: "rerankDocuments",
+      notRetried: "not-transient",
       attempts,
       hint: "Name the model in options, or send all items in one request.",
     });

@@ -138,7 +138,7 @@ async function rankItems<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankIt
   const failed = await runBatches(batches, concurrency, plan.signal, async (batch, signal) => {
     try {
       const ranked = await rankBatch(plan, rerank, batch, signal);
-      made.add(ranked.attempts, "yes");
+      made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
       done.push(ranked);
     } catch (error) {
       made.addFailed(error);

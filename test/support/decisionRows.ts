@@ -18,7 +18,9 @@ export interface Expected {
   readonly attempts?: number;
   readonly code: string;
   readonly executed: string;
+  readonly executedBecause: string;
   readonly inferred: boolean;
+  readonly notRetried: string;
 }
 
 /** One event of contract/conformance/retries.json. */

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { ClientOptions } from "../../src/index.js";
 import { connect, failureOf } from "./clients.js";
 import type { RecordingServer } from "./recordingServer.js";
+import { withHint } from "./withHint.js";
 
 /** An error answer, and what the StatusError must say: code, whether the body named it, message. */
 export interface ErrorShape {
@@ -24,6 +25,6 @@ export async function expectShape(
   expect(error).toMatchObject({ code, httpStatus: status, codeSource: named ? "body" : "status" });
   if (named) expect(error.inferred).toBe(false);
   if (message === undefined) expect(error.message).toMatch(new RegExp(`^\\[${code}\\] .*HTTP ${status}`));
-  else expect(error.message).toBe(`[${code}] ${message}`);
+  else expect(error.message).toBe(withHint(`[${code}] ${message}`, error));
   expect(error.body).toEqual(json);
 }

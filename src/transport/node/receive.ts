@@ -5,7 +5,8 @@ import { decoderFor } from "./decode.js";
 /** Hears what becomes of an answer's body. */
 export interface BodyListener {
   ended(): void;
-  broken(cause: Error): void;
+  /** It broke off, or is not what its content encoding says. */
+  broken(cause: Error, undecodable: boolean): void;
   tooLarge(limit: number): void;
 }
 
@@ -36,8 +37,18 @@ export class Answer implements TransportResponse {
       else listener.tooLarge(this.#limit);
     });
     body.on("end", () => listener.ended());
-    body.on("error", (cause) => listener.broken(cause));
-    if (body !== this.#message) this.#message.on("error", (cause) => listener.broken(cause));
+    body.on("error", (cause) => listener.broken(cause, body !== this.#message));
+    if (body !== this.#message) this.#watchEncoded(listener);
+  }
+
+  // Bytes that decode to nothing cost time all the same.
+  #watchEncoded(listener: BodyListener): void {
+    let received = 0;
+    this.#message.on("data", (chunk: Buffer) => {
+      received += chunk.byteLength;
+      if (received > this.#limit) listener.tooLarge(this.#limit);
+    });
+    this.#message.on("error", (cause) => listener.broken(cause, false));
   }
 
   /** Whether all of it arrived, decoded or not. */

@@ -92,7 +92,7 @@ export class NodeExchange implements Exchange {
     message.on("error", (cause) => this.#broken(cause));
     message.on("response", (answer) => this.#receive(answer));
     // Nobody asked for it; unheard, it would end the request in silence.
-    message.on("upgrade", (_answer, socket) => this.#upgraded(socket));
+    message.on("upgrade", (answer, socket) => this.#upgraded(answer, socket));
     message.on("socket", (socket) => this.#take(socket));
     // A file waits until there is a connection.
     if (!(content instanceof Multipart)) message.end(content);
@@ -159,19 +159,21 @@ export class NodeExchange implements Exchange {
     this.#answer = answer;
     answer.read({
       ended: () => this.#succeed(answer),
-      broken: (cause) => this.#broken(cause),
+      broken: (cause, undecodable) => this.#broken(cause, undecodable),
       tooLarge: (limit) => this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" }),
     });
   }
 
-  #upgraded(socket: Duplex): void {
+  #upgraded(message: http.IncomingMessage, socket: Duplex): void {
     socket.destroy();
-    this.#broken(new Error("The server changed to another protocol (HTTP 101)."));
+    this.#answer = new Answer(message, 0);
+    this.#succeed(this.#answer);
   }
 
-  #broken(cause: Error): void {
-    if (this.#answer?.ok && this.#answer.complete) this.#fail(answeredEarly, { cause });
-    else if (this.#answer) this.#cut(`The answer's body was cut short: ${textOf(cause)}`, { cause });
+  #broken(cause: Error, undecodable = false): void {
+    const why = undecodable ? "cannot be decoded" : "was cut short";
+    if (this.#answer?.ok && this.#answer.complete && !undecodable) this.#fail(answeredEarly, { cause });
+    else if (this.#answer) this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
     else this.#fail(textOf(cause), { cause });
   }
 

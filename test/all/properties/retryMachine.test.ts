@@ -212,7 +212,7 @@ test("a wait is never shorter than asked, never past the deadline, and never lon
   let longest = 0;
   fc.assert(
     fc.property(inputs, (input) => {
-      const waitMs = decideRetry(input);
+      const { waitMs } = decideRetry(input);
       if (waitMs === undefined) return;
       waits += 1;
       if (waitMs !== input.retryAfterMs) longest = Math.max(longest, waitMs);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { sha256, useRecordingServer } from "./support/recordingServer.js";
-import { runScript } from "./support/script.js";
-import { useTemporaryFile } from "./support/temporaryFile.js";
+import { sha256, useRecordingServer } from "../support/recordingServer.js";
+import { runScript } from "../support/script.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
 
 const server = useRecordingServer();
 const content = Buffer.alloc(1_200_000, "x");

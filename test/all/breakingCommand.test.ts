@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { copyProject, type Outcome, root, run, temporaryFolder } from "./support/project.js";
+import { copyProject, type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const { folder, remove } = await temporaryFolder();
 const contract = path.join(root, "openapi.yaml");

@@ -1,0 +1,54 @@
+// What a call tells of its attempts, and of its failure.
+import type { NotRetried } from "../errors/codes.js";
+import { hintFor, wholeHint } from "../errors/hints.js";
+import { type Attempt, StatusError, type Target } from "../errors/statusError.js";
+import type { OperationId } from "../generated/contract.js";
+import type { TransportResponse } from "../transport/transport.js";
+import { requestIdOf } from "./answer.js";
+import type { Failure } from "./failure.js";
+import type { PreparedRequest } from "./request.js";
+import type { Ran } from "./retry.js";
+
+/** Where a call goes. */
+export function targetOf(operation: OperationId, { method, url }: PreparedRequest): Target {
+  return { operation, method, path: url.pathname, host: url.host };
+}
+
+/** An attempt that was answered as it should be. */
+export function successRecord(answer: TransportResponse, number: number, durationMs: number): Attempt {
+  return {
+    number,
+    durationMs,
+    httpStatus: answer.status,
+    // Read when it is asked for: on Node that makes an object of the headers.
+    get requestId() {
+      return requestIdOf(answer.headers);
+    },
+  };
+}
+
+/** An attempt that failed. */
+export function failureRecord({ details }: Failure, number: number, durationMs: number): Attempt {
+  const { code, httpStatus, requestId, cause } = details;
+  return {
+    number,
+    durationMs,
+    code,
+    ...(httpStatus !== undefined && { httpStatus }),
+    ...(requestId !== undefined && { requestId }),
+    ...(cause !== undefined && { cause }),
+  };
+}
+
+/** The one error of a call, made where the call ends. @param ran What all of its attempts tell together. */
+export function callError(
+  target: Target,
+  { details }: Failure,
+  ran: Ran,
+  { attempts, notRetried }: { readonly attempts: readonly Attempt[]; readonly notRetried: NotRetried },
+): StatusError {
+  const whole = { ...details, ...ran, ...target, notRetried: details.notRetried ?? notRetried, attempts };
+  // What the last attempt advises does not fit when an earlier one may have run.
+  const advice = ran.executed === details.executed ? details.hint : undefined;
+  return new StatusError(details.message, { ...whole, hint: wholeHint(whole, advice ?? hintFor(whole)) });
+}

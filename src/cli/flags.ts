@@ -1,0 +1,43 @@
+// What the client's messages and hints call its options, and what the command line calls them.
+
+const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
+  ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
+  [
+    "a stream can be read only once; a path, a Blob or bytes can be sent again",
+    "the standard input can be read only once; a file can be sent again",
+  ],
+  [
+    "it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
+    "nothing was sent to the standard input. An empty file has to be named.",
+  ],
+  ["Name the model in options", "Name the model with --model"],
+  ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
+  ["Pass accountId to createClient or to the call", "Add --account"],
+  ["pass {name}", "add --name"],
+];
+
+const words: Readonly<Record<string, string>> = {
+  accountId: "--account",
+  apiKey: "--api-key-file",
+  attemptTimeoutMs: "--timeout",
+  baseUrl: "--base-url",
+  batchSize: "--batch-size",
+  concurrency: "--concurrency",
+  datasetId: "DATASET",
+  deploymentId: "DEPLOYMENT",
+  jobId: "JOB",
+  maxRetries: "--max-retries",
+  replicaCount: "REPLICAS",
+  timeoutMs: "--timeout",
+  topN: "--top-n",
+  verifyBytes: "--verify",
+};
+
+// What stands in quotes is the caller's own.
+const quotedOrWord = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys(words).join("|")})\\b`, "g");
+
+/** A message or hint of the client's own, in the words of the command line. */
+export function inFlags(text: string): string {
+  const replaced = phrases.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
+  return replaced.replace(quotedOrWord, (found) => words[found] ?? found);
+}

@@ -1,0 +1,37 @@
+import { appendFile, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { copyProject, type Outcome, root, run, temporaryFolder } from "../support/project.js";
+
+let copy: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  copy = await temporaryFolder();
+  await copyProject(copy.folder);
+});
+afterAll(() => copy.remove());
+
+function check(folder: string): Promise<Outcome> {
+  return run(process.execPath, ["--import", "tsx", "scripts/generate/run.ts", "--check"], { cwd: folder });
+}
+
+test("the generated files are what the contract says now", async () => {
+  const { exitCode, stdout, stderr } = await check(root);
+  expect({ exitCode, stdout, stderr }).toMatchObject({
+    exitCode: 0,
+    stdout: "All that is generated is up to date.\n",
+  });
+});
+
+test("a changed contract makes the check fail, and it names the command to run", async () => {
+  const contract = path.join(copy.folder, "openapi.yaml");
+  const text = await readFile(contract, "utf8");
+  await writeFile(contract, text.replace("NOT_FOUND: 404", "NOT_FOUND: 410"));
+  await appendFile(path.join(copy.folder, "src/generated/version.ts"), "// changed by hand\n");
+  const { exitCode, stderr } = await check(copy.folder);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("src/generated/contract.ts");
+  expect(stderr).toContain("src/generated/version.ts");
+  expect(stderr).not.toContain("src/generated/types.ts");
+  expect(stderr).toContain("npm run generate");
+});
