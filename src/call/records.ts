@@ -1,7 +1,7 @@
 // What a call tells of its attempts, and of its failure.
 import type { NotRetried } from "../errors/codes.js";
 import { hintFor, wholeHint } from "../errors/hints.js";
-import { type Attempt, StatusError, type Target } from "../errors/statusError.js";
+import { type Attempt, StatusError, type StatusErrorDetails, type Target } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
@@ -47,7 +47,11 @@ export function callError(
   ran: Ran,
   { attempts, notRetried }: { readonly attempts: readonly Attempt[]; readonly notRetried: NotRetried },
 ): StatusError {
-  const whole = { ...details, ...ran, ...target, notRetried: details.notRetried ?? notRetried, attempts };
+  // Nothing is inherited: the hint is written from what is there.
+  const whole: StatusErrorDetails = Object.assign(Object.create(null), details, ran, target, {
+    notRetried: details.notRetried ?? notRetried,
+    attempts,
+  });
   // What the last attempt advises does not fit when an earlier one may have run.
   const advice = ran.executed === details.executed ? details.hint : undefined;
   return new StatusError(details.message, { ...whole, hint: wholeHint(whole, advice ?? hintFor(whole)) });

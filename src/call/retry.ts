@@ -94,22 +94,26 @@ export interface RetryInput {
   readonly random: number;
 }
 
-/** Another attempt after `waitMs` milliseconds, or why there is none. */
+/** Another attempt after `waitMs` milliseconds, or why there is none. Both are there: a polluted prototype decides nothing. */
 export type Decision =
-  | { readonly waitMs: number; readonly notRetried?: never }
-  | { readonly waitMs?: never; readonly notRetried: NotRetried };
+  | { readonly waitMs: number; readonly notRetried: undefined }
+  | { readonly waitMs: undefined; readonly notRetried: NotRetried };
 
 /** Whether there is another attempt, and when. Pure. */
 export function decideRetry(input: RetryInput): Decision {
   const { retries, retryAfterMs = 0, random } = input;
   const renewing = input.events.includes("unauthenticated");
   const notRetried = forbidden(input, renewing);
-  if (notRetried) return { notRetried };
+  if (notRetried) return noRetry(notRetried);
   const base = input.code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
   const backoffMs = renewing ? 0 : random * Math.min(backoff.capMs, base * 2 ** retries);
   const waitMs = Math.max(retryAfterMs, backoffMs);
-  if (retryAfterMs > backoff.longestRetryAfterMs) return { notRetried: "asked-to-wait-too-long" };
-  return waitMs >= input.timeLeftMs ? { notRetried: "deadline-too-close" } : { waitMs };
+  if (retryAfterMs > backoff.longestRetryAfterMs) return noRetry("asked-to-wait-too-long");
+  return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
+}
+
+function noRetry(notRetried: NotRetried): Decision {
+  return { waitMs: undefined, notRetried };
 }
 
 // The first reason that no wait would change.

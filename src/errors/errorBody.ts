@@ -13,24 +13,27 @@ export interface ErrorBody {
   /** Its message for people, when it has one. */
   readonly message: string | undefined;
   /** How long it asks to wait, in milliseconds, when it does. */
-  readonly retryAfterMs?: number | undefined;
+  readonly retryAfterMs: number | undefined;
   /** The body to keep: parsed when it is JSON of up to 4 KiB, else the first 4 KiB of its text. */
   readonly body: unknown;
 }
 
 const keptCharacters = 4096;
 
+// Every member is there: what is not would be read from a polluted prototype.
+const nothing: ErrorBody = { code: undefined, message: undefined, retryAfterMs: undefined, body: undefined };
+
 /** Reads an error body of unknown shape: own properties only, each type-checked. Never throws. */
 export function readErrorBody(text: string, httpStatus: number, redact: Redact): ErrorBody {
   const trimmed = text.trim();
-  if (trimmed === "") return { code: undefined, message: undefined, body: undefined };
+  if (trimmed === "") return nothing;
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
     // Not JSON, or not all of it: the end may be missing.
     const kept = redact(trimmed, true);
     // Once more, because tags may have stood inside it.
     const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
-    return { code: undefined, message: message || undefined, body: kept.slice(0, keptCharacters) };
+    return { ...nothing, message: message || undefined, body: kept.slice(0, keptCharacters) };
   }
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
   const code = readCode(root, httpStatus);

@@ -96,7 +96,8 @@ async function callAll(tag: string): Promise<void> {
 
 function settled(done: () => boolean): Promise<void> {
   // A function named `then` keeps every promise from settling.
-  const end = performance.now() + ("then" in Object.prototype ? 100 : 10_000);
+  const { then } = Object.prototype as { then?: unknown };
+  const end = performance.now() + (typeof then === "function" ? 100 : 10_000);
   return new Promise((resolve) => {
     const look = (): void => {
       if (done() || performance.now() > end) resolve();
