@@ -8,6 +8,7 @@ const conditions: string[] = ["tunerank-source", "module", "node", "development|
 const sourceOf = (file: string): string => fileURLToPath(new URL(`src/${file}`, import.meta.url));
 const alias: { find: RegExp; replacement: string }[] = [
   { find: /^tunerank$/, replacement: sourceOf("index.ts") },
+  { find: /^tunerank\/openapi-fetch$/, replacement: sourceOf("adapters/openapiFetch.ts") },
   { find: /^tunerank\/testing$/, replacement: sourceOf("testing/index.ts") },
 ];
 
@@ -20,6 +21,8 @@ const config: ViteUserConfig = defineConfig({
     exclude: ["test/all/**"],
     // On two cores the default is one worker at a time.
     maxWorkers: "100%",
+    // Half of the time would go into starting a process for each file. `npm run test:all` starts them.
+    isolate: false,
     // Only ends what hangs, also on a busy machine: what a test says about time it asserts itself.
     testTimeout: 120_000,
     hookTimeout: 120_000,

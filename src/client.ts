@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { createTransport, isBrowser, runtime } from "#platform";
-import { budget, defaultConnectTimeoutMs, defaultMaxRetries } from "./call/decisions.js";
+import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs, defaultMaxRetries } from "./call/decisions.js";
 import { type GivenSettings, LateSettings } from "./call/lateSettings.js";
+import { type Log, logOf } from "./call/log.js";
 import type { ClientSettings } from "./call/settings.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
@@ -10,10 +11,12 @@ import {
   checkBaseUrl,
   checkCallback,
   checkDuration,
+  checkFlag,
   checkHeaders,
   checkId,
   checkInteger,
   checkOptionalDuration,
+  checkProxy,
   checkText,
   ownProperties,
 } from "./options/arguments.js";
@@ -22,10 +25,12 @@ import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
+import { encodedCall } from "./wrappers/encodedCall.js";
 import {
   createReinforcementFineTuningJobs,
   type ReinforcementFineTuningJobs,
 } from "./wrappers/reinforcementFineTuningJobs.js";
+import { createEncodedCall, createRequest, type ServiceCall } from "./wrappers/request.js";
 import { createRerank, type Rerank } from "./wrappers/rerank.js";
 
 /** The four operations of the service. Made by {@link createClient}. */
@@ -38,21 +43,27 @@ export interface Client {
   readonly deployments: Deployments;
   /** Uploads dataset files. */
   readonly datasets: Datasets;
+  /** Calls any other operation of the service, by its method and path. */
+  readonly request: ServiceCall;
   /**
    * A client with some options changed; it shares this one's connections.
+   *
+   * @param options Those to change; what is undefined stays as it is.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a value that cannot be used or an option of the connections.
    * @example const patient = client.withOptions({ timeoutMs: 300_000 });
    */
   withOptions(options: SharedOptions): Client;
   /**
-   * Ends idle connections; busy ones end with their calls. A client that is not closed keeps no process alive, so
-   * this is for programs that want their sockets closed at once.
+   * Ends this client's calls, which reject with `CANCELLED`, and its connections, unless another client of the same
+   * address and options still uses them. A client that is not closed keeps no process alive, so this is for
+   * programs that want their sockets closed at once.
    */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const connectionOptions = ["agent", "fetch", "maxConnections"] as const;
+const connectionOptions = ["agent", "fetch", "keepAliveMs", "maxConnections", "proxy"] as const;
 
 /** The options of the connections, fixed when a client is created. */
 export type ConnectionOption = (typeof connectionOptions)[number];
@@ -65,36 +76,43 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  * TUNERANK_ACCOUNT_ID and TUNERANK_RERANK_MODEL. They are read at the first call, which rejects when something is
  * missing: a program can be built and a module loaded without them. Nothing is sent until a call is made.
  *
+ * @param options Where the service is, with which key and account, and how calls behave unless they say so themselves.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` when an option that is given cannot be used.
  * @example
  * const client = createClient({ baseUrl: "https://api.example.com", apiKey: () => readKey() });
  */
 export function createClient(options: ClientOptions = {}): Client {
   const own = ownProperties(options, "options", clientOptionNames);
-  return build(own, { transport: transportOf(own), budget: { left: budget.full } });
+  return build(own, { transport: transportOf(own), budget: { left: budget.full }, calls: new Set() });
 }
 
 // What clients made with `withOptions` have in common.
-type Shared = Pick<ClientSettings, "transport" | "budget">;
+type Shared = Pick<ClientSettings, "transport" | "budget" | "calls">;
 
 function build(options: ClientOptions, shared: Shared): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
     throw invalid("In a browser every visitor can read the API key.", {
-      hint: "Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page only you can open.",
+      hint: 'Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',
     });
   }
   const given = givenSettings(options, shared);
   const settings = new LateSettings(given);
-  const close = async (): Promise<void> => shared.transport.close();
+  const close = async (): Promise<void> => {
+    for (const call of shared.calls) call.end("closed");
+    shared.transport.close();
+  };
   return {
     rerank: createRerank(settings),
     reinforcementFineTuningJobs: createReinforcementFineTuningJobs(settings),
     deployments: createDeployments(settings),
     datasets: createDatasets(settings),
+    request: createRequest(settings),
     withOptions: (changes) => build(merge(options, changes), shared),
     close,
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
+    // What tunerank/openapi-fetch sends through.
+    [encodedCall]: createEncodedCall(settings),
     // What console.log shows: never the key.
     [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(given),
   };
@@ -105,19 +123,23 @@ function shownAs({ baseUrl, accountId }: GivenSettings): string {
   return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
-function transportOf({ fetch, maxConnections = 128, agent }: ClientOptions): Transport {
+function transportOf(options: ClientOptions): Transport {
+  const { fetch, maxConnections = 128, keepAliveMs = defaultKeepAliveMs, agent, proxy } = options;
   checkCallback(fetch, "fetch");
   checkInteger(maxConnections, "maxConnections", 1);
+  checkInteger(keepAliveMs, "keepAliveMs", 0);
   if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
     throw invalid("agent must be an agent of node:http or node:https.");
   }
-  if (fetch === undefined) return createTransport({ maxConnections, agent });
-  if (agent === undefined) return createFetchTransport(fetch);
-  throw invalid("agent has no effect on fetch: pass one of the two.");
+  if (proxy !== undefined) checkProxy(proxy);
+  const ways = Object.entries({ agent, fetch, proxy }).filter(([, way]) => way !== undefined);
+  if (ways.length > 1)
+    throw invalid(`${ways[0]?.[0]} has no effect on ${ways[1]?.[0]}: pass one of the two.`);
+  return fetch ? createFetchTransport(fetch) : createTransport({ maxConnections, keepAliveMs, agent, proxy });
 }
 
 // No `...rest` here: rest objects inherit from Object.prototype.
-function givenSettings(options: ClientOptions, { transport, budget }: Shared): GivenSettings {
+function givenSettings(options: ClientOptions, { transport, budget, calls }: Shared): GivenSettings {
   const { baseUrl, apiKey, accountId } = options;
   const { connectTimeoutMs = defaultConnectTimeoutMs, maxRetries = defaultMaxRetries } = options;
   const allowInsecureHttp = options.allowInsecureHttp === true;
@@ -131,12 +153,20 @@ function givenSettings(options: ClientOptions, { transport, budget }: Shared): G
     connectTimeoutMs: checkDuration(connectTimeoutMs, "connectTimeoutMs"),
     transport,
     budget,
+    calls,
     timeoutMs: checkOptionalDuration(options.timeoutMs, "timeoutMs"),
     attemptTimeoutMs: checkOptionalDuration(options.attemptTimeoutMs, "attemptTimeoutMs"),
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
     headers: checkHeaders(options.headers),
     onAttempt: checkCallback(options.onAttempt, "onAttempt"),
+    log: givenLog(options),
+    logBodies: checkFlag(options.logBodies, "logBodies"),
   };
+}
+
+function givenLog({ logger, logLevel, logBodies }: ClientOptions): Log | false | undefined {
+  if (logger === undefined && logLevel === undefined) return undefined;
+  return logOf({ logger, logBodies }, logLevel ?? "info", "logLevel");
 }
 
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {

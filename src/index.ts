@@ -17,6 +17,7 @@ export {
 export {
   type Attempt,
   isStatusError,
+  type OperationName,
   StatusError,
   type StatusErrorDetails,
   type Target,
@@ -62,13 +63,16 @@ export type {
   ClientOptions,
   FetchLike,
   FetchResponse,
+  LoggerLike,
+  LogLevel,
 } from "./options/options.js";
-export type { CallTrace } from "./platform/tracing.js";
+export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
 export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
 export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
 export type { RankedItem, RerankItemsResponse } from "./wrappers/mergeRankings.js";
 export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
+export type { QueryValue, RequestOptions, ServiceCall, ServiceRequest } from "./wrappers/request.js";
 export type { Rerank } from "./wrappers/rerank.js";
 export type { RerankItems, RerankItemsOptions, RerankItemsPromise } from "./wrappers/rerankItems.js";
 export { throwIfFailed } from "./wrappers/throwIfFailed.js";

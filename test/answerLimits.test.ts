@@ -127,9 +127,8 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 
   // Only the platform sees the encoded bytes of a fetch.
-  test.runIf(options.fetch === undefined)(
-    "encoded bytes that decode to nothing are left at the limit, and the connection is closed",
-    async () => {
+  if (options.fetch === undefined)
+    test("encoded bytes that decode to nothing are left at the limit, and the connection is closed", async () => {
       const members = Buffer.concat(Array.from({ length: 1000 }, () => gzipSync("")));
       let sent = 0;
       const closed = new Promise<void>((resolve) => {
@@ -150,8 +149,7 @@ describe.each(transports)("over $name", ({ options }) => {
       await closed;
       // What the two ends of the connection hold is sent as well.
       expect(sent).toBeLessThan(20 * mebibyte);
-    },
-  );
+    });
 
   test("a few bytes that unpack to a gigabyte take no memory", async () => {
     // One member of gzip, a thousand times: together 1 GiB of spaces.

@@ -5,7 +5,12 @@ import { createTransport } from "../src/platform/web.js";
 const said = ["Failed to fetch", "NetworkError when attempting to fetch resource.", "Load failed"] as const;
 
 function failureOf(): Promise<Error> {
-  const exchange = createTransport({ maxConnections: 1, agent: undefined }).send({
+  const exchange = createTransport({
+    maxConnections: 1,
+    keepAliveMs: 1000,
+    agent: undefined,
+    proxy: undefined,
+  }).send({
     method: "POST",
     url: new URL("https://api.example.com/inference/v1/rerank"),
     headers: {},
@@ -13,7 +18,8 @@ function failureOf(): Promise<Error> {
     maxResponseBytes: 1024,
     freshSocket: false,
     connectTimeoutMs: 1000,
-    lifetime: { connected() {} },
+    timeoutMs: 1000,
+    lifetime: { started() {} },
   });
   return exchange.response.then(
     () => new Error("It was answered."),
@@ -30,7 +36,7 @@ describe.each(said)('a request of which the browser says "%s"', (text) => {
     vi.stubGlobal("document", {});
     const { message } = await failureOf();
     expect(message).toMatch(/^The request failed: [A-Z][\w ]+[a-z]\. The browser does not say why: /);
-    expect(message).toContain("CORS, when the service does not allow the origin of this page");
+    expect(message).toContain("CORS, when the service does not allow this page's origin");
   });
 
   test("does not elsewhere", async () => {

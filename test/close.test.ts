@@ -1,11 +1,20 @@
-import { once } from "node:events";
 import { Agent } from "node:http";
-import { describe, expect, test } from "vitest";
-import type { Client } from "../src/index.js";
-import { connect, operationCalls } from "./support/clients.js";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Client, ClientOptions } from "../src/index.js";
+import { connect as connectAny, failureOf, operationCalls } from "./support/clients.js";
+import { TestClock } from "./support/clock.js";
 import { answer, useCountingServer } from "./support/countingServer.js";
 
 const server = useCountingServer();
+const clock = new TestClock();
+afterEach(() => clock.remove());
+
+// Clients of the same address and options share their sockets; those of another test had perhaps the same port.
+let maxConnections = 1000;
+beforeEach(() => {
+  maxConnections += 1;
+});
+const connect = (url: string, options?: ClientOptions) => connectAny(url, { maxConnections, ...options });
 
 const ways: readonly (readonly [how: string, close: (client: Client) => Promise<void>])[] = [
   ["client.close()", (client) => client.close()],
@@ -25,31 +34,52 @@ describe.each(ways)("over node:http %s", (_how, close) => {
     expect(server.open.size).toBe(0);
   });
 
-  test.each(operationCalls)("lets $operation under way finish, then ends its socket", async ({ call }) => {
+  test.each(operationCalls)("ends $operation under way, and its socket", async ({ call, operation }) => {
     const client = connect(server.url);
-    const held = new Promise<() => void>((resolve) => {
-      server.listen((request, response) => {
-        request.resume().on("end", () => resolve(() => response.end('{"id":"late"}')));
-      });
+    const arrived = new Promise<void>((resolve) => {
+      server.listen((request) => request.resume().on("end", () => resolve()));
     });
-    const running = call(client).withResponse();
-    const reply = await held;
-    await close(client);
-    expect(server.open.size).toBe(1);
+    const running = failureOf(() => call(client));
+    await arrived;
     const closed = server.allClosed();
-    reply();
-    expect((await running).httpStatus).toBe(200);
+    await close(client);
+    const error = await running;
+    expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown", codeSource: "client", operation });
+    expect(error.message).toContain("The client was closed.");
     await closed;
+    expect(server.used).toHaveLength(1);
   });
 
-  test("lets calls that wait for a socket be sent", async () => {
+  test("ends calls that wait for a socket: they are never sent", async () => {
     const client = connect(server.url, { maxConnections: 1 });
-    const calls = Array.from({ length: 5 }, () => rerank(client));
+    const arrived = new Promise<void>((resolve) => {
+      server.listen((request) => request.resume().on("end", () => resolve()));
+    });
+    const calls = Array.from({ length: 5 }, () => failureOf(() => rerank(client)));
+    await arrived;
+    const closed = server.allClosed();
     await close(client);
-    await Promise.all(calls);
-    expect(server.used).toHaveLength(5);
-    expect(server.most).toBe(1);
-    await server.allClosed();
+    const executed = (await Promise.all(calls)).map((error) => error.executed);
+    expect(executed).toEqual(["unknown", "no", "no", "no", "no"]);
+    await closed;
+    expect(server.used).toHaveLength(1);
+  });
+
+  test("ends a call that waits to be repeated, at once", async () => {
+    server.listen((_request, response) => {
+      response.writeHead(503, { "retry-after": "20", "content-type": "application/json" });
+      response.end('{"code":"UNAVAILABLE"}');
+    });
+    let tell = () => {};
+    const attempted = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    const client = connect(server.url, { maxRetries: 2, onAttempt: () => tell() });
+    const running = failureOf(() => rerank(client));
+    await attempted;
+    await close(client);
+    expect(await running).toMatchObject({ code: "CANCELLED" });
+    expect(server.used).toHaveLength(1);
   });
 
   test.each(operationCalls)("leaves a client that can still be used for $operation", async ({ call }) => {
@@ -83,14 +113,62 @@ describe.each(ways)("over node:http %s", (_how, close) => {
     await closed;
   });
 
-  test("leaves the sockets of other clients alone", async () => {
+  test("leaves the sockets that another client uses; they end with the last", async () => {
     const [one, other] = [connect(server.url), connect(server.url)];
     await rerank(one);
     await rerank(other);
-    const [first] = server.open;
-    await Promise.all([first && once(first, "close"), close(one)]);
+    await close(one);
     await rerank(other);
+    expect(server.used).toEqual([1, 1, 1]);
+    const closed = server.allClosed();
+    await close(other);
+    await closed;
+  });
+
+  test("leaves the sockets that others share since its own have all expired", async () => {
+    clock.install();
+    const [one, other, third] = [connect(server.url), connect(server.url), connect(server.url)];
+    await rerank(one);
+    const expired = server.allClosed();
+    // Once for the socket, once for what held it.
+    clock.pass(5_000);
+    await expired;
+    clock.pass(5_000);
+    await rerank(other);
+    await close(one);
+    await rerank(third);
     expect(server.used).toEqual([1, 2, 2]);
+    await close(other);
+    await close(third);
+  });
+
+  test("leaves the calls of another client alone", async () => {
+    const [one, other] = [connect(server.url), connect(server.url)];
+    await rerank(one);
+    const held = new Promise<() => void>((resolve) => {
+      server.listen((request, response) => {
+        request.resume().on("end", () => resolve(() => response.end('{"id":"late"}')));
+      });
+    });
+    const running = rerank(other).withResponse();
+    const reply = await held;
+    await close(one);
+    reply();
+    expect((await running).httpStatus).toBe(200);
+  });
+
+  test("does not count a client that was closed before, or never called", async () => {
+    const clients = Array.from({ length: 3 }, () => connect(server.url));
+    const [one, other] = clients as [Client, Client, Client];
+    await rerank(one);
+    await rerank(other);
+    await close(one);
+    await close(one);
+    await rerank(other);
+    expect(server.used).toEqual([1, 1, 1]);
+    const closed = server.allClosed();
+    await close(other);
+    await closed;
   });
 
   test("leaves an agent of the caller's to its owner", async () => {
@@ -118,7 +196,7 @@ test("over node:http a socket ends with the block of an await using", async () =
   await server.allClosed();
 });
 
-test("over fetch neither changes anything: its sockets are the platform's", async () => {
+test("over fetch close ends the client's calls, and leaves the platform its sockets", async () => {
   const client = connect(server.url, { fetch: globalThis.fetch });
   await rerank(client);
   for (const [, close] of ways) {
@@ -126,4 +204,9 @@ test("over fetch neither changes anything: its sockets are the platform's", asyn
     await rerank(client);
   }
   expect(server.used).toHaveLength(3);
+  const arrived = new Promise<void>((resolve) => server.listen(() => resolve()));
+  const running = failureOf(() => rerank(client));
+  await arrived;
+  await client.close();
+  expect(await running).toMatchObject({ code: "CANCELLED", executed: "unknown" });
 });

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
 import { exitCodeOf } from "../src/cli/exitCodes.js";
-import { codes } from "../src/generated/contract.js";
+import { httpStatuses } from "../src/generated/contract.js";
 import { canaryKey } from "./support/canary.js";
-import { outcomeOf, start, tunerank } from "./support/commandLine.js";
+import { tunerank } from "./support/commandLine.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
 const server = useRecordingServer();
 
 test("each code of the service has its exit code, a line on stderr and a hint", async () => {
-  const failures = Object.keys(codes).filter((code) => code !== "OK");
+  const failures = Object.keys(httpStatuses).filter((code) => code !== "OK");
   const outcomes = failures.map(async (code) => {
     server.reply(({ url }) => {
-      const asked = /deployments\/(.*):scale/.exec(url)?.[1] as keyof typeof codes;
+      const asked = /deployments\/(.*):scale/.exec(url)?.[1] as keyof typeof httpStatuses;
       return {
-        status: codes[asked].httpStatus,
+        status: httpStatuses[asked],
         json: { error: { code: asked, message: `It is ${asked}.` } },
       };
     });
@@ -140,34 +140,6 @@ test.each([
   const { exitCode, stderr } = await tunerank(["scale", "prod", "1"], surroundings);
   expect(exitCode).toBe(2);
   expect(stderr).toMatch(`tunerank: ${variable} is not set, and ${option} is not given.\n`);
-});
-
-test.each([
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-  ["SIGHUP", 129],
-] as const)("%s ends a call with exit code %i and says whether it may have run", async (signal, expected) => {
-  server.reply(() => undefined);
-  const child = start(["resume", "job-1"], { baseUrl: server.url });
-  const outcome = outcomeOf(child);
-  await server.received();
-  child.kill(signal);
-  const { exitCode, stderr } = await outcome;
-  expect(exitCode).toBe(expected);
-  expect(stderr).toMatch(
-    /^tunerank: \[CANCELLED\] The caller aborted the call\.\nThe operation may have run\. The job may have been resumed/,
-  );
-});
-
-test("Ctrl-C before anything is sent says so", async () => {
-  const child = start(["rerank", "--query", "q", "-"], { baseUrl: server.url, openInput: true });
-  const outcome = outcomeOf(child);
-  // More than a pipe holds: once it is written, the command has begun to read.
-  await new Promise((resolve) => child.stdin?.write("a line\n".repeat(100_000), resolve));
-  child.kill("SIGINT");
-  const { exitCode, stderr } = await outcome;
-  expect([exitCode, stderr]).toEqual([130, "Cancelled before anything was sent.\n"]);
-  expect(server.connections).toBe(0);
 });
 
 // Wherever a key may land by mistake.

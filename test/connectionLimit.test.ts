@@ -1,5 +1,8 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
+import { countClientSockets } from "./support/clientSockets.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
 import { answer, useCountingServer } from "./support/countingServer.js";
@@ -24,11 +27,12 @@ function holdAnswers(count: number): { held: ServerResponse[]; arrived: Promise<
 test.each([1, 3, 16])(
   "over node:http at most %i sockets are open at once, and all calls are answered",
   async (maxConnections) => {
+    const sockets = countClientSockets();
     const client = connect(server.url, { maxConnections });
     const calls = Array.from({ length: 25 }, () => operationCalls.map(({ call }) => call(client))).flat();
     await Promise.all(calls);
     expect(server.used).toHaveLength(100);
-    expect(server.most).toBe(maxConnections);
+    expect(sockets.most).toBe(maxConnections);
   },
 );
 
@@ -54,9 +58,40 @@ test("over node:http clients made with withOptions share one limit", async () =>
   expect(server.most).toBe(2);
 });
 
-test("over node:http clients created apart share nothing", async () => {
-  for (const client of [connect(server.url), connect(server.url)]) await client.deployments.scale("prod", 1);
-  expect(server.used).toEqual([1, 2]);
+test("over node:http clients created apart share one limit and their sockets", async () => {
+  const clients = Array.from({ length: 5 }, () => connect(server.url, { maxConnections: 2 }));
+  await Promise.all(
+    clients.flatMap((one) => Array.from({ length: 3 }, () => one.deployments.scale("prod", 1))),
+  );
+  expect(server.used).toHaveLength(15);
+  expect(server.connections).toBe(2);
+});
+
+test("over node:http clients with other options of the connection share nothing", async () => {
+  const options = [{}, { maxConnections: 2 }, { keepAliveMs: 2_000 }];
+  for (const one of options) await connect(server.url, one).deployments.scale("prod", 1);
+  expect(server.used).toEqual([1, 2, 3]);
+});
+
+test("over node:http a call that waits keeps the asynchronous context in which it was made", async () => {
+  const { held, arrived } = holdAnswers(1);
+  const client = connect(server.url, { maxConnections: 1 });
+  const first = client.deployments.scale("first", 1);
+  await arrived;
+  const contexts: unknown[] = [];
+  const storage = new AsyncLocalStorage<string>();
+  const note = () => contexts.push(storage.getStore());
+  // What OpenTelemetry reads when a request is made.
+  subscribe("http.client.request.start", note);
+  try {
+    const second = storage.run("second", () => client.deployments.scale("second", 1));
+    server.listen(answer);
+    held[0]?.end("{}");
+    await Promise.all([first, second]);
+    expect(contexts).toEqual(["second"]);
+  } finally {
+    unsubscribe("http.client.request.start", note);
+  }
 });
 
 test.each(operationCalls)(

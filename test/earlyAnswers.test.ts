@@ -87,7 +87,8 @@ test.each(followed)(
       response.write("{}");
     });
     const client = connect(server.url, options);
-    const running = failureOf(() => client.datasets.upload("reviews", source(), { name: "train.jsonl" }));
+    const upload = { name: "train.jsonl", timeoutMs: 5_000 };
+    const running = failureOf(() => client.datasets.upload("reviews", source(), upload));
     // As long as an answered upload may stand still; a fetch function does not tell what was sent.
     if (name === "node:http") await clock.passWhenWaiting(1_000);
     const error = await running;
@@ -111,6 +112,31 @@ test.each(sources)(
       });
     });
     const upload = { name: "train.jsonl" };
+    const stored = await connect(server.url).datasets.upload("reviews", source(), upload);
+    expect(stored).toEqual({ id: "file-1" });
+    expect(await received).toBeGreaterThan(size);
+  },
+);
+
+// A slow link takes nothing for seconds, then all that its buffers have room for.
+const step = 4 * 1024 * 1024;
+test.each(sources)(
+  "a large upload of %s that is accepted at once, then taken slowly, succeeds",
+  async (_what, source) => {
+    const received = new Promise<number>((resolve) => {
+      server.listen(async (request, response) => {
+        response.writeHead(200, { "content-type": "application/json" }).write('{"id":"file-1"}');
+        response.end();
+        let bytes = 0;
+        for await (const { length } of request) {
+          // By then the client has the answer, and waits.
+          if ((bytes % step) + length > step && bytes > step) clock.pass(1_500);
+          bytes += length;
+        }
+        resolve(bytes);
+      });
+    });
+    const upload = { name: "train.jsonl", timeoutMs: 500_000 };
     const stored = await connect(server.url).datasets.upload("reviews", source(), upload);
     expect(stored).toEqual({ id: "file-1" });
     expect(await received).toBeGreaterThan(size);

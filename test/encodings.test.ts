@@ -1,10 +1,13 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
+import { useCountingServer } from "./support/countingServer.js";
 import { type Reply, useRecordingServer } from "./support/recordingServer.js";
 import { withHint } from "./support/withHint.js";
 
 const server = useRecordingServer();
+// Numbers the sockets, of which none is shared with another test.
+const counting = useCountingServer();
 
 // Long enough to be spread over many reads, and text that is cut in half when it is split between bytes.
 const documents = Array.from({ length: 2_000 }, (_, index) => `Straße №${index} — 東京 🚄`);
@@ -109,10 +112,12 @@ describe.each(transports)("over $name", ({ options }) => {
 test.each([...encodings, ["deflate", (text: string) => deflateRawSync(text)] as const])(
   "over node:http an answer encoded with %s leaves its socket for the next call",
   async (encoding, encode) => {
-    server.reply(encoded(encoding, encode(text)));
-    const client = connect(server.url, { maxConnections: 1 });
+    counting.listen((_request, response) => {
+      response.writeHead(200, { "content-encoding": encoding }).end(encode(text));
+    });
+    const client = connect(counting.url, { maxConnections: 1 });
     for (let call = 0; call < 3; call++) expect(await client.rerank({ query: "q", documents })).toEqual(json);
-    expect(server.connections).toBe(1);
+    expect(counting.used).toEqual([1, 1, 1]);
   },
 );
 

@@ -131,7 +131,7 @@ test("TUNERANK_RERANK_MODEL is the model of a rerank that names none", async () 
 
 test.each([
   ["TUNERANK_BASE_URL", "api.example.com", "is not an absolute URL such as https://api.example.com."],
-  ["TUNERANK_API_KEY", "a key", "has a character that a key cannot have"],
+  ["TUNERANK_API_KEY", "a key", "has a space, a line break, a character outside ASCII"],
   ["TUNERANK_ACCOUNT_ID", "accounts/acme", 'contains "/"'],
   ["TUNERANK_RERANK_MODEL", "modèle", "must be printable ASCII text."],
 ])("a malformed %s waits for the first call, which names the variable", async (variable, value, problem) => {

@@ -87,11 +87,11 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 
   test.each(["", " \r\n", "\uFEFF"])(
-    "an empty body (%j) leaves the status and the code's meaning",
+    "an empty body (%j) leaves the status, and the code's hint",
     async (text) => {
       const error = await failure({ status: 404, text });
       expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status", inferred: false });
-      expect(error.message).toBe(withHint("[NOT_FOUND] requested entity not found (HTTP 404)", error));
+      expect(error.message).toBe(withHint("[NOT_FOUND] HTTP 404 without a message.", error));
       expect(error.body).toBeUndefined();
     },
   );

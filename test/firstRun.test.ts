@@ -38,14 +38,14 @@ test("no key", async () => {
 test("a base URL that is none", () => {
   expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "api.example.com" })))).toEqual([
     "[INVALID_ARGUMENT] baseUrl is not an absolute URL such as https://api.example.com.",
-    "Correct the argument; the same call will fail again.",
+    "Correct the argument.",
   ]);
 });
 
 test("plain http to another machine", () => {
   expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "http://api.example.com" })))).toEqual([
-    "[INVALID_ARGUMENT] baseUrl is plain http to another machine, which would send the key unencrypted.",
-    "Use https, or pass allowInsecureHttp: true where the network itself is trusted.",
+    "[INVALID_ARGUMENT] baseUrl is plain http to another machine: the key would go unencrypted.",
+    "Use https, or pass allowInsecureHttp: true in a trusted network.",
   ]);
 });
 
@@ -53,7 +53,7 @@ test("a full resource name where an id belongs", async () => {
   const call = () => connect(unsent).deployments.scale("accounts/acme/deployments/prod", 1);
   expect(advice(await failureOf(call))).toEqual([
     '[INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
-    "Correct the argument; the same call will fail again.",
+    "Correct the argument.",
   ]);
 });
 
@@ -61,14 +61,14 @@ test("a file that is not there", async () => {
   const file = path.join(folder, "nowhere.jsonl");
   expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
     `[INVALID_ARGUMENT] file ${JSON.stringify(file)} does not exist (looked for in ${JSON.stringify(process.cwd())}).`,
-    "Correct the argument; the same call will fail again.",
+    "Correct the argument.",
   ]);
 });
 
 test("a folder instead of a file", async () => {
   expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", folder)))).toEqual([
     `[INVALID_ARGUMENT] file ${JSON.stringify(folder)} is a folder: pass the path of one file.`,
-    "Correct the argument; the same call will fail again.",
+    "Correct the argument.",
   ]);
 });
 
@@ -80,7 +80,7 @@ test.skipIf(process.platform === "win32")("a file this user may not read", async
   const call = () => connect(unsent).datasets.upload("reviews", file);
   expect(advice(await asNobody(() => failureOf(call)))).toEqual([
     `[INVALID_ARGUMENT] file ${JSON.stringify(file)} may not be read by this user.`,
-    "Correct the argument; the same call will fail again.",
+    "Correct the argument.",
   ]);
 });
 
@@ -108,7 +108,7 @@ test("a mock that is not running", async () => {
   const call = () => connect(`http://127.0.0.1:${port}`).rerank({ query: "q", documents: ["d"] });
   expect(advice(await failureOf(call))).toEqual([
     `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}.`,
-    "Nothing listens at this address: check baseUrl, and that the server or the mock is running. The retries that maxRetries and this kind of failure allow are used up.",
+    "Nothing listens there: check baseUrl, and that the server runs. The retries that maxRetries and this kind of failure allow are used up.",
   ]);
 });
 

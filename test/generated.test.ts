@@ -44,8 +44,7 @@ test("a new optional boolean of a rerank is typed, checked and sent once the con
   server.reply({ json: { data: [] } });
   expect(await runScript(script, { URL: server.url }, { project: copy.folder })).toEqual({
     exitCode: 0,
-    stdout:
-      "[INVALID_ARGUMENT] new_flag must be true or false when given. Correct the argument; the same call will fail again.\n",
+    stdout: "[INVALID_ARGUMENT] new_flag must be true or false when given. Correct the argument.\n",
     stderr: "",
   });
   expect(server.requests.map(({ body }) => JSON.parse(body.toString()))).toEqual([

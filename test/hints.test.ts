@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { codeOfHttpStatus } from "../src/call/httpStatus.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
-import { codes, type OperationId, operations } from "../src/generated/contract.js";
+import { httpStatuses, type OperationId, operations } from "../src/generated/contract.js";
 import type { StatusCode } from "../src/index.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
@@ -15,16 +15,16 @@ const remedies: readonly (readonly [status: number, remedy: RegExp])[] = [
   [401, /Check apiKey or TUNERANK_API_KEY/],
   [402, /billing/],
   [403, /lacks this permission/],
-  [406, /check baseUrl/],
+  [406, /Check that baseUrl is the service itself/],
   [410, /gone: use another id/],
   [411, /pass size, or a path, a Blob or bytes/],
-  [413, /fewer or shorter documents .* upload-endpoint operation/],
+  [413, /fewer documents .* upload-endpoint operation/],
   [414, /a shorter id or base URL/],
-  [415, /the media type of a file/],
-  [417, /headers of your own/],
+  [415, /the media type of the file/],
+  [417, /leave out your own headers/],
   [421, /check baseUrl and the proxies/],
   [424, /that this one depends on failed/],
-  [426, /begins with https/],
+  [426, /check scheme and port of baseUrl/],
   [428, /If-Match/],
   [431, /shorter headers, or a shorter key/],
   [451, /legal reasons/],
@@ -42,7 +42,9 @@ describe.each(transports)("over $name", ({ options }) => {
     server.reply({ status: 511, text: "" });
     const client = connect(server.url, options);
     const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
-    expect(error.hint).toMatch(/sign in first.* Repeating this call is safe\.$/);
+    expect(error.hint).toMatch(
+      /sign in first.* Repeating this call is safe\. It was not retried: it would most likely fail again\.$/,
+    );
   });
 
   const page = `<!DOCTYPE html>\n<html><head><style>p > b { color: red }</style></head>
@@ -55,11 +57,7 @@ describe.each(transports)("over $name", ({ options }) => {
     ["its title", titled, "403 Forbidden."],
     ["its words without a last tag cut in half", `<p>Blocked</p><a href="https://example.com`, "Blocked."],
     ["the words of XML", "<?xml version='1.0'?><Error><Code>Denied</Code></Error>", "Denied."],
-    [
-      "the code's meaning where it has no words",
-      "<html><body><img></body></html>",
-      "caller lacks permission (HTTP 403).",
-    ],
+    ["its status where it has no words", "<html><body><img></body></html>", "HTTP 403 without a message."],
     ["at most 200 characters", `<p>${"word ".repeat(1000)}</p>`, `${"word ".repeat(40).trimEnd()}.`],
   ])("a page as an error body gives %s", async (_what, text, message) => {
     server.reply({ status: 403, text });
@@ -93,7 +91,7 @@ test("407 names the proxy, and a fresh key is not asked for", async () => {
     inferred: true,
     notRetried: "refused",
   });
-  expect(error.hint).toMatch(/^A proxy on the way wants a user name and password/);
+  expect(error.hint).toMatch(/^A proxy wants a user name and password of its own/);
   expect(error.hint).not.toContain("TUNERANK_API_KEY");
   expect(asked).toBe(1);
 });
@@ -138,7 +136,7 @@ const reasons: readonly NotRetried[] = [
 
 test("no hint of a call that is safe to repeat says that it is not", () => {
   for (const operation of Object.keys(operations) as OperationId[]) {
-    for (const code of Object.keys(codes).filter((name) => name !== "OK") as StatusCode[]) {
+    for (const code of Object.keys(httpStatuses).filter((name) => name !== "OK") as StatusCode[]) {
       const hint = hintFor({ code, executed: "unknown", operation });
       expect(hint.includes("is safe")).toBe(operations[operation].retrySafe);
     }

@@ -1,7 +1,5 @@
-import path from "node:path";
-import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { root } from "./support/project.js";
+import { type Hover, openEditor } from "./support/editor.js";
 
 // What somebody writes in an editor; /**/ stands where the pointer is.
 const source = `
@@ -16,44 +14,13 @@ job./*state*/state;
 job./*trainingConfig*/trainingConfig?./*lrScheduler*/lrScheduler?./*cosine*/cosine;
 job./*acceleratorSeconds*/acceleratorSeconds;
 job./*chunkSize*/chunkSize;
+await client.rerank.items(/*items*/"q", ["a"], { text: (item) => item });
 `;
 
-const file = path.join(root, "hovered.ts");
-const { options } = ts.parseJsonConfigFileContent(
-  ts.readConfigFile(path.join(root, "tsconfig.json"), ts.sys.readFile).config,
-  ts.sys,
-  root,
-);
-const service = ts.createLanguageService({
-  // Node's types would take most of the time.
-  getCompilationSettings: () => ({ ...options, types: [] }),
-  getCurrentDirectory: () => root,
-  getDefaultLibFileName: ts.getDefaultLibFilePath,
-  getScriptFileNames: () => [file],
-  getScriptVersion: () => "1",
-  getScriptSnapshot: (name) => {
-    const text = name === file ? source : ts.sys.readFile(name);
-    return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
-  },
-  fileExists: (name) => name === file || ts.sys.fileExists(name),
-  readFile: ts.sys.readFile,
-  readDirectory: ts.sys.readDirectory,
-  directoryExists: ts.sys.directoryExists,
-  getDirectories: ts.sys.getDirectories,
-});
-
-interface Hover {
-  readonly text: string;
-  readonly about: string;
-}
+const editor = openEditor(source);
 
 function hoverOver(mark: string): Hover {
-  const found = service.getQuickInfoAtPosition(file, source.indexOf(`/*${mark}*/`) + mark.length + 4);
-  const tags = found?.tags?.map(({ name, text }) => `@${name} ${ts.displayPartsToString(text)}`) ?? [];
-  return {
-    text: ts.displayPartsToString(found?.displayParts),
-    about: [ts.displayPartsToString(found?.documentation), ...tags].join("\n"),
-  };
+  return editor.hover(editor.file, source.indexOf(`/*${mark}*/`) + mark.length + 4);
 }
 
 describe("an editor shows, hovering over", () => {
@@ -91,7 +58,14 @@ describe("an editor shows, hovering over", () => {
   });
 });
 
+test("an editor shows, as rerank.items is called, its text, an example and its parameters", () => {
+  const shown = editor.signature(source.indexOf("items(/*items*/") + "items(".length);
+  expect(shown?.about).toMatch(/^Ranks things of any kind by a text of each: /);
+  expect(shown?.about).toContain("@example const best = await client.rerank.items(");
+  expect(shown?.parameters.map(({ name }) => name)).toEqual(["query", "items", "options"]);
+  expect(shown?.parameters[1]?.about).toBe("The things to rank, of any type.");
+});
+
 test("the hovered source has no errors", () => {
-  const problems = [...service.getSyntacticDiagnostics(file), ...service.getSemanticDiagnostics(file)];
-  expect(problems.map(({ messageText }) => messageText)).toEqual([]);
+  expect(editor.problems()).toEqual([]);
 });

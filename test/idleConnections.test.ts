@@ -1,118 +1,134 @@
 import { once } from "node:events";
+import { Agent, type RequestListener } from "node:http";
 import { describe, expect, test } from "vitest";
-import type { Client } from "../src/index.js";
-import { countClientSockets } from "./support/clientSockets.js";
-import { connect, failureOf, operationCalls } from "./support/clients.js";
+import type { ClientOptions } from "../src/index.js";
+import { connect, thrownBy } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
-import { answer, CountingServer } from "./support/countingServer.js";
+import { answer, useCountingServer } from "./support/countingServer.js";
+import { turns } from "./support/turns.js";
 
-// A server may close an idle connection just as the next request goes out. What may not be repeated therefore
-// never goes out on a connection that was idle for a second.
-const staleMs = 1_100;
+const server = useCountingServer();
 const clock = useTestClock();
-const unrepeatable = operationCalls.filter(({ operation }) => /^(resume|upload)/.test(operation));
-const repeatable = operationCalls.filter(({ operation }) => /^(rerank|scale)/.test(operation));
+const rerank = { query: "q", documents: ["d"] };
 
-async function withServer(use: (server: CountingServer, client: Client) => Promise<void>): Promise<void> {
-  const server = await new CountingServer().start();
-  try {
-    await use(server, connect(server.url));
-  } finally {
-    await server.close();
+/** Milliseconds until the client ends its one socket, after one call; at most ten seconds are waited for. */
+async function idleTime(options: ClientOptions): Promise<number> {
+  const client = connect(server.url, options);
+  await client.rerank(rerank);
+  const answered = clock.now;
+  const [socket] = server.open;
+  while (socket && server.open.has(socket) && clock.now < answered + 10_000) {
+    clock.pass(10);
+    await turns(2);
   }
+  return clock.now - answered;
 }
 
-const rerank = (client: Client) => client.rerank({ query: "q", documents: ["d"] });
+/** Answers with the time for which the server keeps its connections. */
+const announcing =
+  (seconds: number): RequestListener =>
+  (request, response) => {
+    response.setHeader("connection", "keep-alive").setHeader("keep-alive", `timeout=${seconds}`);
+    answer(request, response);
+  };
 
-describe("over node:http", () => {
-  test.each(unrepeatable)("$operation leaves a socket that was idle for a second, and ends it", ({ call }) =>
-    withServer(async (server, client) => {
-      await call(client);
-      await call(client);
+describe("over node:http an idle socket", () => {
+  test("ends after four to five seconds", async () => {
+    const ms = await idleTime({});
+    expect(ms).toBeGreaterThanOrEqual(4_000);
+    expect(ms).toBeLessThan(5_100);
+  });
+
+  test("ends after keepAliveMs", async () => {
+    const ms = await idleTime({ keepAliveMs: 400 });
+    expect(ms).toBeGreaterThanOrEqual(400);
+    expect(ms).toBeLessThan(550);
+  });
+
+  test("ends after keepAliveMs although the server announced more", async () => {
+    server.listen(announcing(60));
+    expect(await idleTime({ keepAliveMs: 400 })).toBeLessThan(550);
+  });
+
+  test("is used again until then", async () => {
+    const client = connect(server.url);
+    for (let i = 0; i < 4; i++) {
+      await client.rerank(rerank);
+      clock.pass(3_900);
+    }
+    expect(server.used).toEqual([1, 1, 1, 1]);
+  });
+
+  test("is not used again after that, even before it is ended", async () => {
+    const client = connect(server.url);
+    await client.rerank(rerank);
+    clock.now += 4_001;
+    await client.rerank(rerank);
+    await client.rerank(rerank);
+    expect(server.used).toEqual([1, 2, 2]);
+  });
+
+  test("with keepAliveMs 0 is not kept at all", async () => {
+    const client = connect(server.url, { keepAliveMs: 0 });
+    for (let i = 0; i < 3; i++) await client.rerank(rerank);
+    expect(server.used).toEqual([1, 2, 3]);
+  });
+
+  test("is not used again in the last second that the server announced for it", async () => {
+    server.listen(announcing(3));
+    const client = connect(server.url);
+    await client.rerank(rerank);
+    clock.pass(1_900);
+    await client.rerank(rerank);
+    clock.pass(2_100);
+    await client.rerank(rerank);
+    expect(server.used).toEqual([1, 1, 2]);
+  });
+
+  test("of an agent of the caller's is kept as its owner wants it", async () => {
+    const agent = new Agent({ keepAlive: true });
+    try {
+      const client = connect(server.url, { agent, keepAliveMs: 100 });
+      await client.rerank(rerank);
+      clock.pass(60_000);
+      await client.rerank(rerank);
       expect(server.used).toEqual([1, 1]);
-      const [first] = server.open;
-      clock.pass(staleMs);
-      await call(client);
-      expect(server.used).toEqual([1, 1, 2]);
-      if (first?.destroyed === false) await once(first, "close");
-      await call(client);
-      expect(server.used).toEqual([1, 1, 2, 2]);
-    }),
-  );
+    } finally {
+      agent.destroy();
+    }
+  });
 
-  test.each(repeatable)("$operation uses a socket again, however long it was idle", ({ call }) =>
-    withServer(async (server, client) => {
-      await call(client);
-      clock.pass(staleMs);
-      await call(client);
-      expect(server.used).toEqual([1, 1]);
-    }),
-  );
+  test("is one for six hundred forgotten clients, and ends like any other", async () => {
+    for (let i = 0; i < 600; i++) await connect(server.url).rerank(rerank);
+    expect(server.used).toHaveLength(600);
+    expect(server.connections).toBe(1);
+    const closed = server.allClosed();
+    clock.pass(5_000);
+    await closed;
+    // Such a client is still of use.
+    await connect(server.url).rerank(rerank);
+    expect(server.connections).toBe(2);
+  });
 
-  test.each(unrepeatable)("$operation uses a socket that another call just used", ({ call }) =>
-    withServer(async (server, client) => {
-      await rerank(client);
-      clock.pass(staleMs);
-      await rerank(client);
-      await call(client);
-      expect(server.used).toEqual([1, 1, 1]);
-    }),
-  );
+  test("that the server ended is not used again", async () => {
+    const client = connect(server.url);
+    await client.rerank(rerank);
+    const [first] = server.open;
+    first?.end();
+    if (first) await once(first, "close");
+    await client.rerank(rerank);
+    expect(server.used).toEqual([1, 2]);
+  });
+});
 
-  test.each(unrepeatable)("$operation among many stale sockets takes a new one", ({ call }) =>
-    withServer(async (server, client) => {
-      await Promise.all(Array.from({ length: 5 }, () => rerank(client)));
-      expect(server.open.size).toBe(5);
-      clock.pass(staleMs);
-      await call(client);
-      expect(server.used.at(-1)).toBe(6);
-      expect(server.connections).toBe(6);
-    }),
-  );
+test.each([[-1], [1.5], ["5000"], [Number.NaN], [null]])("keepAliveMs %j is refused", (keepAliveMs) => {
+  const error = thrownBy(() => connect("http://127.0.0.1:1", { keepAliveMs } as ClientOptions));
+  expect(error.message).toContain("keepAliveMs");
+  expect(error.executed).toBe("no");
+});
 
-  test.each(unrepeatable)("$operation among stale sockets stays within maxConnections", ({ call }) =>
-    withServer(async (server) => {
-      const client = connect(server.url, { maxConnections: 3 });
-      // The server may take a new connection before it learns that an old one ended.
-      const sockets = countClientSockets();
-      await Promise.all(Array.from({ length: 3 }, () => rerank(client)));
-      clock.pass(staleMs);
-      await Promise.all(Array.from({ length: 9 }, () => call(client)));
-      expect(server.used.slice(3).every((connection) => connection > 3)).toBe(true);
-      expect(sockets.most).toBe(3);
-    }),
-  );
-
-  test.each(unrepeatable)(
-    "$operation is not failed by a server that ends what is idle for a second",
-    ({ call }) =>
-      withServer(async (server, client) => {
-        // The worst a server can do: it ends the connection just as the next request arrives.
-        const lastUse = new WeakMap<object, number>();
-        server.listen((request, response) => {
-          const { socket } = request;
-          if (performance.now() - (lastUse.get(socket) ?? Number.POSITIVE_INFINITY) > 1_000) socket.destroy();
-          else answer(request, response);
-          response.on("finish", () => lastUse.set(socket, performance.now()));
-        });
-        await call(client);
-        clock.pass(staleMs);
-        await call(client);
-        clock.pass(staleMs);
-        // It does so indeed: this call takes the socket, and one that may be repeated must be.
-        const error = await failureOf(() => rerank(client));
-        expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
-      }),
-  );
-
-  test.each(unrepeatable)("$operation takes a new socket after the server ended the idle one", ({ call }) =>
-    withServer(async (server, client) => {
-      await call(client);
-      const ended = server.allClosed();
-      for (const socket of server.open) socket.end();
-      await ended;
-      await call(client);
-      expect(server.used).toEqual([1, 2]);
-    }),
-  );
+test("keepAliveMs belongs to the connections, which withOptions cannot change", () => {
+  const client = connect("http://127.0.0.1:1");
+  const error = thrownBy(() => client.withOptions({ keepAliveMs: 1 } as object));
+  expect(error.message).toContain("keepAliveMs");
 });

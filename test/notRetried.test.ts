@@ -75,7 +75,7 @@ describe.each(transports)("over $name", ({ options }) => {
     async ({ operation, call }) => {
       const error = await failureOf(() => call(retrying(), { timeoutMs: -1 }));
       expect(error).toMatchObject({ operation, executedBecause: "nothing-sent", attempts: [] });
-      expectReason(error, "refused", /Use a value within the range/);
+      expectReason(error, "refused", /Use a value in the allowed range/);
       expect(error).not.toHaveProperty("path");
       expect(server.requests).toEqual([]);
     },

@@ -85,7 +85,8 @@ describe.each(transports)("over $name", ({ name, options }) => {
 });
 
 test("over node:http a client and those made of it share their connections", async () => {
-  const client = connect(server.url);
+  // With the default it would share those of the tests before, too.
+  const client = connect(server.url, { maxConnections: 7 });
   await client.rerank({ query: "q", documents: ["d"] });
   await client.withOptions({ timeoutMs: 5_000 }).rerank({ query: "q", documents: ["d"] });
   expect(server.requests).toHaveLength(2);

@@ -3,6 +3,7 @@ import { budget, type RetryEvent } from "../src/call/decisions.js";
 import { eventOfFailure } from "../src/call/failure.js";
 import { columnOf, decideRetry, isRepeatable, type RetryInput } from "../src/call/retry.js";
 import type { OperationId } from "../src/index.js";
+import { transientCodes } from "./support/transientCodes.js";
 
 const usual: RetryInput = {
   operation: "rerankDocuments",
@@ -185,15 +186,18 @@ describe("nothing is repeated", () => {
 
 describe("a request without a whole answer", () => {
   test.each([
-    ["connect", "network", "ECONNREFUSED", "neverConnected"],
-    ["connect", "network", "EHOSTUNREACH", "neverConnected"],
-    ["connect", "network", "ENETUNREACH", "neverConnected"],
-    ["connect", "network", "EAI_AGAIN", "neverConnected"],
     ["connect", "network", "ENOTFOUND", "nameNotFound"],
     ["connect", "network", "DEPTH_ZERO_SELF_SIGNED_CERT", "tlsFailure"],
+    ["connect", "network", "CERT_HAS_EXPIRED", "tlsFailure"],
+    ["connect", "network", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "tlsFailure"],
+    ["connect", "network", "ERR_TLS_CERT_ALTNAME_INVALID", "tlsFailure"],
+    ["connect", "network", "ERR_SSL_WRONG_VERSION_NUMBER", "tlsFailure"],
     ["connect", "network", "EPROTO", "tlsFailure"],
-    ["connect", "network", "ERR_ECONNREFUSED", "tlsFailure"],
-    ["connect", "network", "ECONNREFUSED_ALL", "tlsFailure"],
+    ["connect", "network", "EACCES", "tlsFailure"],
+    ["connect", "network", "EPROTOTYPE", "neverConnected"],
+    ["connect", "network", "MY_CERT_", "neverConnected"],
+    ["connect", "network", "", "neverConnected"],
+    ["connect", "attempt-timeout", "", "neverConnected"],
     ["connect", "connect-timeout", "", "neverConnected"],
     ["send", "network", "ECONNRESET", "connectionLost"],
     ["headers", "network", "ECONNRESET", "connectionLost"],
@@ -204,5 +208,12 @@ describe("a request without a whole answer", () => {
     ["send", "source", "", "ended"],
   ] as const)("in phase %s by %s %s is %s", (phase, reason, networkCode, event) => {
     expect(eventOfFailure(phase, reason, networkCode)).toBe(event);
+  });
+
+  test.each(transientCodes)("by %s counts by its phase", (networkCode) => {
+    expect(eventOfFailure("connect", "network", networkCode)).toBe("neverConnected");
+    expect(eventOfFailure("send", "network", networkCode)).toBe("connectionLost");
+    expect(eventOfFailure("headers", "network", networkCode)).toBe("connectionLost");
+    expect(eventOfFailure("body", "network", networkCode)).toBe("bodyLost");
   });
 });

@@ -69,6 +69,19 @@ describe.each(transports)("over $name", ({ options }) => {
       expect(server.requests).toHaveLength(2);
     });
 
+    test("is not repeated early by a timer that fires early", async () => {
+      const asked: Reply = { ...unavailable, headers: { "retry-after-ms": "400" } };
+      server.reply(inTurn(asked, done));
+      clock.shortenNext(400, 399);
+      const running = call(retrying());
+      await clock.passWhenWaiting(399);
+      await turns();
+      expect(server.requests).toHaveLength(1);
+      await clock.passWhenWaiting(1);
+      await running;
+      expect(server.requests).toHaveLength(2);
+    });
+
     test("ends an attempt after attemptTimeoutMs, and repeats it where that is safe", async () => {
       server.reply(inTurn(silence, done));
       const running = call(retrying(), { attemptTimeoutMs: 300 });

@@ -29,18 +29,29 @@ function environment(baseUrl: string): Record<string, string> {
 }
 
 // As vitest is run, a snippet's relative paths begin at the project's folder.
-async function runSnippet(name: string, baseUrl: string, env: Record<string, string> = {}): Promise<string> {
+async function runSnippet(
+  name: string,
+  baseUrl: string,
+  env: Record<string, string> = {},
+  query = "",
+): Promise<string> {
   for (const [variable, value] of Object.entries({ ...environment(baseUrl), ...env }))
     vi.stubEnv(variable, value);
   const lines: string[] = [];
   const log = vi.spyOn(console, "log").mockImplementation((...values) => void lines.push(values.join(" ")));
   try {
-    await import(path.join(folder, `${name}.ts`));
+    await import(`${path.join(folder, name)}.ts${query}`);
+    // A line of the log is written once the module for it is loaded.
+    if (name === "log") await vi.waitFor(() => expect(lines).not.toEqual([]));
   } finally {
     log.mockRestore();
   }
   // The port is another in each run.
-  return lines.map((text) => `${text.replaceAll(/127\.0\.0\.1:\d+/g, "api.example.com")}\n`).join("");
+  return lines
+    .map(
+      (text) => `${text.replaceAll(/127\.0\.0\.1:\d+/g, "api.example.com").replace(/ ms=\d+/, " ms=12")}\n`,
+    )
+    .join("");
 }
 
 // What a snippet prints stands beside it; one that prints nothing has no such file.
@@ -133,6 +144,30 @@ const onServer: Readonly<Record<string, Case>> = {
     sends: [rerank],
     check: (requests) => expect(bodiesOf(requests)).toMatchObject([{ return_documents: false }]),
   },
+  log: {
+    answer: inTurn(unavailable, done),
+    sends: [scale("support-search"), scale("support-search")],
+  },
+  lookBeforeRepeating: {
+    answer: inTurn(gateway, { json: { files: [{ filename: "train.jsonl" }] } }),
+    sends: [upload("support-answers"), "GET /v1/accounts/acme/datasets/support-answers"],
+  },
+  openapiFetch: { answer: ranking, sends: [rerank] },
+  request: {
+    answer: { json: { name: "accounts/acme/datasets/support-answers", exampleCount: "1200" } },
+    sends: ["GET /v1/accounts/acme/datasets/support-answers"],
+  },
+  requestBodies: {
+    answer: inTurn(done, {
+      headers: { "content-type": "application/octet-stream" },
+      text: new Uint8Array([4, 5]),
+    }),
+    sends: [
+      "POST /v1/accounts/acme/notes/first%20draft:touch",
+      "PUT /v1/accounts/acme/notes/first%20draft?view=full&tag=a&tag=b",
+    ],
+    check: (requests) => expect([...(requests[1]?.body ?? [])]).toEqual([1, 2, 3]),
+  },
   // These three bring their own service.
   testFailures: { answer: done, sends: [] },
   testServer: { answer: done, sends: [] },
@@ -191,9 +226,9 @@ describe("a snippet of the docs", () => {
   });
 
   test("rerank sends its model, task and top_n", async () => {
-    vi.resetModules();
     server.reply({ json: { model: "m", data: [], usage: { total_tokens: 1 } } });
-    await runSnippet("rerank", server.url);
+    // Once more, though it was imported before.
+    await runSnippet("rerank", server.url, {}, "?again");
     expect(bodiesOf(server.requests)).toMatchObject([
       { model: "accounts/acme/models/reranker-small", top_n: 3, task: expect.any(String) },
     ]);
@@ -219,8 +254,9 @@ describe("a snippet of the docs", () => {
 
   test("proxy goes through the proxy", async () => {
     // Trust is Node's own business here: a tunnel that opens is what the snippet promises.
-    await expect(runSnippet("proxy", secure.url, { PROXY_URL: proxy.url })).rejects.toThrow("[UNAVAILABLE]");
-    expect(proxy.seen[0]).toMatchObject({ method: "CONNECT", target: new URL(secure.url).host });
+    const url = `https://service.test:${secure.port}`;
+    await expect(runSnippet("proxy", url, { https_proxy: proxy.url })).rejects.toThrow("[UNAVAILABLE]");
+    expect(proxy.seen[0]).toMatchObject({ method: "CONNECT", target: `service.test:${secure.port}` });
   });
 
   test("privateAuthority trusts the authority of its file", async () => {

@@ -192,10 +192,35 @@ describe("isStatusError", () => {
     const details = { code: "NOT_FOUND", executed: "no", codeSource: "body" } as const;
     const foreign = new copy.StatusError("x", details);
     expect(copy.StatusError).not.toBe(StatusError);
-    expect(foreign).not.toBeInstanceOf(StatusError);
+    expect(foreign).toBeInstanceOf(StatusError);
     expect(isStatusError(foreign)).toBe(true);
     expect(isStatusError(foreign, "NOT_FOUND")).toBe(true);
     expect(isStatusError(foreign, "ABORTED")).toBe(false);
     expect(copy.isStatusError(new StatusError("x", details), "NOT_FOUND")).toBe(true);
   });
+});
+
+describe("instanceof", () => {
+  const details = { code: "NOT_FOUND", executed: "no", codeSource: "body" } as const;
+  class Mine extends StatusError {}
+
+  test("tells subclasses apart, also of two copies of the package", async () => {
+    const copy = await secondCopy();
+    class Theirs extends copy.StatusError {}
+    const mine = new Mine("x", details);
+    expect(mine).toBeInstanceOf(Mine);
+    expect(mine).toBeInstanceOf(StatusError);
+    expect(mine).toBeInstanceOf(copy.StatusError);
+    expect(mine).not.toBeInstanceOf(Theirs);
+    expect(new StatusError("x", details)).not.toBeInstanceOf(Mine);
+    expect(new copy.StatusError("x", details)).not.toBeInstanceOf(Mine);
+  });
+
+  test.each([undefined, null, "x", 1, new Error("x"), { code: "NOT_FOUND" }, () => {}])(
+    "takes %s for no StatusError",
+    (value) => {
+      expect((value as unknown) instanceof StatusError).toBe(false);
+      expect((value as unknown) instanceof Mine).toBe(false);
+    },
+  );
 });

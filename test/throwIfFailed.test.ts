@@ -105,15 +105,15 @@ test("a job of a class with a status of its own is read", () => {
   expect(thrownBy(() => throwIfFailed(new Job())).code).toBe("ABORTED");
 });
 
-test("a status without a message throws with the code's meaning", () => {
+test("a status without a message throws with the code", () => {
   const error = thrownBy(() => throwIfFailed({ status: { code: "ABORTED" } }));
-  expect(error.message).toBe(withHint("[ABORTED] concurrency conflict; retry at a higher level", error));
+  expect(error.message).toBe(withHint("[ABORTED] The job reports the code ABORTED.", error));
 });
 
-test("a status whose message is no text throws with the code's meaning", () => {
+test("a status whose message is no text throws with the code", () => {
   const status = { code: "ABORTED", message: { text: "m" } } as unknown as Status;
   const error = thrownBy(() => throwIfFailed({ status }));
-  expect(error.message).toBe(withHint("[ABORTED] concurrency conflict; retry at a higher level", error));
+  expect(error.message).toBe(withHint("[ABORTED] The job reports the code ABORTED.", error));
 });
 
 describe.each(transports)("over $name", ({ options }) => {

@@ -51,9 +51,30 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
     expect(plain.requests).toEqual([]);
     // Without OpenSSL's numbers and files, which stand in the cause.
-    expect(textOf(error)).toMatch(/^\[UNAVAILABLE\] (The request failed: )?TLS: wrong version number\.$/);
+    expect(textOf(error)).toMatch(
+      /^\[UNAVAILABLE\] (The request failed: )?TLS: wrong version number; this port may speak plain http\.$/,
+    );
     expect(inspect(error.cause)).toContain("SSL routines");
-    expect(error.hint).toContain("check that baseUrl has the right scheme and port");
+    expect(error.hint).toContain("check scheme and port of baseUrl");
+  });
+
+  test("plain http to a server that speaks TLS and says so is told", async () => {
+    // Fatal: a record that it does not know.
+    const alert = Buffer.from([21, 3, 3, 0, 2, 2, 10]);
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {}).once("data", () => socket.end(alert));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    try {
+      const { port } = server.address() as AddressInfo;
+      const client = connect(`http://127.0.0.1:${port}`, options);
+      const error = await failureOf(() => client.deployments.scale("prod", 1));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
+      if (options.fetch === undefined)
+        expect(error.message).toContain("this port speaks TLS, so baseUrl begins with https.");
+    } finally {
+      server.close();
+    }
   });
 
   test("a call over https reaches a server whose certificate is trusted", async () => {
@@ -88,7 +109,7 @@ test("an expired certificate is not answered with NODE_EXTRA_CA_CERTS", async ()
     expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", notRetried: "not-transient" });
     expect(textOf(error)).toBe("[UNAVAILABLE] certificate has expired.");
     expect(error.hint).toBe(
-      "The server's certificate has expired: its operator has to renew it, unless this machine's clock is wrong.",
+      "The server's certificate has expired, or this machine's clock is wrong. It was not retried: it would most likely fail again.",
     );
   } finally {
     agent.destroy();
@@ -101,7 +122,7 @@ test("a certificate of another host says so", async () => {
   try {
     const client = connect(secureUrl, { agent });
     const error = await failureOf(() => client.deployments.scale("prod", 1));
-    expect(error.hint).toBe("The server's certificate is for other names: check the host in baseUrl.");
+    expect(error.hint).toMatch(/^The server's certificate is for other names: check the host in baseUrl\./);
   } finally {
     agent.destroy();
   }

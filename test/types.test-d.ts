@@ -37,6 +37,16 @@ describe("calls", () => {
     expectTypeOf<Awaited<typeof rerank>["data"]>().toEqualTypeOf<RerankResult[]>();
   });
 
+  test("of any other operation are unknown unless a type is given", () => {
+    const request = { method: "GET", path: "/v1/models" } as const;
+    expectTypeOf(client.request(request)).toEqualTypeOf<CallPromise<unknown>>();
+    expectTypeOf(client.request<{ name: string }>(request)).resolves.toEqualTypeOf<{ name: string }>();
+    // @ts-expect-error: no such method
+    client.request({ method: "get", path: "/v1/models" });
+    // @ts-expect-error: a request names no account of its own
+    client.request(request, { accountId: "acme" });
+  });
+
   test("take the call options last, and no others", () => {
     const { signal } = new AbortController();
     const options = { signal, timeoutMs: 1, maxRetries: 0, accountId: "a", headers: { "x-a": "1" } };

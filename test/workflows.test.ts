@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { root } from "./support/project.js";
+import { root, run, temporaryFolder } from "./support/project.js";
 
 interface Step {
+  readonly name?: string;
   readonly uses?: string;
   readonly run?: string;
 }
@@ -59,6 +60,23 @@ test("what is published is what the job that cannot sign has packed", () => {
     "actions/download-artifact",
     "npm publish ./packed/*.tgz --provenance --access public --ignore-scripts",
   ]);
+});
+
+test("the published package names the repository that published it", async () => {
+  const { jobs } = parse(read("publish.yml")) as Workflow;
+  const step = jobs.pack?.steps.find(({ name }) => name === "The package names this repository");
+  const { folder, remove } = await temporaryFolder();
+  writeFileSync(path.join(folder, "package.json"), '{ "name": "tunerank" }');
+  const env = { GITHUB_SERVER_URL: "https://github.com", GITHUB_REPOSITORY: "acme/tunerank" };
+  await run("bash", ["-euo", "pipefail", "-c", step?.run ?? ""], { cwd: folder, env });
+  const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+  await remove();
+  expect(manifest).toEqual({
+    name: "tunerank",
+    repository: { type: "git", url: "git+https://github.com/acme/tunerank.git" },
+    homepage: "https://github.com/acme/tunerank#readme",
+    bugs: { url: "https://github.com/acme/tunerank/issues" },
+  });
 });
 
 test("the package's own scripts and CI install dependencies without running their scripts", () => {

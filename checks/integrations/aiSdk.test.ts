@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
-import { customProvider, type RerankingModel, rerank as rerank7, type Warning } from "ai";
+import { isAbortError } from "@ai-sdk/provider-utils";
+import { customProvider, type RerankingModel, RetryError, rerank as rerank7, type Warning } from "ai";
 import { type RerankingModel as RerankingModelOf6, rerank as rerank6 } from "ai-6";
 import { type Client, isStatusError, type StatusError } from "tunerank";
 import { createRerankingModel } from "tunerank/ai-sdk";
@@ -15,6 +16,7 @@ interface Options<Value> {
   documents: Value[];
   query: string;
   topN?: number;
+  maxRetries?: number;
   abortSignal?: AbortSignal;
   headers?: Record<string, string>;
   providerOptions?: { tunerank: { task: string } };
@@ -90,13 +92,19 @@ for (const [version, rerank] of Object.entries(versions)) {
       assert.deepEqual(service.requests, []);
     });
 
-    test("leaves repeats to the client: three requests, then its own error", async () => {
-      service.fail("rerank", { code: "UNAVAILABLE", times: Number.POSITIVE_INFINITY });
-      const error = await failureOf(rerank(connect(), { documents: texts, query }));
-      assert.equal(error.code, "UNAVAILABLE");
-      assert.equal(error.attempts.length, 3);
-      assert.equal(service.requests.length, 3);
-    });
+    for (const [maxRetries, requests] of [
+      [0, 1],
+      [1, 2],
+      [undefined, 3],
+    ] as const) {
+      test(`makes ${requests} requests when maxRetries is ${maxRetries}, and fails with the last error`, async () => {
+        service.fail("rerank", { code: "UNAVAILABLE", times: Number.POSITIVE_INFINITY, retryAfter: 0 });
+        const options = { documents: texts, query, ...(maxRetries !== undefined && { maxRetries }) };
+        const error = await failureOf(rerank(connect(), options));
+        assert.equal(error.code, "UNAVAILABLE");
+        assert.equal(service.requests.length, requests);
+      });
+    }
 
     test("repeats no refusal", async () => {
       service.fail("rerank", { code: "INVALID_ARGUMENT" });
@@ -109,10 +117,12 @@ for (const [version, rerank] of Object.entries(versions)) {
       service.fail("rerank", { stall: true });
       const controller = new AbortController();
       const options = { documents: texts, query, abortSignal: controller.signal };
-      const failed = failureOf(rerank(connect(), options));
+      const failed = rerank(connect(), options).catch((error: unknown) => error);
       await t.waitFor(() => assert.equal(service.requests.length, 1));
       controller.abort();
-      assert.equal((await failed).code, "CANCELLED");
+      const error = await failed;
+      assert.ok(isAbortError(error), String(error));
+      assert.ok(isStatusError(error.cause, "CANCELLED"));
       assert.deepEqual(
         service.requests.map(({ path }) => path),
         onePath,
@@ -137,6 +147,7 @@ async function failureOf(call: Promise<unknown>): Promise<StatusError> {
     () => assert.fail("It did not fail."),
     (thrown: unknown) => thrown,
   );
-  assert.ok(isStatusError(error), String(error));
-  return error;
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  assert.ok(isStatusError(last), String(error));
+  return last;
 }

@@ -31,9 +31,10 @@ test("msw.ts does the same with MSW 2", async () => {
   assert.equal(await runProgram("documented/old/msw.ts", server.url), "");
 });
 
-test("aiSdkFailure.ts tells the code and the number of attempts", async () => {
-  service.fail("rerank", { code: "UNAVAILABLE", times: 3 });
-  assert.equal(await runProgram("documented/aiSdkFailure.ts", server.url), "UNAVAILABLE 3\n");
+test("aiSdkFailure.ts tells of the last of its two requests", async () => {
+  service.fail("rerank", { code: "UNAVAILABLE", times: 3, retryAfter: 0 });
+  assert.equal(await runProgram("documented/aiSdkFailure.ts", server.url), "UNAVAILABLE unknown\n");
+  assert.equal(service.requests.length, 2);
   assert.equal(firstBody().task, "Find the page that helps.");
 });
 

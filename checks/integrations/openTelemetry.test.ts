@@ -74,6 +74,36 @@ test("with the recipe a call that fails is a span with its error, and what runs 
   assert.equal(named(spans, "between").parent, program.id);
 });
 
+for (const version of ["1.9", "1.10"]) {
+  test(`with @opentelemetry/api ${version} calls and attempts are spans, one within the other`, async () => {
+    const spans = await tracedCalls({ ALL_SPANS: version });
+    const program = named(spans, "program");
+    const calls = spans.filter(({ name, parent }) => name.startsWith("tunerank ") && parent === program.id);
+    const about = (name: string) => calls.filter((span) => span.name === `tunerank ${name}`);
+    const [refused, missing] = [...about("scaleDeployment")].sort(
+      (a, b) => Number(a.attributes["tunerank.attempts"]) - Number(b.attributes["tunerank.attempts"]),
+    );
+    assert.equal(refused?.attributes["error.type"], "INVALID_ARGUMENT");
+    assert.equal(missing?.attributes["error.type"], "NOT_FOUND");
+    assert.equal(missing?.status.code, SpanStatusCode.ERROR);
+    const [single] = about("rerankDocuments").filter(({ attributes }) => !attributes["tunerank.batches"]);
+    assert.equal(single?.attributes["tunerank.attempts"], 2);
+    assert.equal(single?.attributes["gen_ai.usage.input_tokens"], 2);
+    const attempts = spans.filter(({ parent, kind }) => parent === single?.id && kind === SpanKind.CLIENT);
+    assert.deepEqual(
+      attempts.map(({ name, attributes }) => [name, attributes["http.response.status_code"]]),
+      [
+        ["POST", 503],
+        ["POST", 200],
+      ],
+    );
+    const [batched] = about("rerankDocuments").filter(
+      ({ attributes }) => attributes["tunerank.batches"] === 2,
+    );
+    assert.equal(spans.filter(({ parent }) => parent === batched?.id).length, 2);
+  });
+}
+
 test("each attempt carries its own span to the service", async () => {
   const spans = await tracedCalls({ CALL_SPANS: "1" });
   const attempts = clientSpans(spans, "/inference/v1/rerank");

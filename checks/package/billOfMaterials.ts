@@ -30,7 +30,10 @@ export function writeBillOfMaterials(user: string, files: readonly string[]): st
     }),
   );
   const builtIn = inlined(user, files);
-  const components = sbom.components.filter(({ name }) => builtIn.has(name));
+  // Other packages may have another version of one: what is built in is what stands at the top.
+  const components = sbom.components.filter(
+    ({ name, version }) => builtIn.has(name) && version === versionOf(name),
+  );
   if (components.length !== builtIn.size)
     throw new Error(`Not every one of ${[...builtIn]} is known to npm.`);
   const kept = new Set([
@@ -65,4 +68,8 @@ function inlined(user: string, files: readonly string[]): ReadonlySet<string> {
     }
   }
   return names;
+}
+
+function versionOf(name: string): unknown {
+  return JSON.parse(readFileSync(path.join(root, "node_modules", name, "package.json"), "utf8")).version;
 }

@@ -2,6 +2,7 @@
 import { type Client, createClient, isStatusError, type RerankRequest, throwIfFailed } from "tunerank";
 import { createRerankingModel } from "tunerank/ai-sdk";
 import { createDocumentCompressor } from "tunerank/langchain";
+import { type OpenTelemetryApi, traceCalls } from "tunerank/opentelemetry";
 import { createTestService } from "tunerank/testing";
 
 const service = createTestService({ deployments: { prod: 1 } });
@@ -25,6 +26,16 @@ export async function use(): Promise<number> {
     if (isStatusError(error, "NOT_FOUND")) return error.httpStatus ?? 0;
     throw error;
   }
+}
+
+export async function useMore(api: OpenTelemetryApi): Promise<string> {
+  const stop = traceCalls(api, { attempts: false });
+  const { name } = await client.request<{ name: string }>({
+    method: "GET",
+    path: "/v1/accounts/a/datasets/d",
+  });
+  stop();
+  return name;
 }
 
 export const model: { readonly specificationVersion: "v4" } = createRerankingModel(

@@ -113,7 +113,7 @@ const checks = {
   async "reads an error of the service"({ client, isStatusError, id }) {
     const error = await failure(client.deployments.scale(id("missing"), 1));
     equal([isStatusError(error, "NOT_FOUND"), error.executed, error.httpStatus], [true, "no", 404]);
-    equal([error.message, error.requestId], ["[NOT_FOUND] There is no such thing.", "r-1"]);
+    equal([error.message, error.requestId], [`[NOT_FOUND] There is no such thing. ${error.hint}`, "r-1"]);
     equal(JSON.stringify(error).includes("runtime-key"), false);
   },
   async "repeats what is safe"({ client, received, id }) {

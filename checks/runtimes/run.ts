@@ -1,7 +1,8 @@
 // npm run check:runtimes: the packed package's behaviour in every runtime, against one server.
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { chromiumProgram } from "../chromium.js";
@@ -48,26 +49,34 @@ await withServer({}, async (baseUrl) => {
   else report("workerd, bundled by esbuild", await versionOf(workerd), await checkInWorkerd(workerd, place));
 });
 if (chromiumProgram === undefined) skipped.push("Chromium");
-else await checkBundles(await launch());
+else await checkPages(await launch());
 packed.remove();
 conclude();
 
-async function checkBundles(browser: Browser): Promise<void> {
+async function checkPages(browser: Browser): Promise<void> {
   for (const [bundler, bundle] of Object.entries(bundlers)) {
-    const address = `/?closed=${encodeURIComponent(closedUrl)}`;
-    const pages = {
-      [address]: {
-        type: "text/html",
-        body: '<!doctype html><title>Checks</title><script type="module" src="/page.js"></script>',
-      },
-      "/page.js": { type: "text/javascript", body: await bundle(user) },
-    };
-    await withServer(pages, async (baseUrl) => {
-      const results = await checkInChromium(browser, baseUrl + address);
-      report(`Chromium, bundled by ${bundler}`, browser.version(), results);
-    });
+    await checkPage(browser, `bundled by ${bundler}`, { "page.js": await bundle(user) });
   }
+  const read = (file: string): string => readFileSync(path.join(user, file), "utf8");
+  // No bundler, and no import map: the page names two files.
+  await checkPage(browser, "tunerank/browser", {
+    "page.js": read("inBrowser.js").replace('"tunerank"', '"./tunerank.js"'),
+    "behaviour.js": read("behaviour.js"),
+    "tunerank.js": read("node_modules/tunerank/dist/browser.js"),
+  });
   await browser.close();
+}
+
+async function checkPage(browser: Browser, form: string, modules: Record<string, string>): Promise<void> {
+  const address = `/?closed=${encodeURIComponent(closedUrl)}`;
+  const html = '<!doctype html><title>Checks</title><script type="module" src="/page.js"></script>';
+  const served = Object.entries(modules).map(
+    ([name, body]) => [`/${name}`, { type: "text/javascript", body }] as const,
+  );
+  const pages = { [address]: { type: "text/html", body: html }, ...Object.fromEntries(served) };
+  await withServer(pages, async (baseUrl) => {
+    report(`Chromium, ${form}`, browser.version(), await checkInChromium(browser, baseUrl + address));
+  });
 }
 
 function report(runtime: string, version: string, results: readonly CheckResult[]): void {

@@ -1,7 +1,10 @@
 // What a reader does: looks for an answer, uses a telephone, chooses the dark, takes a document away.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { compareRevisions } from "../../contract/breaking/revision.ts";
+import { publishedForms } from "../../docs/build/documents.ts";
 import { pagesOf } from "./site.js";
 import { expectQuiet, phone, useSite } from "./visit.js";
 
@@ -58,23 +61,33 @@ test("who chose the dark keeps it, in the reference too", async () => {
 });
 
 test("the documents for download are those that the package ships", async () => {
-  const names = [
-    "openapi.yaml",
-    "openapi.json",
-    "openapi-3.0.json",
-    "overlays/fern.yaml",
-    "overlays/speakeasy.yaml",
-  ];
+  const names = [...publishedForms, "overlays/fern.yaml", "overlays/speakeasy.yaml"];
   for (const name of names) {
-    const answer = await fetch(`${site.origin}/${name}`);
-    assert.equal(answer.status, 200, name);
-    assert.deepEqual(
-      Buffer.from(await answer.arrayBuffer()),
-      await readFile(new URL(`dist/${name}`, root)),
-      name,
-    );
+    assert.deepEqual(await download(name), await readFile(new URL(`dist/${name}`, root)), name);
   }
 });
+
+test("every revision of the contract is served by its name, as its sums say, and the newest as latest", async () => {
+  const kept = (await readdir(new URL("contract/revisions", root))).sort(compareRevisions);
+  for (const revision of [...kept, "latest"]) {
+    const sums = `${await download(`contract/${revision}/SHA256SUMS`)}`.trim().split("\n");
+    assert.ok(sums.length >= 5, `${sums.length} files`);
+    for (const [sum, name] of sums.map((line) => line.split("  "))) {
+      const served = await download(`contract/${revision}/${name}`);
+      assert.equal(createHash("sha256").update(served).digest("hex"), sum, `${revision}/${name}`);
+    }
+  }
+  assert.deepEqual(
+    await download("contract/latest/openapi.yaml"),
+    await readFile(new URL(`contract/revisions/${kept.at(-1)}/openapi.yaml`, root)),
+  );
+});
+
+async function download(name) {
+  const answer = await fetch(`${site.origin}/${name}`);
+  assert.equal(answer.status, 200, name);
+  return Buffer.from(await answer.arrayBuffer());
+}
 
 test("llms.txt lists pages that are there, and llms-full.txt holds their text", async () => {
   const list = await (await fetch(`${site.origin}/llms.txt`)).text();

@@ -100,7 +100,7 @@ describe("the reference", () => {
       let shown = "TypeScript";
       for (const [label, extension] of Object.entries({ TypeScript: "ts", curl: "sh", Python: "py" })) {
         if (label !== shown) {
-          await section.getByRole("button", { name: shown }).click();
+          await section.getByRole("button", { name: shown, exact: true }).click();
           await page.getByRole("option", { name: label }).click();
           shown = label;
         }

@@ -1,7 +1,7 @@
 // The search finds each operation and each code, without a network.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { codes, operations } from "../../src/generated/contract.ts";
+import { httpStatuses, operations } from "../../src/generated/contract.ts";
 import { expectQuiet, useSite } from "./visit.js";
 
 const site = useSite();
@@ -47,10 +47,10 @@ describe("the search, its host gone,", () => {
   }
 
   test("knows 17 codes and 4 operations to ask for", () => {
-    assert.equal(Object.keys(codes).length, 17);
+    assert.equal(Object.keys(httpStatuses).length, 17);
     assert.deepEqual(Object.keys(guides).sort(), Object.keys(operations).sort());
   });
-  for (const name of Object.keys(codes)) {
+  for (const name of Object.keys(httpStatuses)) {
     test(`finds ${name} first`, async () => assert.equal((await found(name))[0], `/codes/${name}.html`));
   }
   for (const [query, page] of Object.entries({ ...guides, ...words })) {

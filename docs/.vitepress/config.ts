@@ -1,4 +1,4 @@
-import { defineConfig } from "vitepress";
+import { defineConfig, type MarkdownRenderer } from "vitepress";
 import { sidebar } from "./sidebar.js";
 
 const base = process.env.DOCS_BASE ?? "/";
@@ -24,6 +24,7 @@ export default defineConfig({
   ],
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    config: addBaseToTargets,
   },
   themeConfig: {
     siteTitle: "tunerank",
@@ -57,3 +58,14 @@ export default defineConfig({
     externalLinkIcon: false,
   },
 });
+
+// VitePress leaves a link with a target as it is, without the site's base.
+function addBaseToTargets(markdown: MarkdownRenderer): void {
+  const open = markdown.renderer.rules.link_open;
+  markdown.renderer.rules.link_open = (tokens, index, options, env, self) => {
+    const token = tokens[index];
+    const address = token?.attrGet("href") ?? "";
+    if (token?.attrGet("target") && address.startsWith("/")) token.attrSet("href", base + address.slice(1));
+    return open?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
+  };
+}

@@ -26,6 +26,7 @@ export const sidebar: Item[] = [
       { text: "Upload a dataset file", link: "/guide/upload" },
       { text: "Scale a deployment", link: "/guide/scale" },
       { text: "Resume a job", link: "/guide/resume" },
+      { text: "Any other operation", link: "/guide/request" },
     ],
   },
   {
@@ -68,6 +69,8 @@ export const sidebar: Item[] = [
       { text: "tunerank/testing", link: "/api/tunerank/testing" },
       { text: "tunerank/ai-sdk", link: "/api/tunerank/ai-sdk" },
       { text: "tunerank/langchain", link: "/api/tunerank/langchain" },
+      { text: "tunerank/openapi-fetch", link: "/api/tunerank/openapi-fetch" },
+      { text: "tunerank/opentelemetry", link: "/api/tunerank/opentelemetry" },
     ],
   },
   {

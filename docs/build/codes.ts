@@ -1,7 +1,7 @@
 import { codeOfHttpStatus } from "../../src/call/httpStatus.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { hintFor } from "../../src/errors/hints.js";
-import { codes } from "../../src/generated/contract.js";
+import { httpStatuses, meanings } from "../../src/generated/contract.js";
 import { columns, describe, distinct, type Row, readRows, repeatCells, repeats } from "./conformance.js";
 import type { Contract } from "./contract.js";
 import { block, code, head, type Page, sentence, table } from "./markdown.js";
@@ -9,7 +9,7 @@ import { block, code, head, type Page, sentence, table } from "./markdown.js";
 /** One page for each code, and their list. */
 export async function codePages(contract: Contract): Promise<Page[]> {
   const rows = await readRows<Row>("retries.json");
-  const pages = Object.keys(codes).map((name) => ({
+  const pages = Object.keys(httpStatuses).map((name) => ({
     path: `codes/${name}.md`,
     text: name === "OK" ? okPage() : codePage(name as StatusCode, rows, contract),
   }));
@@ -17,10 +17,10 @@ export async function codePages(contract: Contract): Promise<Page[]> {
 }
 
 function index(rows: readonly Row[]): string {
-  const lines = Object.entries(codes).map(([name, { httpStatus, meaning }]) => {
+  const lines = Object.entries(httpStatuses).map(([name, httpStatus]) => {
     const own = rows.filter((row) => named(row, name));
     const most = own.length === 0 ? ["", "", "", ""] : mostRepeats(own).map(String);
-    return [`[${code(name)}](/codes/${name}.md)`, String(httpStatus), meaning, ...most];
+    return [`[${code(name)}](/codes/${name}.md)`, String(httpStatus), meanings[name as StatusCode], ...most];
   });
   return [
     head(
@@ -64,15 +64,16 @@ function withoutRepetition(rows: readonly Row[]): Row[] {
 }
 
 function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): string {
-  const { httpStatus, meaning } = codes[name];
+  const httpStatus = httpStatuses[name];
+  const meaning = meanings[name];
   const own = rows.filter((row) => distinct(row, "code").includes(name));
   const lines = withoutRepetition(own).map((row) => [
     describe(row),
     ...repeatCells(row),
     distinct(row, "executed").join(", "),
   ]);
-  const sharing = Object.keys(codes).filter(
-    (each) => each !== name && codes[each as StatusCode].httpStatus === httpStatus,
+  const sharing = Object.keys(httpStatuses).filter(
+    (each) => each !== name && httpStatuses[each as StatusCode] === httpStatus,
   );
   const shared = sharing.map((each) => `[${code(each)}](/codes/${each}.md)`).join(" and ");
   const example = contract.errorExample(name);
@@ -124,7 +125,7 @@ function statusesOf(name: StatusCode): string {
   for (let status = 300; status < 600; status++) {
     const read = codeOfHttpStatus(status);
     // Every status without a code of its own is UNKNOWN.
-    if (read.code === "UNKNOWN" && status !== codes.UNKNOWN.httpStatus) continue;
+    if (read.code === "UNKNOWN" && status !== httpStatuses.UNKNOWN) continue;
     if (read.code === name) found[read.inferred ? "inferred" : "certain"].push(status);
   }
   const rest = name === "UNKNOWN" ? " So is every status that no other code claims." : "";

@@ -8,6 +8,7 @@ export interface Expected {
   readonly attempts?: number;
   readonly code: string;
   readonly executed: string;
+  readonly notRetried: string;
 }
 
 /** A row of contract/conformance/retries.json, as far as the docs read it. */
@@ -42,7 +43,7 @@ export function repeats(row: Row): number[] {
 }
 
 /** What the operations of a row have in common, or each of their values. */
-export function distinct(row: Row, key: "code" | "executed"): string[] {
+export function distinct(row: Row, key: "code" | "executed" | "notRetried"): string[] {
   return [...new Set(columns.map(({ operation }) => row.operations[operation][key]))];
 }
 

@@ -55,8 +55,10 @@ function fullTable(rows: readonly Row[]): string {
       ...repeatCells(row),
       executedOf(row),
       codesOf(row),
+      distinct(row, "notRetried").map(code).join(", "),
     ]);
-    return `## ${title}\n\n${table(["What happened", ...columns.map(({ name }) => name), "executed", "code"], lines)}`;
+    const titles = ["What happened", ...columns.map(({ name }) => name), "executed", "code", "notRetried"];
+    return `## ${title}\n\n${table(titles, lines)}`;
   });
   return [
     head(
@@ -66,7 +68,8 @@ function fullTable(rows: readonly Row[]): string {
     ),
     "# The whole decision table\n",
     "How often a call is repeated in each event, with the default of two repeats (`maxRetries: 2`), and what its",
-    "error says in the end. Each row is a test over real sockets that counts the requests the server got. The same",
+    "error says in the end; [`notRetried`](/guide/errors.md#why-was-it-not-retried) is why it was not repeated again.",
+    "Each row is a test over real sockets that counts the requests the server got. The same",
     "data for any language: [retries.json](/conformance/retries.json). In words:",
     "[retries and deadlines](/guide/retries.md).\n",
     ...parts.map((part) => `${part}\n`),

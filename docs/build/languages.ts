@@ -18,6 +18,7 @@ interface ClientRow {
   readonly errorRows: number;
   readonly date: string;
   readonly note: string;
+  readonly notHad: string;
 }
 
 /** A row about a linter. */
@@ -38,19 +39,16 @@ interface Results {
 export async function languagesPart(): Promise<Page> {
   const { clients, linters } = await readData<Results>("generators.json", "npm run check:generators");
   const tools = byTool(clients);
-  const commands = tools.map(([first]) => [first?.language ?? "", code(first?.command ?? "")]);
-  const results = tools.flatMap((rows) => rows.map(resultCells));
-  const notes = clients
-    .filter(({ note }) => note !== "")
-    .map(({ tool, note }) => `- ${tool}: ${prose(sentence(note))}`);
+  const rows = tools.map(([first, ...others]) => rowOf(first as ClientRow, others));
+  const notes = tools.flatMap(([{ tool = "", note = "" } = {}]) =>
+    note === "" ? [] : [`- ${tool}: ${prose(sentence(note))}`],
+  );
   const text = [
-    table(["Language", "Command"], commands),
-    "\n## What came of each\n",
-    "Made by `npm run check:generators`, with these commands and nothing else:\n",
-    table(["Tool", "Document", "Compiled", "Calls", "Jobs", "Newer job", "Nulls", "Errors"], results),
+    table(["Language", "Command", "Result"], rows),
     legend(clients),
-    `\n## Good to know\n\n${[...new Set(notes)].join("\n")}`,
-    "\n## Linters\n\nNone finds anything, on any published form.\n",
+    `\n## Good to know\n\n${notes.join("\n")}`,
+    `\n## What could not be had\n\n${notHad(tools)}`,
+    `\n## Linters\n\n${linted(linters)}\n`,
     table(["Linter", "Command", "Documents", "Findings"], lintersCells(linters)),
   ].join("\n");
   return { path: "parts/languages.md", text };
@@ -62,21 +60,29 @@ function byTool<Row extends { readonly tool: string }>(rows: readonly Row[]): Ro
   return [...tools.values()];
 }
 
-function resultCells(row: ClientRow): string[] {
-  const { tool, version, document, compiled, called, callable, jobs, newer, nulls, errors, errorRows } = row;
-  const version31 = document.includes("3.0") ? "3.0" : "3.1";
-  const isCalled = compiled === "yes";
-  const ofAll = (count: number, all: number) => (all === 0 ? "" : `${count} of ${all}`);
-  return [
-    `${tool} ${version}`,
-    version31,
-    compiled,
-    isCalled ? ofAll(called, callable) : "",
-    isCalled ? ofAll(jobs, 3) : "",
-    isCalled ? (newer ? "read" : "refused") : "",
-    isCalled ? (nulls === "read" ? "read" : "refused") : "",
-    isCalled ? ofAll(errors, errorRows) : "",
+// One result where the tool makes the same of both documents.
+function rowOf(first: ClientRow, others: readonly ClientRow[]): string[] {
+  const documents = [first, ...others].map(({ document }) => (document.includes("3.0") ? "3.0" : "3.1"));
+  const same = others.every((row) => resultOf(row) === resultOf(first));
+  const results = same
+    ? `${resultOf(first)} (OpenAPI ${documents.join(" and ")})`
+    : [first, ...others].map((row, index) => `OpenAPI ${documents[index]}: ${resultOf(row)}`).join("; ");
+  return [first.language, code(first.command), `${first.version}: ${results}`];
+}
+
+function resultOf({ compiled, called, callable, jobs, newer, nulls, errors, errorRows }: ClientRow): string {
+  if (compiled === "no") return "**does not compile**";
+  if (compiled !== "yes")
+    return compiled === "parsed" ? "made and parsed, not compiled" : "made, not compiled";
+  const found = [
+    "compiles",
+    ...(callable === 0 ? [] : [`${called} of ${callable} calls`]),
+    ...(jobs === 0 ? [] : [`${jobs} of 3 jobs`]),
+    ...(jobs === 0 ? [] : [`newer job ${newer ? "read" : "**refused**"}`]),
+    ...(jobs === 0 ? [] : [`nulls ${nulls === "read" ? "read" : "refused"}`]),
+    ...(errorRows === 0 ? [] : [`${errors} of ${errorRows} errors`]),
   ];
+  return found.join(", ");
 }
 
 function legend(clients: readonly ClientRow[]): string {
@@ -86,7 +92,8 @@ function legend(clients: readonly ClientRow[]): string {
     .sort()
     .reverse();
   return [
-    "\n*Calls*: method, path, authorization, media type, body and file bytes equal what this package sends, and the",
+    "\nThe number is the tool's version. `npm run check:generators` ran these commands and nothing else.",
+    "*Calls*: method, path, authorization, media type, body and file bytes equal what this package sends, and the",
     "answer was understood alike. *Jobs*: the contract's three examples. *Newer job*: unknown states, codes, schedules",
     "and fields, zeros and empty texts. *Nulls*: every optional field is `null`, which the document does not allow.",
     "*Errors*: each error answer of the conformance data, pages of proxies among them; its status was handed on.",
@@ -97,6 +104,22 @@ function legend(clients: readonly ClientRow[]): string {
 
 function shown(nulls: string): string {
   return nulls.replace(/^job nulls: /, "").slice(0, 120);
+}
+
+function notHad(tools: readonly (readonly ClientRow[])[]): string {
+  const missing = tools.flatMap(([row]) => (row === undefined || row.notHad === "" ? [] : [row]));
+  if (missing.length === 0) return "Nothing: every client was compiled with the toolchain that it names.";
+  const lines = missing.map(({ tool, compiled, notHad: error }) => {
+    const instead = compiled === "yes" ? "compiled in another way" : "not compiled";
+    return `- ${tool}, ${instead}: ${code(error)}`;
+  });
+  return `The toolchains that were looked for where this was measured, and what was said:\n\n${lines.join("\n")}`;
+}
+
+function linted(linters: readonly LinterRow[]): string {
+  const found = linters.filter(({ findings }) => findings !== "none");
+  if (found.length === 0) return "None finds anything, on any published form.";
+  return `Findings in ${found.map(({ document }) => document).join(", ")}.`;
 }
 
 function lintersCells(linters: readonly LinterRow[]): string[][] {

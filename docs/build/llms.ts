@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { publishedForms } from "./documents.js";
+import { plainPage } from "./plainPage.js";
 
 /** One page of the site as Markdown. */
 export interface SitePage {
@@ -10,7 +11,8 @@ export interface SitePage {
   readonly target: string;
 }
 
-const about = `# tunerank
+/** What stands at the top of every llms.txt. */
+export const about = `# tunerank
 
 > TypeScript client and OpenAPI contract of one HTTP machine-learning service with four operations: resume a
 > reinforcement fine-tuning job, rerank documents, scale a deployment, upload a dataset file.
@@ -24,7 +26,11 @@ export async function writeLlmsTexts(
   const listed: string[] = [];
   const whole: string[] = [];
   for (const { source, target } of pages) {
-    const { title, description, text } = await resolve(path.join(docs, source), { docs, base });
+    const file = path.join(docs, source);
+    const include = (part: string) => readFile(path.join(path.dirname(file), part), "utf8");
+    const page = await plainPage(await readFile(file, "utf8"), docs, include);
+    const { title, description } = page;
+    const text = page.text.replaceAll("](/", `](${base}`);
     listed.push(`- [${title}](${base}${target})${description === "" ? "" : `: ${description}`}`);
     whole.push(`<!-- ${base}${target} -->\n\n${text}`);
     await mkdir(path.dirname(path.join(site, target)), { recursive: true });
@@ -36,51 +42,4 @@ export async function writeLlmsTexts(
     `${about}\n## Pages\n\n${listed.join("\n")}\n\n## Documents\n\n${documents.join("\n")}\n`,
   );
   await writeFile(path.join(site, "llms-full.txt"), `${about}\n${whole.join("\n\n---\n\n")}\n`);
-}
-
-async function resolve(
-  file: string,
-  { docs, base }: { docs: string; base: string },
-): Promise<{ title: string; description: string; text: string }> {
-  const raw = await readFile(file, "utf8");
-  const matter = /^---\n(.*?)\n---\n/s.exec(raw);
-  const field = (name: string) => new RegExp(`^${name}: "?(.*?)"?$`, "m").exec(matter?.[1] ?? "")?.[1] ?? "";
-  const included = await replaceAll(
-    raw.slice(matter?.[0].length ?? 0),
-    /<!--@include: (.+?)-->/g,
-    async (part) => (await readFile(path.join(path.dirname(file), part), "utf8")).trim(),
-  );
-  const text = await replaceAll(included, /^<<< @\/(\S+?)(?:#(\w+))?(?:\{.*\}|\s.*)?$/gm, (file, region) =>
-    snippet(docs, file, region),
-  );
-  const title = field("title") || (/^# (.+)$/m.exec(text)?.[1] ?? "tunerank");
-  return { title, description: field("description"), text: plain(text).replaceAll("](/", `](${base}`) };
-}
-
-async function snippet(docs: string, file: string, region: string | undefined): Promise<string> {
-  const lines = (await readFile(path.join(docs, file), "utf8")).trimEnd().split("\n");
-  const from = lines.findIndex((line) => line.trim() === `// #region ${region}`);
-  const to = lines.findIndex((line) => line.trim() === `// #endregion ${region}`);
-  const chosen = region === undefined ? lines : lines.slice(from + 1, to);
-  const language = /\.(\w+)$/.exec(file)?.[1] ?? "";
-  return `\`\`\`${language}\n${chosen.filter((line) => !/^\s*\/\/ #(end)?region/.test(line)).join("\n")}\n\`\`\``;
-}
-
-// What only the site's own pages need: containers, custom blocks, anchors inside cells.
-function plain(text: string): string {
-  return `${text
-    .replaceAll(/^:::.*$\n?/gm, "")
-    .replaceAll(/<\/?(div|span|section|a)\b[^>]*>/g, "")
-    .replaceAll(/\n{3,}/g, "\n\n")
-    .trim()}\n`;
-}
-
-async function replaceAll(
-  text: string,
-  pattern: RegExp,
-  replace: (first: string, second: string | undefined) => Promise<string>,
-): Promise<string> {
-  const matches = [...text.matchAll(pattern)];
-  const values = await Promise.all(matches.map(([, first = "", second]) => replace(first, second)));
-  return text.replaceAll(pattern, () => values.shift() ?? "");
 }

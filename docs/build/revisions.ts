@@ -16,8 +16,10 @@ export async function revisionsPart(): Promise<Page> {
   const named = (await revisions()).map((revision) => [revision, revision]);
   const [[latest = ""] = []] = named;
   const rows = [["latest", latest], ...named].map(([place = "", revision = ""]) => {
-    const file = (name: string) => `[${name}](/contract/${place}/${name})`;
-    return [code(revision), code(`/contract/${place}/`), `${file("openapi.yaml")}, ${file("SHA256SUMS")}`];
+    const folder = `/contract/${place}/`;
+    // Without a target, VitePress adds ".html".
+    const sums = `[SHA256SUMS](${folder}SHA256SUMS){target="_self"}`;
+    return [code(revision), code(folder), `[openapi.yaml](${folder}openapi.yaml), ${sums}`];
   });
   return { path: "parts/revisions.md", text: table(["Revision", "Folder", "Files"], rows) };
 }

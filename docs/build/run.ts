@@ -5,24 +5,13 @@ import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeApiPages } from "./api.js";
-import { benchmarksPart } from "./benchmarks.js";
 import { brokenLinks } from "./checkLinks.js";
-import { codePages } from "./codes.js";
-import { commandLineParts } from "./commandLine.js";
-import { Contract } from "./contract.js";
-import { decisionPages } from "./decisions.js";
-import { documentPages, publishedForms } from "./documents.js";
-import { enumPages } from "./enums.js";
-import { errorBodyPages } from "./errorBodies.js";
-import { languagesPart } from "./languages.js";
+import { publishedForms } from "./documents.js";
 import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
-import { outagePart } from "./outage.js";
+import { contractPages, measuredParts } from "./pages.js";
 import { writeReference } from "./reference.js";
-import { publishRevisions, revisionsPart } from "./revisions.js";
-import { runtimesParts } from "./runtimes.js";
-import { unstatedPart } from "./unstated.js";
-import { versionsPart } from "./versions.js";
+import { publishRevisions } from "./revisions.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const docs = path.join(root, "docs");
@@ -30,7 +19,10 @@ const site = path.join(root, "site");
 const generated = path.join(docs, "generated");
 const base = process.env.DOCS_BASE ?? "/";
 
-await writeGenerated(await pages());
+await writeGenerated([
+  ...(await contractPages()),
+  ...(await Promise.all(measuredParts.map((part) => part()))),
+]);
 await writeApiPages(docs);
 if (process.argv.includes("--serve")) {
   await vitepress("dev");
@@ -40,25 +32,6 @@ if (process.argv.includes("--serve")) {
   await writeReference({ root, docs, site });
   await writeLlmsTexts({ docs, site, base }, await sitePages());
   await checkSite();
-}
-
-async function pages(): Promise<Page[]> {
-  const contract = await Contract.read();
-  return [
-    ...(await codePages(contract)),
-    ...enumPages(contract),
-    ...(await decisionPages()),
-    ...(await errorBodyPages()),
-    ...(await documentPages()),
-    ...commandLineParts(),
-    ...(await runtimesParts()),
-    unstatedPart(contract),
-    await versionsPart(contract),
-    await languagesPart(),
-    await revisionsPart(),
-    await benchmarksPart(),
-    await outagePart(),
-  ];
 }
 
 async function writeGenerated(written: readonly Page[]): Promise<void> {

@@ -17,12 +17,13 @@ interface PackageChecks {
   readonly rows: readonly { readonly check: string; readonly found: string }[];
 }
 
-/** docs/data/runtimes.json and docs/data/packageChecks.json as tables. */
+/** docs/data/runtimes.json as a table. */
 export async function runtimesParts(): Promise<Page[]> {
   return [await runtimesPart(), await packageChecksPart()];
 }
 
-async function runtimesPart(): Promise<Page> {
+/** docs/data/runtimes.json as a table. */
+export async function runtimesPart(): Promise<Page> {
   const { date, rows } = await readData<Runtimes>("runtimes.json", "npm run check:runtimes");
   const lines = rows.map(({ runtime, version, passed, checks }) => [
     runtime,
@@ -33,7 +34,8 @@ async function runtimesPart(): Promise<Page> {
   return { path: "parts/runtimes.md", text };
 }
 
-async function packageChecksPart(): Promise<Page> {
+/** docs/data/packageChecks.json as a table. */
+export async function packageChecksPart(): Promise<Page> {
   const { date, version, rows } = await readData<PackageChecks>(
     "packageChecks.json",
     "npm run check:package",

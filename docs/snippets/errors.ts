@@ -7,5 +7,6 @@ try {
 } catch (error) {
   if (!isStatusError(error)) throw error;
   if (error.executed === "no") console.log("Nothing was done.");
-  if (error.code === "NOT_FOUND") console.log(error.message);
+  // It ends with what to do now: error.hint.
+  console.log(error.message);
 }

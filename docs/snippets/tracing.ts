@@ -1,19 +1,15 @@
 import { tracingChannel } from "node:diagnostics_channel";
-import { type Attempt, createClient, type OperationId } from "tunerank";
+import { type CallTrace, createClient } from "tunerank";
 
-type Trace = {
-  operation: OperationId;
-  attempts?: readonly Attempt[];
-  error?: unknown;
-};
-const channel = tracingChannel<unknown, Trace>("tunerank.call");
+const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
 const listeners = {
-  start: ({ operation }: Trace) => console.log("start", operation),
+  start: ({ operation, method, path }: CallTrace) =>
+    console.log("start", operation, method, path),
   end() {},
   asyncStart() {},
-  asyncEnd: ({ operation, attempts }: Trace) =>
+  asyncEnd: ({ operation, attempts }: CallTrace) =>
     console.log("end", operation, attempts?.length),
-  error: ({ operation, error }: Trace) =>
+  error: ({ operation, error }: CallTrace) =>
     console.log("failed", operation, error),
 };
 channel.subscribe(listeners);

@@ -9,4 +9,5 @@ try {
   console.log(error.message);
   console.log("executed:", error.executed);
   console.log("attempts:", error.attempts.length);
+  console.log("not retried:", error.notRetried);
 }

@@ -1,4 +1,5 @@
 import type { BuildOptions } from "esbuild";
+import { builtins, withoutDebug, withoutSourceMaps } from "./nodeModules.js";
 
 /** How `tunerank` is built: one file, because each one read at start costs about a millisecond. It runs on Node alone. */
 export const commandLineBuild: BuildOptions = {
@@ -9,7 +10,9 @@ export const commandLineBuild: BuildOptions = {
   format: "esm",
   target: "es2022",
   platform: "neutral",
-  external: ["node:*"],
+  mainFields: ["main"],
+  external: ["node:*", ...builtins],
+  plugins: [withoutDebug, withoutSourceMaps],
   conditions: ["tunerank-source"],
   // commander is CommonJS: in an ES module its `require` of Node's own modules has to be given. It starts no other
   // program here, so `node:child_process`, 3 ms of every start, is left out.

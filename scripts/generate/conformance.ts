@@ -50,7 +50,7 @@ export interface Expected {
 
 // How the transport tells of each fault of the network; `seen` is whether the server saw a request.
 const faults: Readonly<
-  Record<string, { phase: Phase; reason?: FailureReason; code?: string; seen: boolean }>
+  Record<string, { phase: Phase; reason?: FailureReason; code?: string; status?: number; seen: boolean }>
 > = {
   refused: { phase: "connect", code: "ECONNREFUSED", seen: false },
   "name-not-found": { phase: "connect", code: "ENOTFOUND", seen: false },
@@ -58,6 +58,15 @@ const faults: Readonly<
   "connect-stalls": { phase: "connect", reason: "connect-timeout", seen: false },
   "tls-untrusted": { phase: "connect", code: "DEPTH_ZERO_SELF_SIGNED_CERT", seen: false },
   "tls-not-spoken": { phase: "connect", code: "EPROTO", seen: false },
+  "tls-closed": { phase: "connect", code: "ECONNRESET", seen: false },
+  "tls-certificate-wanted": {
+    phase: "connect",
+    code: "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+    seen: false,
+  },
+  "tunnel-failed": { phase: "connect", reason: "proxy", status: 503, seen: false },
+  "tunnel-refused": { phase: "connect", reason: "proxy", status: 403, seen: false },
+  "tunnel-credentials": { phase: "connect", reason: "proxy", status: 407, seen: false },
   "reset-before-headers": { phase: "headers", code: "ECONNRESET", seen: true },
   "close-before-headers": { phase: "headers", code: "ECONNRESET", seen: true },
   silence: { phase: "headers", reason: "attempt-timeout", seen: true },
@@ -92,13 +101,13 @@ function failureOf({ event, server, client }: RetryRow): Failure {
   const { answer } = server;
   if (answer) {
     const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = answer;
-    const read = readAnswer({ status, headers, text }, "", () => ({}));
+    const read = readAnswer({ status, headers, text, bytes: new Uint8Array() }, [], () => ({}));
     if (read instanceof Failure) return read;
     throw new Error(`${event} is no failure.`);
   }
   const fault = faults[server.network ?? ""];
   if (fault === undefined) throw new Error(`${event} has a fault of the network that is not known here.`);
-  const status = fault.phase === "body" ? 200 : undefined;
+  const status = fault.phase === "body" ? 200 : fault.status;
   const exchange = { phase: fault.phase, status } as Exchange;
   if (client?.abort) {
     return endedFailure("aborted", 0, client.abort === "before" ? undefined : exchange, undefined);
@@ -109,7 +118,7 @@ function failureOf({ event, server, client }: RetryRow): Failure {
   }
   const cause = fault.code ? Object.assign(new Error(fault.code), { code: fault.code }) : undefined;
   const details = { phase: fault.phase, reason: fault.reason ?? "network", status, cause } as const;
-  return networkFailure(new TransportFailure("The network failed.", details), "");
+  return networkFailure(new TransportFailure("The network failed.", details), []);
 }
 
 function expectedOf({ server, client }: RetryRow, { details }: Failure, operation: OperationId): Expected {

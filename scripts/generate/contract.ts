@@ -18,15 +18,16 @@ export function generateContract(document: Document): string {
 
 function codesTable(document: Document): string {
   const code = document.components.schemas.Code;
-  const rows = (code?.enum ?? []).map((name) => {
-    const httpStatus = code?.["x-http-statuses"]?.[name];
-    const meaning = JSON.stringify(code?.["x-enumDescriptions"]?.[name]);
-    return `  ${name}: { httpStatus: ${httpStatus}, meaning: ${meaning} },\n`;
-  });
+  const names = code?.enum ?? [];
+  const statuses = names.map((name) => `  ${name}: ${code?.["x-http-statuses"]?.[name]},\n`);
+  const meanings = names.map(
+    (name) => `  ${name}: ${JSON.stringify(code?.["x-enumDescriptions"]?.[name])},\n`,
+  );
   return (
-    "/** The HTTP status and meaning of each code. */\n" +
-    "export const codes: Readonly<Record<Code, { readonly httpStatus: number; readonly meaning: string }>> = {\n" +
-    `${rows.join("")}};\n`
+    "/** The HTTP status of each code. */\n" +
+    `export const httpStatuses: Readonly<Record<Code, number>> = {\n${statuses.join("")}};\n\n` +
+    "/** The meaning of each code, in the service's words. */\n" +
+    `export const meanings: Readonly<Record<Code, string>> = {\n${meanings.join("")}};\n`
   );
 }
 

@@ -2,10 +2,12 @@
 // only says what is stale.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { withEntries } from "../build/manifest.js";
 import type { RetryRow } from "./conformance.js";
 import { generateContract } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
+import { generatePaths } from "./paths.js";
 import { revisionFiles, withId, withRevision } from "./revision.js";
 import { generateTypes } from "./types.js";
 
@@ -26,10 +28,13 @@ if (stale.length > 0) {
 } else if (checking) console.log("All that is generated is up to date.");
 
 async function generated(): Promise<Record<string, string>> {
-  const { version } = JSON.parse(await current("package.json")) as { version: string };
+  const manifest = JSON.parse(await current("package.json"));
+  const { version } = manifest as { version: string };
   return {
+    "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
     "src/generated/contract.ts": withHeader(generateContract(document)),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document)),
+    "src/generated/paths.ts": withHeader(await generatePaths(document)),
     "src/generated/types.ts": withHeader(await generateTypes(document)),
     "src/generated/version.ts": `// Generated from package.json by \`npm run generate\`: do not edit.\n\n/** This package's version. */\nexport const version: string = ${JSON.stringify(version)};\n`,
   };

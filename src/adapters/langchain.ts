@@ -4,18 +4,27 @@
  * @module tunerank/langchain
  */
 import type { Client } from "../client.js";
+import { memberOf } from "../errors/memberOf.js";
 import { ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
+import type { AbortSignalLike } from "../options/options.js";
+import type { RerankItemsOptions } from "../wrappers/rerankItems.js";
 
 /** The part of a LangChain document that is read. */
 export interface DocumentLike {
+  /** The text it is ranked by. */
   pageContent: string;
+  /** Whatever else is known of it: kept, with the score added. */
   // biome-ignore lint/suspicious/noExplicitAny: LangChain's own type
   metadata: Record<string, any>;
 }
 
 /** Options of {@link createDocumentCompressor}. */
-export interface DocumentCompressorOptions {
+export interface DocumentCompressorOptions
+  extends Pick<
+    RerankItemsOptions<unknown>,
+    "batchSize" | "concurrency" | "maxRetries" | "signal" | "timeoutMs"
+  > {
   /** The name of the reranker model. @default the client's rerankModel */
   model?: string | undefined;
   /** Keep this many of the best: at least 1. @default all */
@@ -30,6 +39,11 @@ const names: Names<DocumentCompressorOptions & OfLangChain> = {
   model: 1,
   topN: 1,
   task: 1,
+  batchSize: 1,
+  concurrency: 1,
+  maxRetries: 1,
+  signal: 1,
+  timeoutMs: 1,
   callbacks: 1,
   metadata: 1,
   tags: 1,
@@ -38,14 +52,24 @@ const names: Names<DocumentCompressorOptions & OfLangChain> = {
 
 /** What LangChain calls a document compressor. */
 export interface DocumentCompressor {
-  /** Best first; each copy has the service's score as `metadata.relevanceScore`. */
-  compressDocuments<D extends DocumentLike>(documents: D[], query: string): Promise<D[]>;
+  /**
+   * Best first; each copy has the service's score as `metadata.relevanceScore`.
+   *
+   * @param documents What was retrieved.
+   * @param query What they are ranked for.
+   * @param config LangChain's callbacks, or a configuration whose `signal` ends the call.
+   * @throws StatusError as the client's own call does.
+   */
+  compressDocuments<D extends DocumentLike>(documents: D[], query: string, config?: unknown): Promise<D[]>;
 }
 
 /**
  * A document compressor for LangChain.js, as `ContextualCompressionRetriever` takes it: ranks what was retrieved, and
- * keeps the best.
+ * keeps the best. A call ends when one of these aborts: the `signal` of the options, that of the configuration it is
+ * given, or that of the chain it runs in.
  *
+ * @param client The client that makes the calls.
+ * @param options The model, how many to keep, and the task.
  * @throws StatusError from `compressDocuments`, as the client's own call does.
  * @example
  * const baseCompressor = createDocumentCompressor(client, { topN: 3 });
@@ -55,18 +79,61 @@ export function createDocumentCompressor(
   client: Pick<Client, "rerank">,
   options: DocumentCompressorOptions = {},
 ): DocumentCompressor {
-  const { model, topN, task } = ownProperties(options, "options", names);
+  const { model, topN, task, batchSize, concurrency, maxRetries, timeoutMs, signal } = ownProperties(
+    options,
+    "options",
+    names,
+  );
   return {
-    async compressDocuments(documents, query) {
-      const ranked = await client.rerank.items(query, documents, {
-        model,
-        topN,
-        task,
-        text: ({ pageContent }) => pageContent,
-      });
+    async compressDocuments(documents, query, config) {
+      const signals = [signal, signalOf(config), signalOf(runningConfig())];
+      const ranked = await withAny(signals, (any) =>
+        client.rerank.items(query, documents, {
+          model,
+          topN,
+          task,
+          batchSize,
+          concurrency,
+          maxRetries,
+          timeoutMs,
+          signal: any,
+          text: ({ pageContent }) => pageContent,
+        }),
+      );
       return ranked.map(({ item, score }) => withScore(item, score));
     },
   };
+}
+
+function signalOf(config: unknown): AbortSignalLike | undefined {
+  const signal = memberOf(config, "signal") as AbortSignalLike | undefined;
+  return typeof signal?.addEventListener === "function" ? signal : undefined;
+}
+
+// Where LangChain keeps the configuration of the chain that runs; a compressor is not handed it.
+function runningConfig(): unknown {
+  const storage = (globalThis as Record<symbol, unknown>)[Symbol.for("ls:tracing_async_local_storage")];
+  const getStore = memberOf(storage, "getStore");
+  const extra = typeof getStore === "function" ? memberOf(getStore.call(storage), "extra") : undefined;
+  return (extra as Record<symbol, unknown> | undefined)?.[Symbol.for("lc:child_config")];
+}
+
+// AbortSignal.any would do, but on Node 20 its signals are lost when garbage is collected.
+async function withAny<T>(
+  all: readonly (AbortSignalLike | undefined)[],
+  run: (signal: AbortSignalLike | undefined) => Promise<T>,
+): Promise<T> {
+  const signals = [...new Set(all)].filter((signal) => signal !== undefined);
+  if (signals.length < 2) return run(signals[0]);
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(signals.find(({ aborted }) => aborted)?.reason);
+  for (const signal of signals) signal.addEventListener("abort", abort);
+  if (signals.some(({ aborted }) => aborted)) abort();
+  try {
+    return await run(controller.signal);
+  } finally {
+    for (const signal of signals) signal.removeEventListener("abort", abort);
+  }
 }
 
 // A copy of the same class: the retriever's own document may be shared or cached.

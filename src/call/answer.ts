@@ -2,9 +2,9 @@ import type { StatusCode } from "../errors/codes.js";
 import { readErrorBody } from "../errors/errorBody.js";
 import { parseJson } from "../errors/json.js";
 import { isPage } from "../errors/pageText.js";
-import { type Redact, redactor } from "../errors/redact.js";
-import { codes } from "../generated/contract.js";
+import { type Redact, redactorOf } from "../errors/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
+import type { RetryEvent } from "./decisions.js";
 import { Failure, type FailureDetails } from "./failure.js";
 import { codeOfHttpStatus } from "./httpStatus.js";
 import { eventsOfAnswer, executedAfter } from "./retry.js";
@@ -14,29 +14,46 @@ import { header, retryAfterMs } from "./retryAfter.js";
 export class Unusable {
   readonly code: StatusCode;
   readonly message: string;
-  constructor(code: StatusCode, message: string) {
+  readonly event: RetryEvent;
+  constructor(code: StatusCode, message: string, event: RetryEvent = "ended") {
     this.code = code;
     this.message = message;
+    this.event = event;
   }
 }
 
 /** The value that `read` makes of a 2xx answer's JSON object; a Failure for every other answer. */
 export function readAnswer<T>(
   answer: TransportResponse,
-  key: string,
+  secrets: readonly string[],
   read: (value: object) => T | Unusable,
 ): T | Failure {
   const { status, text } = answer;
-  if (status < 200 || status >= 300) return errorAnswer(answer, redactor(key));
+  if (status < 200 || status >= 300) return errorAnswer(answer, redactorOf(secrets));
   const value = parseJson(text);
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    return notAnObject(answer, redactor(key));
-  const data = read(value);
+    return notAnObject(answer, redactorOf(secrets));
+  return usable(answer, secrets, read(value));
+}
+
+/** The value that `read` makes of a 2xx answer as it is; a Failure for every other answer. */
+export function readWhole<T>(
+  answer: TransportResponse,
+  secrets: readonly string[],
+  read: (answer: TransportResponse) => T | Unusable,
+): T | Failure {
+  const { status } = answer;
+  return status < 200 || status >= 300
+    ? errorAnswer(answer, redactorOf(secrets))
+    : usable(answer, secrets, read(answer));
+}
+
+function usable<T>(answer: TransportResponse, secrets: readonly string[], data: T | Unusable): T | Failure {
   if (!(data instanceof Unusable)) return data;
-  const { code, message } = data;
-  const redact = redactor(key);
-  const { body } = readErrorBody(text, status, redact);
-  return unusable(answer, redact, { message, code, executed: "yes", events: ["ended"], body });
+  const { code, message, event } = data;
+  const redact = redactorOf(secrets);
+  const { body } = readErrorBody(answer.text, answer.status, redact);
+  return unusable(answer, redact, { message, code, executed: "yes", events: [event], body });
 }
 
 function notAnObject(answer: TransportResponse, redact: Redact): Failure {
@@ -82,7 +99,7 @@ function errorAnswer({ status, headers, text }: TransportResponse, redact: Redac
   const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
   const happened = eventsOfAnswer(named, status, waitMs !== undefined);
   return new Failure({
-    message: notTheService(status) ?? said.message ?? `${codes[code].meaning} (HTTP ${status})`,
+    message: notTheService(status) ?? said.message ?? `HTTP ${status} without a message.`,
     code,
     executed: executedAfter(happened),
     codeSource: named ? "body" : "status",
@@ -92,7 +109,7 @@ function errorAnswer({ status, headers, text }: TransportResponse, redact: Redac
     requestId: requestIdOf(headers, redact),
     retryAfterMs: waitMs,
     body: said.body,
-    hint: redirected ? "Set baseUrl to the final address: the key and the file go nowhere else." : undefined,
+    hint: redirected ? "Set baseUrl to the final address." : undefined,
   });
 }
 
@@ -100,7 +117,7 @@ function errorAnswer({ status, headers, text }: TransportResponse, redact: Redac
 function notTheService(status: number): string | undefined {
   if (status === 101) return "The server changed to another protocol (HTTP 101).";
   if (status < 300 || status >= 400) return undefined;
-  return `The server redirects to another address (HTTP ${status}), which is never followed.`;
+  return `The server redirects (HTTP ${status}), which is never followed.`;
 }
 
 /** The answer's `x-request-id`, else `request-id`; an error's is redacted. */

@@ -1,20 +1,21 @@
-import { traced } from "#platform";
+import { traced, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
+import { redactorOf } from "../errors/redact.js";
 import type { Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
-import { SourceError } from "../files/sourceError.js";
-import { type Exchange, TransportFailure, type TransportResponse } from "../transport/transport.js";
+import type { TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
-import { currentKey } from "./apiKey.js";
+import { send, sendTraced } from "./attempt.js";
 import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
-import { budget as budgetRule, maxResponseBytes } from "./decisions.js";
-import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
+import { budget as budgetRule } from "./decisions.js";
+import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
+import type { Describe, Purpose, Run, Success } from "./run.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
 import { timesOf } from "./times.js";
 
@@ -22,6 +23,8 @@ import { timesOf } from "./times.js";
 export interface Call<T> extends OperationInput {
   /** Makes the call's value of the answer's JSON object. */
   readonly read: (value: object) => T | Unusable;
+  /** What a trace tells of it, before it is sent and of its value. */
+  readonly describe: Describe<T> | undefined;
 }
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
@@ -30,36 +33,51 @@ export function makeCall<T>(
   call: Call<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  const request = prepare(client.baseUrl, call);
+  const { operation, read, describe } = call;
+  const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
+    readAnswer(answer, secrets, read);
+  return makeRequest(prepare(client.baseUrl, call), { operation, read: readJson, describe }, settings);
+}
+
+/** The same for a request made ready already. @throws StatusError */
+export function makeRequest<T>(
+  request: PreparedRequest,
+  purpose: Purpose<T>,
+  settings: CallSettings,
+): Promise<Outcome<T>> {
+  const { operation, describe } = purpose;
   return traced(
-    () => targetOf(call.operation, request),
-    () => runCall(client, call, settings, request),
+    () => ({ ...targetOf(operation, request), ...describe?.() }),
+    () => runCall(request, purpose, settings),
+    ({ data }) => describe?.(data),
   );
 }
 
-// A call on its way.
-interface Run<T> {
-  readonly client: ClientSettings;
-  readonly call: Call<T>;
-  readonly settings: CallSettings;
-  readonly request: PreparedRequest;
-  readonly timeoutMs: number;
-  readonly deadline: Deadline;
-  readonly attempts: Attempt[];
-}
-
 async function runCall<T>(
-  client: ClientSettings,
-  call: Call<T>,
-  settings: CallSettings,
   request: PreparedRequest,
+  call: Purpose<T>,
+  settings: CallSettings,
 ): Promise<Outcome<T>> {
-  const times = timesOf(call, settings);
+  const { client } = settings;
+  const times = timesOf(call.operation, request, settings);
   const deadline = new Deadline(times, settings.signal);
-  const run = { client, call, settings, request, timeoutMs: times.timeoutMs, deadline, attempts: [] };
+  const run = {
+    client,
+    call,
+    settings,
+    request,
+    timeoutMs: times.timeoutMs,
+    deadline,
+    attempts: [],
+    secrets: [],
+    freshSocket: !isRepeatable(call.operation, settings.repeatable),
+    retriedFree: false,
+  };
+  client.calls.add(deadline);
   try {
     return await runAttempts(run);
   } finally {
+    client.calls.delete(deadline);
     deadline.dispose();
   }
 }
@@ -70,81 +88,59 @@ async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
   let ran = nothingSent;
   for (;;) {
     const started = performance.now();
-    const result = await attempt(run);
-    const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
     const number = attempts.length + 1;
+    const result = watchesAttempts() ? await sendTraced(run, number) : await send(run);
+    const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
     if (!(result instanceof Failure)) {
       budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
-      attempts.push(successRecord(result.answer, number, durationMs));
-      report(run);
-      return { data: result.data, answer: result.answer, attempts };
+      return succeed(run, result, number, durationMs);
     }
     ran = worse(ran, ranIn(result.details));
     if (result.details.requested === false) throw errorOf(run, result, ran, "refused");
-    attempts.push(failureRecord(result, number, durationMs));
-    const { waitMs, notRetried } = decide(run, result);
-    report(run, waitMs);
+    const attempt = failureRecord(result, number, durationMs);
+    attempts.push(attempt);
+    const free = isFree(run, result);
+    const { waitMs, notRetried } = decide(run, result, free ? budgetRule.full : budget.left);
+    report(run, attempt, result, waitMs);
     if (waitMs === undefined) throw errorOf(run, result, ran, notRetried);
-    budget.left -= budgetRule.retryCost;
+    if (free) run.retriedFree = true;
+    else budget.left -= budgetRule.retryCost;
+    if (needsOtherSocket(result)) run.freshSocket = true;
     await deadline.wait(waitMs);
   }
 }
 
-/** One request and its answer: asks for the key, sends, reads. Never rejects. */
-async function attempt<T>(run: Run<T>): Promise<Success<T> | Failure> {
-  const { client, call, settings, request, deadline, timeoutMs } = run;
-  let key = "";
-  let exchange: Exchange | undefined;
-  try {
-    if (!deadline.ended) {
-      const found =
-        typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
-      if (found instanceof Failure) return found;
-      key = found ?? "";
-      if (typeof request.body === "object") await deadline.during(request.body.part.file.check());
-    }
-    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, undefined, settings.signal?.reason);
-    exchange = client.transport.send({
-      method: request.method,
-      url: request.url,
-      headers: headersOf(run, key),
-      body: request.body,
-      maxResponseBytes: maxResponseBytes[call.operation],
-      freshSocket: !isRepeatable(call.operation, settings.repeatable),
-      connectTimeoutMs: client.connectTimeoutMs,
-      lifetime: deadline,
-    });
-    deadline.running = exchange;
-    const answer = await exchange.response;
-    const data = readAnswer(answer, key, call.read);
-    return data instanceof Failure ? data : { data, answer };
-  } catch (cause) {
-    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
-    if (cause instanceof SourceError) return sourceFailure(cause);
-    return cause instanceof TransportFailure ? networkFailure(cause, key) : unexpectedFailure(cause);
-  } finally {
-    deadline.attemptOver();
-  }
-}
-
-interface Success<T> {
-  readonly data: T;
-  readonly answer: TransportResponse;
-}
-
-function headersOf<T>({ client, settings, request }: Run<T>, key: string): Record<string, string> {
+function succeed<T>(
+  run: Run<T>,
+  { data, answer }: Success<T>,
+  number: number,
+  durationMs: number,
+): Outcome<T> {
+  const { attempts, client, settings } = run;
+  if (settings.onAttempt || client.log) report(run, successRecord(answer, number, durationMs), answer);
   return {
-    accept: "application/json",
-    "user-agent": client.userAgent,
-    ...settings.headers,
-    authorization: `Bearer ${key}`,
-    "content-type": typeof request.body === "object" ? request.body.contentType : "application/json",
+    data,
+    answer,
+    // Made when asked for, which most callers never do.
+    get attempts() {
+      return [...attempts, successRecord(answer, number, durationMs)];
+    },
   };
 }
 
-function decide<T>(run: Run<T>, { details }: Failure): Decision {
+// A connection that its server had closed says nothing of the service: once a call, its retry costs no budget.
+function isFree({ retriedFree }: { retriedFree: boolean }, { details }: Failure): boolean {
+  return details.reusedSocket === true && !retriedFree;
+}
+
+// 421: this connection leads to a server that cannot answer for the address.
+function needsOtherSocket({ details }: Failure): boolean {
+  return details.reusedSocket === true || details.httpStatus === 421;
+}
+
+function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision {
   const { client, call, settings, deadline, attempts } = run;
-  const { body } = call;
+  const { body } = run.request;
   return decideRetry({
     operation: call.operation,
     repeatable: settings.repeatable,
@@ -154,7 +150,7 @@ function decide<T>(run: Run<T>, { details }: Failure): Decision {
     maxRetries: settings.maxRetries,
     retryAfterMs: details.retryAfterMs,
     timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
-    budget: client.budget.left,
+    budget,
     replayable: !(body instanceof Multipart) || body.part.file.replayable,
     freshKey:
       typeof client.apiKey === "function" &&
@@ -168,9 +164,16 @@ function errorOf<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetr
   return callError(targetOf(call.operation, request), failure, ran, { attempts, notRetried });
 }
 
-function report<T>({ call, settings, request, attempts }: Run<T>, waitMs?: number): void {
-  const last = attempts.at(-1);
-  if (settings.onAttempt === undefined || last === undefined) return;
-  const target = targetOf(call.operation, request);
-  notify(settings.onAttempt, { ...last, ...target, ...(waitMs !== undefined && { waitMs }) });
+function report<T>(
+  { call, client, settings, request, secrets }: Run<T>,
+  attempt: Attempt,
+  result: TransportResponse | Failure,
+  waitMs?: number,
+): void {
+  const { onAttempt } = settings;
+  const { log } = client;
+  if (onAttempt === undefined && !log) return;
+  const event = { ...attempt, ...targetOf(call.operation, request), ...(waitMs !== undefined && { waitMs }) };
+  notify(onAttempt, event);
+  if (log) log(event, { request: request.body, result, redact: redactorOf(secrets) });
 }

@@ -1,5 +1,12 @@
-import { type Attempt, invalid, isStatusError, ofOperation } from "../errors/statusError.js";
-import type { OperationId } from "../generated/contract.js";
+import { tellRefusal } from "#platform";
+import {
+  type Attempt,
+  invalid,
+  isStatusError,
+  type OperationName,
+  ofOperation,
+  type StatusError,
+} from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/options.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
@@ -12,37 +19,42 @@ export interface Outcome<T> {
 }
 
 /** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
-export function startCall<T>(operation: OperationId, run: () => Promise<Outcome<T>>): CallPromise<T> {
+export function startCall<T>(operation: OperationName, run: () => Promise<Outcome<T>>): CallPromise<T> {
   return start(operation, run, responseOf);
 }
 
 /** The same for a call of any outcome; `present` makes of it what `withResponse` resolves to. */
 export function start<T, O extends { readonly data: T }, R>(
-  operation: OperationId,
+  operation: OperationName,
   run: () => Promise<O>,
   present: (outcome: O) => R,
 ): Promise<O["data"]> & { withResponse(): Promise<R> } {
   const outcome = run();
   const value = outcome.then(
     ({ data }) => data,
-    (error) => fail(error, operation),
+    (error) => {
+      const named = errorOf(error, operation);
+      tellRefusal(operation, named);
+      throw named;
+    },
   );
   return Object.assign(value, {
     withResponse() {
       // Whoever asks for the response hears of its failure there, not a second time as unhandled.
       value.catch(() => {});
-      return outcome.then(present, (error) => fail(error, operation));
+      return outcome.then(present, (error) => {
+        throw errorOf(error, operation);
+      });
     },
   });
 }
 
-function fail(error: unknown, operation: OperationId): never {
+function errorOf(error: unknown, operation: OperationName): StatusError {
   // What is no StatusError came out of an argument, such as a getter that throws.
-  if (!isStatusError(error)) {
-    throw invalid("An argument could not be read.", { operation, cause: error });
-  }
+  if (!isStatusError(error))
+    return invalid("An argument could not be read.", { operation, notRetried: "refused", cause: error });
   // Checks of arguments do not know which operation they serve.
-  throw Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
+  return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
 }
 
 function responseOf<T>({ data, answer, attempts }: Outcome<T>): CallResponse<T> {

@@ -3,7 +3,7 @@ import type { AbortSignalLike } from "../options/options.js";
 import type { Times } from "./times.js";
 
 /** Why a call ended before its answer. */
-export type EndReason = "aborted" | "deadline";
+export type EndReason = "aborted" | "closed" | "deadline";
 
 /** What a call is doing, as far as it can be stopped. */
 export interface Stoppable {
@@ -44,8 +44,8 @@ export class Deadline {
     return this.#endsAt - performance.now();
   }
 
-  /** Begins an attempt's time: it has a connection of its own. */
-  connected(): void {
+  /** Begins an attempt's time: it no longer waits for other calls to end. */
+  started(): void {
     const now = performance.now();
     this.#attemptEndsAt = now + this.#attemptTimeoutMs;
     if (this.#attemptEndsAt < this.#firesAt) this.#restart(now);

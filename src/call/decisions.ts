@@ -116,62 +116,35 @@ export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
   DATA_LOSS: "dataLoss",
 };
 
-/** A status whose answer names no code: the code it stands for, and the event. */
+/** What an answer that names no code stands for. */
 export interface StatusRow {
   readonly code: StatusCode;
   readonly event: RetryEvent;
+  /** Its HTTP statuses. */
+  readonly statuses: RegExp;
 }
 
-/** HTTP status -> code and event, for an answer that names no code. */
-export const eventOfStatus: Readonly<Record<number, StatusRow>> = {
-  101: { code: "INTERNAL", event: "upgraded" },
-  400: { code: "INVALID_ARGUMENT", event: "refused" },
-  401: { code: "UNAUTHENTICATED", event: "unauthenticated" },
-  402: { code: "FAILED_PRECONDITION", event: "refused" },
-  403: { code: "PERMISSION_DENIED", event: "refused" },
-  404: { code: "NOT_FOUND", event: "refused" },
-  405: { code: "UNIMPLEMENTED", event: "refused" },
-  406: { code: "INVALID_ARGUMENT", event: "refused" },
-  407: { code: "UNAUTHENTICATED", event: "refused" },
-  408: { code: "DEADLINE_EXCEEDED", event: "deadline" },
-  409: { code: "ABORTED", event: "refused" },
-  410: { code: "NOT_FOUND", event: "refused" },
-  411: { code: "INVALID_ARGUMENT", event: "refused" },
-  412: { code: "FAILED_PRECONDITION", event: "refused" },
-  413: { code: "INVALID_ARGUMENT", event: "refused" },
-  414: { code: "INVALID_ARGUMENT", event: "refused" },
-  415: { code: "INVALID_ARGUMENT", event: "refused" },
-  416: { code: "OUT_OF_RANGE", event: "refused" },
-  417: { code: "INVALID_ARGUMENT", event: "refused" },
-  421: { code: "UNAVAILABLE", event: "unprocessed" },
-  422: { code: "INVALID_ARGUMENT", event: "refused" },
-  424: { code: "FAILED_PRECONDITION", event: "refused" },
-  425: { code: "UNAVAILABLE", event: "unprocessed" },
-  426: { code: "INVALID_ARGUMENT", event: "refused" },
-  428: { code: "FAILED_PRECONDITION", event: "refused" },
-  429: { code: "RESOURCE_EXHAUSTED", event: "exhausted" },
-  431: { code: "INVALID_ARGUMENT", event: "refused" },
-  451: { code: "PERMISSION_DENIED", event: "refused" },
-  499: { code: "CANCELLED", event: "cancelled" },
-  500: { code: "UNKNOWN", event: "unnamedFault" },
-  501: { code: "UNIMPLEMENTED", event: "refused" },
-  502: { code: "UNAVAILABLE", event: "gateway" },
-  503: { code: "UNAVAILABLE", event: "gateway" },
-  504: { code: "DEADLINE_EXCEEDED", event: "deadline" },
-  529: { code: "UNAVAILABLE", event: "gateway" },
-  530: { code: "UNAVAILABLE", event: "gateway" },
-};
-
-/** The statuses that the table above does not list, as ranges; the first that fits counts. */
-export const statusRanges: readonly {
-  readonly from: number;
-  readonly to: number;
-  readonly row: StatusRow;
-}[] = [
-  { from: 300, to: 399, row: { code: "FAILED_PRECONDITION", event: "redirect" } },
-  { from: 520, to: 527, row: { code: "UNAVAILABLE", event: "gateway" } },
-  { from: 400, to: 499, row: { code: "UNKNOWN", event: "refused" } },
-  { from: 0, to: 999, row: { code: "UNKNOWN", event: "otherFault" } },
+/** HTTP status -> code and event, for an answer that names no code. The first row that fits counts. */
+export const statusRows: readonly StatusRow[] = [
+  { code: "INTERNAL", event: "upgraded", statuses: /^101$/ },
+  { code: "INVALID_ARGUMENT", event: "refused", statuses: /^4(00|06|11|13|14|15|17|22|26|31)$/ },
+  { code: "UNAUTHENTICATED", event: "unauthenticated", statuses: /^401$/ },
+  { code: "UNAUTHENTICATED", event: "refused", statuses: /^407$/ },
+  { code: "FAILED_PRECONDITION", event: "refused", statuses: /^4(02|12|24|28)$/ },
+  { code: "PERMISSION_DENIED", event: "refused", statuses: /^4(03|51)$/ },
+  { code: "NOT_FOUND", event: "refused", statuses: /^4(04|10)$/ },
+  { code: "UNIMPLEMENTED", event: "refused", statuses: /^(405|501)$/ },
+  { code: "ABORTED", event: "refused", statuses: /^409$/ },
+  { code: "OUT_OF_RANGE", event: "refused", statuses: /^416$/ },
+  { code: "RESOURCE_EXHAUSTED", event: "exhausted", statuses: /^429$/ },
+  { code: "DEADLINE_EXCEEDED", event: "deadline", statuses: /^(408|504)$/ },
+  { code: "CANCELLED", event: "cancelled", statuses: /^499$/ },
+  { code: "UNKNOWN", event: "unnamedFault", statuses: /^500$/ },
+  { code: "UNAVAILABLE", event: "unprocessed", statuses: /^42[15]$/ },
+  { code: "UNAVAILABLE", event: "gateway", statuses: /^5(02|03|2[0-7]|29|30)$/ },
+  { code: "FAILED_PRECONDITION", event: "redirect", statuses: /^3..$/ },
+  { code: "UNKNOWN", event: "refused", statuses: /^4..$/ },
+  { code: "UNKNOWN", event: "otherFault", statuses: /./ },
 ];
 
 /** How long to wait before a retry, in milliseconds: full jitter over a base that doubles up to a cap. */
@@ -219,6 +192,9 @@ export const slowestUploadBytesPerSecond: number = 256 * 1024;
 
 /** Milliseconds to connect; a client's default. */
 export const defaultConnectTimeoutMs: number = 10_000;
+
+/** Milliseconds that an idle connection is kept; a client's default. */
+export const defaultKeepAliveMs: number = 4_000;
 
 /** The most retries of a call; a client's default. */
 export const defaultMaxRetries: number = 2;

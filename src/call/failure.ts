@@ -1,6 +1,6 @@
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
-import { redactCause, redactor } from "../errors/redact.js";
+import { redactCause, redactorOf } from "../errors/redact.js";
 import { SourceError } from "../files/sourceError.js";
 import {
   type Exchange,
@@ -32,6 +32,10 @@ export interface FailureDetails {
   readonly cause?: unknown;
   /** Why there is no other attempt, where the decision table does not say it. */
   readonly notRetried?: NotRetried;
+  /** Whether it was sent on a connection that had been idle, and lost with it. @default false */
+  readonly reusedSocket?: boolean;
+  /** Whether nothing was sent although there is a status: a proxy's, that opened no tunnel. @default false */
+  readonly neverSent?: boolean;
   /** Whether a request was made at all. @default true */
   readonly requested?: boolean;
 }
@@ -46,21 +50,23 @@ export class Failure {
 }
 
 /** The failure of a request that brought no whole answer. */
-export function networkFailure(failure: TransportFailure, key: string): Failure {
+export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
   const { phase, reason, status } = failure;
-  const redact = redactor(key);
+  const redact = redactorOf(secrets);
   const found = memberOf(failure, "cause");
   const cause = reason === "source" ? found : redactCause(redact, found);
   const name = networkCode(cause);
   const network = reason === "network";
   const message = redact(failure.message);
   return new Failure({
-    message: network && phase !== "body" ? wordsFor(message) : message,
+    message: network && phase !== "body" ? wordsFor(message, found) : message,
     executed: executedSoFar(failure),
-    events: [eventOfFailure(phase, reason, name)],
+    events: [reason === "proxy" ? tunnelEvent(status) : eventOfFailure(phase, reason, name)],
     httpStatus: status,
     cause,
-    hint: network && phase === "connect" ? adviceFor(name) : undefined,
+    hint: phase === "connect" ? connectAdvice(failure, name) : undefined,
+    reusedSocket: failure.reusedSocket,
+    neverSent: reason === "proxy",
     ...namedBy(failure),
     // An agent that node:http refuses has sent nothing.
     requested: reason !== "agent",
@@ -68,8 +74,10 @@ export function networkFailure(failure: TransportFailure, key: string): Failure 
 }
 
 // The code and who chose it; a source that failed has words of its own.
-function namedBy({ reason, phase, cause }: TransportFailure): Named {
+function namedBy({ reason, phase, status, cause }: TransportFailure): Named {
   switch (reason) {
+    case "proxy":
+      return namedByProxy(status);
     case "connect-timeout":
       return { code: "DEADLINE_EXCEEDED", codeSource: "transport" };
     case "attempt-timeout":
@@ -93,6 +101,31 @@ function namedBySource({ code, message, hint, cause }: SourceError): Named & { r
   return { code, codeSource: "client", message, hint, cause };
 }
 
+function connectAdvice({ reason, advice }: TransportFailure, code: string): string | undefined {
+  if (reason !== "network" && reason !== "connect-timeout") return undefined;
+  const known = reason === "network" ? adviceFor(code) : undefined;
+  return known && advice ? `${known} ${advice}` : (known ?? advice);
+}
+
+// A proxy that fails is as good as a network that does; what it refuses, it refuses again.
+function tunnelEvent(status = 0): RetryEvent {
+  return status >= 500 ? "neverConnected" : "refused";
+}
+
+function namedByProxy(status = 0): Named {
+  const codeSource = "transport";
+  if (status >= 500) return { code: "UNAVAILABLE", codeSource, hint: tunnelHints.failed };
+  return status === 407
+    ? { code: "UNAUTHENTICATED", codeSource, hint: tunnelHints.credentials }
+    : { code: "PERMISSION_DENIED", codeSource, hint: tunnelHints.refused };
+}
+
+const tunnelHints = {
+  failed: "The proxy could not reach the service: look at the proxy, or connect without it.",
+  credentials: "The proxy asks for credentials: put its user name and password in the proxy's address.",
+  refused: "The proxy allows no connection to this host: ask those who run it, or connect without it.",
+} as const;
+
 /** The refusal of a file that cannot be sent, before anything is. */
 export function sourceFailure(error: SourceError): Failure {
   return new Failure({ ...namedBySource(error), executed: "no", events: ["ended"], requested: false });
@@ -100,21 +133,28 @@ export function sourceFailure(error: SourceError): Failure {
 
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
 
-// Refused, unreachable, or a name server that asks for another try.
-const transient =
-  /^(ECONNREFUSED|ConnectionRefused|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/;
+// A certificate or a protocol that does not fit, or what this machine does not allow: it would fail again.
+const lasting =
+  /^(CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$/;
 
 /** The event of a request that brought no whole answer. @param code What the network called it. */
 export function eventOfFailure(phase: Phase, reason: FailureReason, code: string): RetryEvent {
   if (reason === "connect-timeout") return "neverConnected";
-  if (reason === "attempt-timeout") return phase === "body" ? "bodyLost" : "attemptTimeout";
+  if (reason === "attempt-timeout") return timeoutEvents[phase];
   if (reason === "too-large") return "tooLarge";
   if (reason !== "network") return "ended";
   if (phase === "body") return "bodyLost";
   if (phase !== "connect") return "connectionLost";
   if (code === "ENOTFOUND") return "nameNotFound";
-  return transient.test(code) ? "neverConnected" : "tlsFailure";
+  return lasting.test(code) ? "tlsFailure" : "neverConnected";
 }
+
+const timeoutEvents: Readonly<Record<Phase, RetryEvent>> = {
+  connect: "neverConnected",
+  send: "attemptTimeout",
+  headers: "attemptTimeout",
+  body: "bodyLost",
+};
 
 /** How far a request got tells whether the operation can have run. */
 function executedSoFar({ phase, status }: { phase: Phase; status: number | undefined }): Executed {
@@ -137,20 +177,12 @@ export function endedFailure(
     events: ["ended"],
     requested: exchange !== undefined,
   } as const;
-  return reason === "aborted"
-    ? new Failure({
-        ...shared,
-        message: "The caller aborted the call.",
-        code: "CANCELLED",
-        notRetried: "aborted",
-        cause,
-      })
-    : new Failure({
-        ...shared,
-        message: `No complete answer within ${timeoutMs} ms (timeoutMs).`,
-        code: "DEADLINE_EXCEEDED",
-        notRetried: "deadline-too-close",
-      });
+  if (reason === "deadline") {
+    const message = `No complete answer within ${timeoutMs} ms (timeoutMs).`;
+    return new Failure({ ...shared, message, code: "DEADLINE_EXCEEDED", notRetried: "deadline-too-close" });
+  }
+  const message = reason === "closed" ? "The client was closed." : "The caller aborted the call.";
+  return new Failure({ ...shared, message, code: "CANCELLED", notRetried: "aborted", cause });
 }
 
 /** A fault of this client's own: it proves nothing of what the service did. */

@@ -1,9 +1,10 @@
 import { invalid } from "../errors/statusError.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
 import type { ApiKey } from "../options/options.js";
+import { type Log, logOf } from "./log.js";
 import type { ClientSettings } from "./settings.js";
 
-type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel";
+type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel" | "log";
 
 /** What a client was made with; what its options left open is undefined. */
 export interface GivenSettings extends Omit<ClientSettings, FromEnvironment> {
@@ -11,6 +12,8 @@ export interface GivenSettings extends Omit<ClientSettings, FromEnvironment> {
   readonly apiKey: ApiKey | undefined;
   readonly accountId: string | undefined;
   readonly rerankModel: string | undefined;
+  readonly log: Log | false | undefined;
+  readonly logBodies: boolean;
   readonly allowInsecureHttp: boolean;
 }
 
@@ -19,6 +22,7 @@ const variables = {
   apiKey: "TUNERANK_API_KEY",
   accountId: "TUNERANK_ACCOUNT_ID",
   rerankModel: "TUNERANK_RERANK_MODEL",
+  log: "TUNERANK_LOG",
 } as const satisfies Readonly<Record<FromEnvironment, string>>;
 
 /** A client's settings: the environment is read at the first call, so that a program can be built without it. */
@@ -51,7 +55,9 @@ function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSet
   if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
     throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
   }
-  return { ...given, baseUrl, apiKey, accountId, rerankModel };
+  const { logBodies } = given;
+  const log = given.log ?? read("log", (level, name) => logOf({ logBodies }, level, name));
+  return { ...given, baseUrl, apiKey, accountId, rerankModel, log };
 }
 
 // Workers and browsers have no process; an empty variable counts as unset.

@@ -1,8 +1,13 @@
 // What a call tells of its attempts, and of its failure.
 import type { NotRetried } from "../errors/codes.js";
 import { hintFor, wholeHint } from "../errors/hints.js";
-import { type Attempt, StatusError, type StatusErrorDetails, type Target } from "../errors/statusError.js";
-import type { OperationId } from "../generated/contract.js";
+import {
+  type Attempt,
+  type OperationName,
+  StatusError,
+  type StatusErrorDetails,
+  type Target,
+} from "../errors/statusError.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import type { Failure } from "./failure.js";
@@ -10,21 +15,14 @@ import type { PreparedRequest } from "./request.js";
 import type { Ran } from "./retry.js";
 
 /** Where a call goes. */
-export function targetOf(operation: OperationId, { method, url }: PreparedRequest): Target {
+export function targetOf(operation: OperationName, { method, url }: PreparedRequest): Target {
   return { operation, method, path: url.pathname, host: url.host };
 }
 
 /** An attempt that was answered as it should be. */
 export function successRecord(answer: TransportResponse, number: number, durationMs: number): Attempt {
-  return {
-    number,
-    durationMs,
-    httpStatus: answer.status,
-    // Read when it is asked for: on Node that makes an object of the headers.
-    get requestId() {
-      return requestIdOf(answer.headers);
-    },
-  };
+  const requestId = requestIdOf(answer.headers);
+  return { number, durationMs, httpStatus: answer.status, ...(requestId !== undefined && { requestId }) };
 }
 
 /** An attempt that failed. */

@@ -2,6 +2,7 @@ import { defaultPathSerializer } from "openapi-fetch";
 import { invalid } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
 import { type OperationId, operations } from "../generated/contract.js";
+import { maxResponseBytes } from "./decisions.js";
 
 /** What a call asks of the service: an operation, the parameters of its path, its body. */
 export interface OperationInput {
@@ -14,14 +15,25 @@ export interface OperationInput {
 export interface PreparedRequest {
   readonly method: string;
   readonly url: URL;
-  readonly body: string | Multipart;
+  readonly body: string | Uint8Array | Multipart | undefined;
+  /** The media type of the body; undefined when there is none. */
+  readonly contentType: string | undefined;
+  /** The most bytes of its answer. */
+  readonly maxResponseBytes: number;
 }
 
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {
   const { method, path: template } = operations[operation];
   const url = finalUrl(baseUrl + (path ? defaultPathSerializer(template, path as never) : template));
-  return { method, url, body: body instanceof Multipart ? body : writeJson(body) };
+  const isForm = body instanceof Multipart;
+  return {
+    method,
+    url,
+    body: isForm ? body : writeJson(body),
+    contentType: isForm ? body.contentType : "application/json",
+    maxResponseBytes: maxResponseBytes[operation],
+  };
 }
 
 let lastUrl: URL | undefined;
@@ -37,9 +49,10 @@ function finalUrl(text: string): URL {
   return url;
 }
 
-function writeJson(body: object): string {
+/** A body as JSON. @throws StatusError when it cannot be written so. */
+export function writeJson(body: unknown, replacer?: (name: string, value: unknown) => unknown): string {
   try {
-    return JSON.stringify("toJSON" in Array.prototype ? withoutPrototypes(body) : body);
+    return JSON.stringify("toJSON" in Array.prototype ? withoutPrototypes(body) : body, replacer);
   } catch (cause) {
     throw invalid(`The body cannot be written as JSON: ${(cause as Error).message}`, { cause });
   }

@@ -5,19 +5,20 @@ import {
   type NotRetried,
   type StatusCode,
 } from "../errors/codes.js";
-import { codes, type OperationId, operations } from "../generated/contract.js";
+import type { OperationName } from "../errors/statusError.js";
+import { httpStatuses, type OperationId, operations } from "../generated/contract.js";
 import { backoff, budget, type Column, columns, eventOfCode, events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";
 
-/** The column a call belongs to: its operation's, or the one the caller chose with `repeatable`. */
-export function columnOf(operation: OperationId, repeatable: boolean | undefined): Column {
-  if (repeatable === undefined) return columns[operation];
+/** The column a call belongs to: its operation's, or the one that `repeatable` chose, as it always does for `request`. */
+export function columnOf(operation: OperationName, repeatable: boolean | undefined): Column {
+  if (repeatable === undefined) return columns[operation as OperationId];
   return repeatable ? "rerank" : "resume";
 }
 
 /** Whether sending a call of this column twice is safe. */
-export function isRepeatable(operation: OperationId, repeatable: boolean | undefined): boolean {
-  return repeatable ?? operations[operation].retrySafe;
+export function isRepeatable(operation: OperationName, repeatable: boolean | undefined): boolean {
+  return repeatable ?? operations[operation as OperationId].retrySafe;
 }
 
 /** The events of an error answer: of the code it names, of its status when it names none or the two disagree. */
@@ -29,7 +30,7 @@ export function eventsOfAnswer(
   const ofStatus = withTime(rowOfStatus(httpStatus).event, timed);
   if (named === undefined) return [ofStatus];
   const ofCode = withTime(eventOfCode[named], timed);
-  return codes[named].httpStatus === httpStatus ? [ofCode] : [ofCode, ofStatus];
+  return httpStatuses[named] === httpStatus ? [ofCode] : [ofCode, ofStatus];
 }
 
 function withTime(event: RetryEvent, timed: boolean): RetryEvent {
@@ -58,11 +59,14 @@ export function worse(a: Ran, b: Ran): Ran {
 export function ranIn({
   executed,
   httpStatus,
+  neverSent,
 }: {
   executed: Executed;
   httpStatus?: number | undefined;
+  neverSent?: boolean;
 }): Ran {
-  return { executed, executedBecause: executedBecause(executed, httpStatus !== undefined) };
+  const answered = httpStatus !== undefined && neverSent !== true;
+  return { executed, executedBecause: executedBecause(executed, answered) };
 }
 
 /** Whether the operation ran, after all that happened to an attempt. */
@@ -74,7 +78,7 @@ export function executedAfter(happened: readonly RetryEvent[]): Executed {
 
 /** All that the decision depends on. */
 export interface RetryInput {
-  readonly operation: OperationId;
+  readonly operation: OperationName;
   readonly repeatable: boolean | undefined;
   /** What happened; with several, the one that allows fewest retries counts. */
   readonly events: readonly RetryEvent[];

@@ -9,7 +9,9 @@ import {
 } from "../options/arguments.js";
 import type { AbortSignalLike, ApiKey, CallOptions } from "../options/options.js";
 import type { Transport } from "../transport/transport.js";
+import type { Deadline } from "./deadline.js";
 import type { LateSettings } from "./lateSettings.js";
+import type { Log } from "./log.js";
 
 /** What a client may still spend on retries, in tenths of one. */
 export interface RetryBudget {
@@ -25,6 +27,10 @@ export interface ClientSettings {
   /** Shared with the clients made of this one, as the budget is. */
   readonly transport: Transport;
   readonly budget: RetryBudget;
+  /** The calls under way, of all these clients. */
+  readonly calls: Set<Deadline>;
+  /** What writes a line for each attempt; false where the options turn that off. */
+  readonly log: Log | false | undefined;
   readonly accountId: string | undefined;
   readonly rerankModel: string | undefined;
   readonly timeoutMs: number | undefined;

@@ -1,6 +1,8 @@
+import type { OperationName } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
+import type { OperationId } from "../generated/contract.js";
 import { deadlines, slowestUploadBytesPerSecond } from "./decisions.js";
-import type { OperationInput } from "./request.js";
+import type { PreparedRequest } from "./request.js";
 import { isRepeatable } from "./retry.js";
 import type { CallSettings } from "./settings.js";
 
@@ -11,16 +13,16 @@ export interface Times {
 }
 
 /** What the options say, else the operation's defaults. */
-export function timesOf(input: OperationInput, settings: CallSettings): Times {
-  const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(input) } = settings;
-  const retried = isRepeatable(input.operation, repeatable) && maxRetries > 0;
+export function timesOf(operation: OperationName, request: PreparedRequest, settings: CallSettings): Times {
+  const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(operation, request) } = settings;
+  const retried = isRepeatable(operation, repeatable) && maxRetries > 0;
   // Half of the time for a first try leaves the other half for a second.
   return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
 }
 
 // An upload may take as long as its file does at the slowest rate; one of unknown size, as the largest.
-function defaultTimeoutMs({ operation, body }: OperationInput): number {
-  const { timeoutMs } = deadlines[operation];
+function defaultTimeoutMs(operation: OperationName, { body }: PreparedRequest): number {
+  const { timeoutMs } = deadlines[operation as OperationId];
   if (!(body instanceof Multipart)) return timeoutMs;
   const { file, maxFileBytes } = body.part;
   return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / slowestUploadBytesPerSecond;

@@ -1,16 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { operations } from "../generated/contract.js";
-import { type AttemptEvent, type Client, createClient, type OperationId } from "../index.js";
-import { type Context, reasonOf, UsageError } from "./context.js";
+import { type AttemptEvent, type Client, createClient, type OperationName } from "../index.js";
+import { isExcepted } from "../transport/node/proxyUrls.js";
+import { type Context, reasonOf, type ServiceOptions, UsageError } from "./context.js";
 import type { Terminal } from "./terminal.js";
 
 /** Runs `use` with a client made of the command line and the environment. */
 export async function withClient(
   { options, terminal }: Context,
-  operation: OperationId,
+  operation: OperationName,
   use: (client: Client) => Promise<void>,
 ): Promise<void> {
-  const needsAccount = operations[operation].path.includes("{account_id}");
+  const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
   const client = createClient({
     baseUrl: given(options.baseUrl, "--base-url URL", "TUNERANK_BASE_URL"),
     apiKey: await keyFrom(given(options.apiKeyFile, "--api-key-file FILE", "TUNERANK_API_KEY")),
@@ -18,6 +19,7 @@ export async function withClient(
     timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
     maxRetries: options.maxRetries,
     allowInsecureHttp: options.allowInsecureHttp === true,
+    proxy: proxyOf(options),
     userAgent: "tunerank-cli",
     onAttempt: terminal.quiet || terminal.json ? undefined : (event) => showRetry(event, terminal),
   });
@@ -34,6 +36,17 @@ function given(value: string | undefined, option: string, variable: string): str
     throw new UsageError(`${variable} is not set, and ${option} is not given.`);
   }
   return value;
+}
+
+// As for curl, exceptions hold for --proxy too.
+function proxyOf({ baseUrl, proxy, noproxy }: ServiceOptions): string | undefined {
+  const { env } = process;
+  if (noproxy !== undefined) Object.assign(env, { no_proxy: noproxy, NO_PROXY: noproxy });
+  if (proxy === undefined) return "env";
+  const address = baseUrl ?? env.TUNERANK_BASE_URL ?? "";
+  const exceptions = env.no_proxy || env.NO_PROXY || "";
+  if (URL.canParse(address) && isExcepted(new URL(address), exceptions)) return undefined;
+  return proxy.includes("://") ? proxy : `http://${proxy}`;
 }
 
 async function keyFrom(file: string | undefined): Promise<string | undefined> {

@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly timeout?: number;
   readonly maxRetries?: number;
   readonly allowInsecureHttp?: boolean;
+  readonly proxy?: string;
+  readonly noproxy?: string;
 }
 
 /** Why a file cannot be read, without its name: somebody may have given the key in its place. */

@@ -20,11 +20,22 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
     ["tunerank scale prod 0", "run none, until it is scaled up again"],
   ],
   resume: [["tunerank resume answer-quality", "resume a job, and print its state"]],
+  request: [
+    [
+      "tunerank request GET /v1/accounts/acme/datasets/reviews",
+      "look at a dataset before an upload is repeated",
+    ],
+    [
+      `tunerank request POST /v1/accounts/acme/deployments --body '{"displayName": "prod"}'`,
+      "send JSON; which operations there are is for the service's own documentation to say",
+    ],
+  ],
   mock: [
     [
       "tunerank mock --port 4010",
       "then: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...",
     ],
+    ["tunerank mock --fail rerank:503x2", "answer 503 to the next two reranks"],
   ],
   completion: [
     ["tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank", "install it for bash"],

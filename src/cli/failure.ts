@@ -13,7 +13,7 @@ import type { Terminal } from "./terminal.js";
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (isStatusError(error)) {
     const said = inWords(error);
-    if (terminal.json) terminal.note(jsonLine({ error: { ...error.toJSON(), ...said } }));
+    if (terminal.json) terminal.note(jsonLine({ error: { ...error.toJSON(), ...wholeOf(said) } }));
     else explain(said, error, terminal);
     return exitCodeOfError(error);
   }
@@ -50,6 +50,10 @@ function inWords({ message, hint, codeSource }: StatusError): Said {
   const text = message.slice(0, -hint.length).trimEnd();
   const own = codeSource === "client" || codeSource === "transport";
   return { message: own ? inFlags(text) : text, hint: inFlags(hint) };
+}
+
+function wholeOf({ message, hint }: Said): Said {
+  return { message: `${message} ${hint}`, hint };
 }
 
 function explain({ message, hint }: Said, { executed, requestId }: StatusError, terminal: Terminal): void {

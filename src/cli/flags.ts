@@ -2,18 +2,19 @@
 
 const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
   ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
-  [
-    "a stream can be read only once; a path, a Blob or bytes can be sent again",
-    "the standard input can be read only once; a file can be sent again",
-  ],
+  ["a stream can be read only once", "the standard input can be read only once"],
   [
     "it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
     "nothing was sent to the standard input. An empty file has to be named.",
   ],
+  ["pass a Uint8Array or a Blob", "name another --content-type"],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
   ["Pass accountId to createClient or to the call", "Add --account"],
   ["pass {name}", "add --name"],
+  ["proxy must be", "--proxy must be"],
+  [', or "env".', "."],
+  ['pass proxy: "env"', "see --proxy and --noproxy"],
 ];
 
 const words: Readonly<Record<string, string>> = {
@@ -23,9 +24,11 @@ const words: Readonly<Record<string, string>> = {
   baseUrl: "--base-url",
   batchSize: "--batch-size",
   concurrency: "--concurrency",
+  contentType: "--content-type",
   datasetId: "DATASET",
   deploymentId: "DEPLOYMENT",
   jobId: "JOB",
+  maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",
   replicaCount: "REPLICAS",
   timeoutMs: "--timeout",

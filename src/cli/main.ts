@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(context: Context): P
   upload: () => import("./upload.js"),
   scale: () => import("./scale.js"),
   resume: () => import("./resume.js"),
+  request: () => import("./request.js"),
   mock: () => import("./mock.js"),
   completion: () => import("./completion.js"),
 };

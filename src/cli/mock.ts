@@ -1,28 +1,91 @@
 import { memberOf } from "../errors/memberOf.js";
-import { createTestService } from "../testing/index.js";
+import { isStatusError, type StatusCode } from "../index.js";
+import {
+  type AnsweredRequest,
+  createTestService,
+  type ScriptedFailure,
+  type TestOperation,
+} from "../testing/index.js";
 import { type Context, UsageError } from "./context.js";
-import { jsonLine } from "./safeText.js";
+import { jsonLine, oneLine } from "./safeText.js";
+import type { Terminal } from "./terminal.js";
+
+interface Options {
+  readonly port?: number;
+  readonly host?: string;
+  readonly allowOrigin?: readonly string[];
+  readonly fail?: readonly string[];
+  readonly strict?: boolean;
+}
 
 const defaultPort = 4010;
+// It may run for weeks.
+const keepRequests = 1000;
 
 /** `tunerank mock`: serves until it is stopped. */
-export async function run({ options, terminal, signal }: Context<{ port?: number }>): Promise<void> {
-  const { port = defaultPort } = options;
+export async function run({ options, terminal, signal }: Context<Options>): Promise<void> {
+  const { port = defaultPort, host = "127.0.0.1", allowOrigin: allowOrigins, fail = [], strict } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new UsageError("--port must be 0 to 65535.");
-  const server = await createTestService()
-    .listen({ port })
-    .catch((error: Error) => {
-      if (memberOf(error.cause, "code") !== "EADDRINUSE") throw error;
-      throw new UsageError(
-        `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
-      );
-    });
+  const service = createTestService({ strict: strict === true, keepRequests });
+  for (const script of fail) service.fail(...failureOf(script));
+  const onRequest = terminal.quiet ? undefined : (request: AnsweredRequest) => show(request, terminal);
+  const server = await service.listen({ port, host, allowOrigins, onRequest }).catch((error: Error) => {
+    throw listenError(error, port);
+  });
   if (terminal.json) terminal.print(jsonLine({ url: server.url }));
-  else
+  else {
     terminal.print(
       `A stand-in for the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`,
     );
+  }
+  if (!isLoopback(host)) {
+    terminal.note(
+      "Whoever reaches this machine can call it, without a key of yours. A client on another machine needs allowInsecureHttp.",
+    );
+  }
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
+}
+
+function listenError(error: Error, port: number): Error {
+  const code = memberOf(isStatusError(error) ? error.cause : error, "code");
+  if (code === "EADDRINUSE") {
+    return new UsageError(
+      `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
+    );
+  }
+  if (typeof code !== "string") return error;
+  return new UsageError(`The host and port cannot be listened on: ${code}.`);
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+const script =
+  /^(resume|rerank|scale|upload):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;
+
+// rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED.
+function failureOf(text: string): [operation: TestOperation, failure: ScriptedFailure] {
+  const [, operation, status, code, kind, times] = script.exec(text) ?? [];
+  if (operation === undefined) {
+    throw new UsageError(
+      "--fail must be OPERATION:STATUS, such as rerank:503x2; a code, reset, stall or truncate may stand for the status.",
+    );
+  }
+  const failure = {
+    ...(status && { status: Number(status) }),
+    ...(code && { code: code as StatusCode }),
+    ...(kind && { [kind]: true }),
+    ...(times && { times: Number(times) }),
+  };
+  return [operation as TestOperation, failure];
+}
+
+function show(request: AnsweredRequest, terminal: Terminal): void {
+  const { method, path, status, requestId, durationMs } = request;
+  const ms = Math.round(durationMs);
+  if (terminal.json) terminal.note(jsonLine({ method, path, status, requestId, durationMs: ms }));
+  else terminal.note(oneLine(`${method} ${path} ${status ?? "no answer"} ${ms} ms ${requestId ?? ""}`));
 }

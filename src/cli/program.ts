@@ -23,6 +23,7 @@ export function createProgram(): Command {
   addUpload(program);
   addScale(program);
   addResume(program);
+  addRequest(program);
   addMock(program);
   addCompletion(program);
   return program;
@@ -86,14 +87,49 @@ function addResume(program: Command): void {
   addOutputOptions(command);
 }
 
+function addRequest(program: Command): void {
+  const command = program
+    .command("request")
+    .summary("Call any other operation of the service")
+    .description(
+      "Sends a request with your key, and prints the answer: JSON, text, or bytes as they are. Which paths there are and what they take is for the service's own documentation to say.",
+    )
+    .argument("<METHOD>", "GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.")
+    .argument("<PATH>", "The path below the service's address, not encoded. It begins with a slash.")
+    .option("--query <NAME=VALUE>", "A parameter of the query. May be given more than once.", collect)
+    .option("--body <JSON>", "The body, as JSON.")
+    .option("--body-file <FILE>", "A file that holds the body, or - for the standard input.")
+    .option("--content-type <TYPE>", "The body's media type. Default: application/json.")
+    .option("--accept <TYPE>", "The media type to be answered with. Default: application/json.")
+    .option("--repeatable", "Sending it twice does no more than once. Default for GET, HEAD, PUT and DELETE.")
+    .option("--max-bytes <N>", "The most bytes of the answer. Default: 1048576.", numberOf("--max-bytes"));
+  addServiceOptions(command);
+  addOutputOptions(command);
+}
+
 function addMock(program: Command): void {
   const command = program
     .command("mock")
     .summary("Serve a stand-in for the service")
     .description(
-      "Serves all four operations from memory until it is stopped. It is a stand-in: scores are lexical, nothing is trained or run.",
+      "Serves all four operations from memory until it is stopped, with a line on stderr for each request. It is a stand-in: scores are lexical, nothing is trained or run.",
     )
-    .option("--port <N>", "The port; 0 takes a free one. Default: 4010.", numberOf("--port"));
+    .option("--port <N>", "The port; 0 takes a free one. Default: 4010.", numberOf("--port"))
+    .option(
+      "--host <ADDRESS>",
+      "The address to listen on; 0.0.0.0 in a container. Whoever reaches it can call it. Default: 127.0.0.1.",
+    )
+    .option(
+      "--allow-origin <ORIGIN>",
+      "An origin of web pages that may call it, besides those of this machine. May be given more than once.",
+      collect,
+    )
+    .option(
+      "--fail <SCRIPT>",
+      "What the next requests meet: rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED. May be given more than once.",
+      collect,
+    )
+    .option("--strict", "Answer 400 to fields that the contract does not have.");
   addOutputOptions(command);
 }
 
@@ -120,7 +156,7 @@ function addServiceOptions(command: Command): void {
     .option("--account <ID>", "The account. Else TUNERANK_ACCOUNT_ID.")
     .option(
       "--timeout <SECONDS>",
-      "The whole call's time, retries included. Default: 60 for rerank, 30 for scale and resume, 60 and more by size for upload.",
+      "The whole call's time, retries included. Default: 60 for rerank, 30 for scale, resume and request, 60 and more by size for upload.",
       numberOf("--timeout"),
     )
     .option(
@@ -128,7 +164,9 @@ function addServiceOptions(command: Command): void {
       "The most retries where a retry is allowed. Default: 2.",
       numberOf("--max-retries"),
     )
-    .option("--allow-insecure-http", "Allow plain http to another machine.");
+    .option("--allow-insecure-http", "Allow plain http to another machine.")
+    .option("--proxy <URL>", "Go through this proxy. Else what https_proxy, all_proxy and no_proxy say.")
+    .option("--noproxy <HOSTS>", "Reach these without a proxy, whatever no_proxy says.");
 }
 
 function addOutputOptions(command: Command): void {
@@ -138,6 +176,10 @@ function addOutputOptions(command: Command): void {
     .option("-q, --quiet", "Print results and errors, nothing on the way.")
     .option("--no-color", "No colours. The variable NO_COLOR does the same.")
     .helpOption("-h, --help", "Show this help.");
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 function numberOf(option: string): (value: string) => number {

@@ -1,9 +1,7 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { addAbortSignal, type Readable } from "node:stream";
 import type { RankedItem } from "../index.js";
 import { withClient } from "./client.js";
-import { type Context, reasonOf, UsageError } from "./context.js";
+import { type Context, UsageError } from "./context.js";
+import { readInput } from "./input.js";
 import { clip, jsonLine, oneLine } from "./safeText.js";
 import { bar, type Terminal } from "./terminal.js";
 
@@ -25,9 +23,6 @@ interface Options {
   readonly batchSize?: number;
   readonly concurrency?: number;
 }
-
-// A pipe may never end.
-const mostPipedBytes = 64 * 1024 * 1024;
 
 /** `tunerank rerank --query TEXT [FILE]` */
 export async function run(context: Context<Options>): Promise<void> {
@@ -54,34 +49,10 @@ export async function run(context: Context<Options>): Promise<void> {
 }
 
 async function input({ args: [file], signal }: Context): Promise<string> {
-  if (file !== undefined && file !== "-") {
-    return readFile(file, signal).catch((error: NodeJS.ErrnoException) => {
-      if (error instanceof UsageError || error.name === "AbortError") throw error;
-      throw new UsageError(`FILE cannot be read: ${reasonOf(error)}.`);
-    });
-  }
   if (file === undefined && process.stdin.isTTY) {
     throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
   }
-  return readAll(addAbortSignal(signal, process.stdin), mostPipedBytes);
-}
-
-async function readFile(file: string, signal: AbortSignal): Promise<string> {
-  const limit = (await stat(file)).isFile() ? Number.POSITIVE_INFINITY : mostPipedBytes;
-  return readAll(addAbortSignal(signal, createReadStream(file)), limit);
-}
-
-async function readAll(stream: Readable, limit: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    bytes += chunk.byteLength;
-    if (bytes > limit) {
-      throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  return (await readInput(file ?? "-", "FILE", signal)).toString("utf8");
 }
 
 function documentsOf(input: string, field: string | undefined): Line[] {

@@ -15,6 +15,12 @@ export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(invisible, escaped).replace(control, escaped);
 }
 
+/** A value as JSON for people, indented; escaped as on one line. */
+export function jsonLines(value: unknown): string {
+  const lines = JSON.stringify(value, undefined, 2).split("\n");
+  return lines.map((line) => line.replace(invisible, escaped).replace(control, escaped)).join("\n");
+}
+
 // JSON escapes UTF-16 code units.
 function escaped(characters: string): string {
   return characters

@@ -12,6 +12,8 @@ export interface Terminal {
   readonly errorColumns: number;
   /** Prints a line of the result. */
   print(line: string): void;
+  /** Writes a part of the result as it is. */
+  write(content: string | Uint8Array): void;
   /** Prints a line about what goes on. */
   note(line: string): void;
   /** Writes over the line people look at on stderr. */
@@ -36,6 +38,7 @@ export function createTerminal({
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
     errorColumns: stderr.isTTY ? stderr.columns || 80 : 0,
     print: (line) => void stdout.write(`${line}\n`),
+    write: (content) => void stdout.write(content),
     note: (line) => void stderr.write(`${line}\n`),
     redraw: (line) => void stderr.write(`\r\u001b[K${line}`),
     style: styler(stdout),

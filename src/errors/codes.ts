@@ -1,4 +1,4 @@
-import { codes } from "../generated/contract.js";
+import { httpStatuses } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
 
 /** A code that means failure: every {@link Code} but `OK`. */
@@ -32,7 +32,7 @@ export function executedBecause(executed: Executed, answered: boolean): Executed
 
 /** Why a failed call made no further attempt. */
 export type NotRetried =
-  /** The same request would fail again. */
+  /** A retry would most likely end the same way. */
   | "not-transient"
   /** A later attempt may succeed, but it is not proved that nothing ran, and running the operation twice is not safe. */
   | "not-safe"
@@ -54,7 +54,12 @@ export type NotRetried =
 /** Who named the code: the answer's body, its HTTP status, the network below it, or this client. */
 export type CodeSource = "body" | "status" | "transport" | "client";
 
-/** The HTTP status the service's table gives a code. Not an inverse: several codes share 400, 409 and 500. */
+/**
+ * The HTTP status the service's table gives a code. Not an inverse: several codes share 400, 409 and 500.
+ *
+ * @param code One of the contract's `Code` values.
+ * @example httpStatusOfCode("NOT_FOUND"); // 404
+ */
 export function httpStatusOfCode(code: Code): number {
-  return codes[code].httpStatus;
+  return httpStatuses[code];
 }

@@ -1,4 +1,4 @@
-import { codes } from "../generated/contract.js";
+import { httpStatuses } from "../generated/contract.js";
 import type { StatusCode } from "./codes.js";
 import { codeOfGrpcNumber } from "./grpcCodes.js";
 import { parseJson } from "./json.js";
@@ -80,7 +80,7 @@ function readMessage(root: unknown): string | undefined {
 }
 
 function codeNamed(value: unknown): StatusCode | undefined {
-  return typeof value === "string" && value !== "OK" && Object.hasOwn(codes, value)
+  return typeof value === "string" && value !== "OK" && Object.hasOwn(httpStatuses, value)
     ? (value as StatusCode)
     : undefined;
 }
@@ -88,7 +88,7 @@ function codeNamed(value: unknown): StatusCode | undefined {
 // grpc-gateway: the number counts only when the HTTP status says the same.
 function codeNumbered(value: unknown, httpStatus: number): StatusCode | undefined {
   const code = codeOfGrpcNumber(value);
-  return code !== undefined && codes[code].httpStatus === httpStatus ? code : undefined;
+  return code !== undefined && httpStatuses[code] === httpStatus ? code : undefined;
 }
 
 function connectCode(value: unknown): StatusCode | undefined {

@@ -1,56 +1,57 @@
 import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
 import type { Executed, NotRetried, StatusCode } from "./codes.js";
+import { isIdempotent } from "./idempotent.js";
 
 /** What a hint is written from. */
 interface Situation {
   readonly code: StatusCode;
   readonly executed: Executed;
   readonly httpStatus?: number | undefined;
-  readonly operation?: OperationId | undefined;
+  readonly operation?: OperationId | "request" | undefined;
+  readonly method?: string | undefined;
   readonly notRetried?: NotRetried | undefined;
   readonly retryAfterMs?: number | undefined;
 }
 
 const adviceOfCode: Readonly<Record<StatusCode, string>> = {
-  ABORTED: "Another change ran at the same time: read the current state, then decide whether to repeat.",
+  ABORTED: "Another change ran at the same time: read the state, then decide.",
   ALREADY_EXISTS: "It exists already: use it, or choose another id.",
   CANCELLED: "The call was cancelled.",
-  DATA_LOSS: "Do not repeat blindly: compare what the service holds with what you sent.",
+  DATA_LOSS: "Compare what the service holds with what you sent.",
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
-  FAILED_PRECONDITION:
-    "Bring the resource into the state required, then call again; repeating alone cannot help.",
-  INTERNAL: "The fault is the service's: report it with the request id.",
-  INVALID_ARGUMENT: "Correct the argument; the same call will fail again.",
+  FAILED_PRECONDITION: "Bring the resource into the state required, then call again.",
+  INTERNAL: "Report it with the request id.",
+  INVALID_ARGUMENT: "Correct the argument.",
   NOT_FOUND: "Check the id, the account and the base URL.",
-  OUT_OF_RANGE: "Use a value within the range that is allowed.",
-  PERMISSION_DENIED: "The key is valid but lacks this permission: use another key or have it granted.",
+  OUT_OF_RANGE: "Use a value in the allowed range.",
+  PERMISSION_DENIED: "The key lacks this permission: use another, or have it granted.",
   RESOURCE_EXHAUSTED: "Wait, or lower the rate or the size of your requests.",
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",
-  UNAVAILABLE: "The service could not be reached or is overloaded: try again later with growing pauses.",
-  UNIMPLEMENTED: "This server does not offer the operation: check the base URL, or have it enabled.",
-  UNKNOWN: "The service gave no reason: report it with the request id.",
+  UNAVAILABLE: "The service is away or overloaded: try again later.",
+  UNIMPLEMENTED: "This server does not offer it: check the base URL, or have it enabled.",
+  UNKNOWN: "Report it with the request id.",
 };
 
 // Where the status says more than the code it stands for.
 const adviceOfStatus: Readonly<Record<number, string>> = {
-  101: "Check that baseUrl is the service itself: something else answers.",
-  402: "The account has to be paid for, or its billing put in order.",
-  406: "Something else than the service may answer: check baseUrl.",
-  407: "A proxy on the way wants a user name and password: give it its own, in its URL or agent; it does not want the API key.",
-  410: "It was there once and is gone: use another id.",
-  411: "The server or a proxy wants to know the size before the file: pass size, or a path, a Blob or bytes.",
-  413: "Send fewer or shorter documents at once (batchSize), or a smaller file; larger files use the service's upload-endpoint operation.",
+  101: "Check that baseUrl is the service itself.",
+  402: "Check the account's billing.",
+  406: "Check that baseUrl is the service itself.",
+  407: "A proxy wants a user name and password of its own, in its URL or agent, not the API key.",
+  410: "It is gone: use another id.",
+  411: "The size is wanted first: pass size, or a path, a Blob or bytes.",
+  413: "Send fewer documents at once (batchSize), or a smaller file; larger files use the service's upload-endpoint operation.",
   414: "Use a shorter id or base URL.",
-  415: "The server does not take this kind of content: check baseUrl, and the media type of a file.",
-  417: "A proxy on the way cannot do what the request expects: leave out headers of your own.",
-  421: "This server is not the one for this host: check baseUrl and the proxies on the way.",
-  424: "Another operation that this one depends on failed: put that right first.",
-  426: "The server wants another protocol: check that baseUrl begins with https and has the right port.",
-  428: "The server wants the request to carry a condition, such as an If-Match header.",
+  415: "Check baseUrl, and the media type of the file.",
+  417: "A proxy cannot do what the request expects: leave out your own headers.",
+  421: "This server does not serve this host: check baseUrl and the proxies.",
+  424: "Another operation that this one depends on failed: mend that first.",
+  426: "The server wants another protocol: check scheme and port of baseUrl.",
+  428: "The server wants a condition, such as an If-Match header.",
   431: "Send fewer or shorter headers, or a shorter key.",
-  451: "Refused for legal reasons, which no other call changes: ask the service's operator.",
-  511: "This network wants you to sign in first, often on a web page.",
+  451: "Refused for legal reasons: ask the service's operator.",
+  511: "This network wants you to sign in first.",
 };
 
 const unsettled: Readonly<Partial<Record<OperationId, string>>> = {
@@ -62,10 +63,9 @@ const unsettled: Readonly<Partial<Record<OperationId, string>>> = {
 
 // Empty where the advice says it.
 const reasons: Readonly<Record<NotRetried, string>> = {
-  "not-transient": "",
+  "not-transient": "It was not retried: it would most likely fail again.",
   "not-safe": "It was not retried, because running it twice is not safe.",
-  "single-use-body":
-    "It was not retried, because a stream can be read only once; a path, a Blob or bytes can be sent again.",
+  "single-use-body": "It was not retried, because a stream can be read only once.",
   "retries-used-up": "The retries that maxRetries and this kind of failure allow are used up.",
   budget: "It was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
@@ -84,10 +84,15 @@ export function wholeHint(
 }
 
 /** What to do now. */
-export function hintFor({ code, executed, httpStatus = 0, operation }: Situation): string {
+export function hintFor({ code, executed, httpStatus = 0, operation, method }: Situation): string {
   const advice = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
   const known = advice ?? adviceOfCode[code];
   if (executed === "no" || operation === undefined) return known;
-  if (Object.hasOwn(unsettled, operation)) return unsettled[operation] as string;
-  return operations[operation].retrySafe ? `${known} Repeating this call is safe.` : known;
+  if (operation === "request") {
+    if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";
+    if (method === "DELETE" && code === "NOT_FOUND")
+      return "An earlier attempt of this call may have deleted it.";
+  } else if (Object.hasOwn(unsettled, operation)) return unsettled[operation] as string;
+  else if (!operations[operation].retrySafe) return known;
+  return `${known} Repeating this call is safe.`;
 }

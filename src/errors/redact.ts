@@ -31,6 +31,12 @@ export function redactor(key: string): Redact {
   };
 }
 
+/** Redacts several secrets. */
+export function redactorOf(secrets: readonly string[]): Redact {
+  const all = secrets.map(redactor);
+  return (text, cut) => all.reduce((left, redact) => redact(left, cut), text);
+}
+
 /** The value with the key taken out of its strings. Fields keep their names: programs read by them. */
 export function redactValues(redact: Redact, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
@@ -43,7 +49,7 @@ const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "
 
 /** A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them. */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
-  if (!(cause instanceof Error)) return typeof cause === "string" ? redact(cause) : undefined;
+  if (!isError(cause)) return typeof cause === "string" ? redact(cause) : undefined;
   const inner = depth < 3 ? redactCause(redact, memberOf(cause, "cause"), depth + 1) : undefined;
   const copy = new Error(redact(cause.message), inner === undefined ? undefined : { cause: inner });
   for (const name of keptFields) {
@@ -53,6 +59,14 @@ export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown 
   }
   copy.stack = redact(cause.stack ?? "");
   return copy;
+}
+
+// Taken now: others may set another.
+const { toString: describe } = Object.prototype;
+
+// Under Jest the errors of Node are of another realm than the program's.
+function isError(value: unknown): value is Error {
+  return value instanceof Error || describe.call(value) === "[object Error]";
 }
 
 function replace(text: string, spans: readonly Span[]): string {

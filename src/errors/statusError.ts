@@ -10,10 +10,13 @@ import {
 import { hintFor, wholeHint } from "./hints.js";
 import { memberOf } from "./memberOf.js";
 
+/** What a call asks for: an operation of the contract, or `request` for any other one. */
+export type OperationName = OperationId | "request";
+
 /** What a request was for: where it went, with the ids in its path. */
 export interface Target {
-  /** The operation's id in the contract. */
-  readonly operation: OperationId;
+  /** The operation's id in the contract; `request` for `client.request`. */
+  readonly operation: OperationName;
   /** The HTTP method. */
   readonly method: string;
   /** The path of the URL, with the ids as they were sent. */
@@ -31,7 +34,7 @@ export interface Attempt {
   /** The answer's status, when one began. */
   readonly httpStatus?: number;
   /** The answer's `x-request-id`, else `request-id`, when it had one. */
-  readonly requestId?: string | undefined;
+  readonly requestId?: string;
   /** The code of its failure; absent when it succeeded. */
   readonly code?: StatusCode;
   /** What the network reported, when that is why it failed. */
@@ -40,24 +43,39 @@ export interface Attempt {
 
 /** What {@link StatusError} is made of. */
 export interface StatusErrorDetails {
+  /** One of the 16 failure codes. */
   readonly code: StatusCode;
+  /** Whether the operation ran: `"no"` only where that is proved. */
   readonly executed: Executed;
+  /** Who named the code. */
   readonly codeSource: CodeSource;
   /** True unless given. */
   readonly inferred?: boolean | undefined;
+  /** The answer's HTTP status, when there was one. */
   readonly httpStatus?: number | undefined;
-  readonly operation?: OperationId | undefined;
+  /** The id of the operation in the contract. */
+  readonly operation?: OperationName | undefined;
+  /** The HTTP method of the request. */
   readonly method?: string | undefined;
+  /** The path of the request, with its ids. */
   readonly path?: string | undefined;
+  /** The host of the request, with its port. */
   readonly host?: string | undefined;
   /** Read from `executed` and `httpStatus` unless given. */
   readonly executedBecause?: ExecutedBecause | undefined;
+  /** Why there was no other attempt. */
   readonly notRetried?: NotRetried | undefined;
+  /** The answer's `x-request-id`, else `request-id`. */
   readonly requestId?: string | undefined;
+  /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
+  /** The error body: parsed when it is JSON, else its text. */
   readonly body?: unknown;
+  /** What to do now. @default a sentence for the code */
   readonly hint?: string | undefined;
+  /** Every HTTP request of the call. @default none */
   readonly attempts?: readonly Attempt[] | undefined;
+  /** What the network or the caller reported, when that is why. */
   readonly cause?: unknown;
 }
 
@@ -82,6 +100,7 @@ const brand = Symbol.for("tunerank.StatusError");
  * Its message begins with the code in brackets and ends with the hint.
  */
 export class StatusError extends Error {
+  /** Always `"StatusError"`, also of a subclass. */
   override get name(): "StatusError" {
     return "StatusError";
   }
@@ -99,8 +118,8 @@ export class StatusError extends Error {
   readonly executedBecause: ExecutedBecause;
   /** Why there was no other attempt; absent when the error is not that of a call. */
   declare readonly notRetried?: NotRetried;
-  /** The operation's id in the contract; absent before a call names one, as when a client is created. */
-  declare readonly operation?: OperationId;
+  /** The operation's id in the contract, or `request`; absent before a call names one, as when a client is created. */
+  declare readonly operation?: OperationName;
   /** The HTTP method of the request; absent when none was made ready. */
   declare readonly method?: string;
   /** The path of the request, with its ids; absent when none was made ready. */
@@ -118,7 +137,12 @@ export class StatusError extends Error {
   /** Every HTTP request this call made; empty when it was refused before one. */
   readonly attempts: readonly Attempt[];
 
-  /** @param message What happened: the code is put in front of it, the hint behind. */
+  /**
+   * An error of your own, for tests and wrappers; calls make theirs themselves.
+   *
+   * @param message What happened: the code is put in front of it, the hint behind.
+   * @param details Its code, whether the operation ran, and what else is known.
+   */
   constructor(message: string, details: StatusErrorDetails) {
     // Its own members only: a polluted prototype says nothing of what happened.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
@@ -139,6 +163,14 @@ export class StatusError extends Error {
     this.attempts = own.attempts ?? [];
   }
 
+  /** @internal `instanceof` knows the errors of another copy of this package, too. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: it is a subclass when that is asked
+    if (this === StatusError) return isStatusError(value);
+    // biome-ignore lint/complexity/noThisInStatic: it has only its own instances
+    return Function.prototype[Symbol.hasInstance].call(this, value);
+  }
+
   /** A plain object for logs: every field but the stack and the causes. */
   toJSON(): Record<string, unknown> {
     const { cause: _, message, ...fields } = this;
@@ -149,6 +181,7 @@ export class StatusError extends Error {
 
 /**
  * Whether a caught value is a {@link StatusError}, also one made by another copy of this package.
+ * @param error Anything that was caught.
  * @param code Ask for this code only.
  * @example
  * catch (error) { if (isStatusError(error, "NOT_FOUND")) return undefined; throw error; }
@@ -176,7 +209,7 @@ export function textOf({ code, message, hint }: StatusError): string {
 }
 
 /** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
-export function ofOperation(error: StatusError, operation: OperationId): StatusError {
+export function ofOperation(error: StatusError, operation: OperationName): StatusError {
   const { stack } = error;
   const details = { ...detailsOf(error), operation, notRetried: "refused" } as const;
   const named = new StatusError(textOf(error), details);

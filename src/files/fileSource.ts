@@ -3,21 +3,38 @@ import type { Multipart } from "./multipart.js";
 
 /** Any `URL`. */
 export interface UrlLike {
+  /** The whole address: `file:` and the path of a file on this machine. */
   readonly href: string;
+  /** Must be `file:`. */
   readonly protocol: string;
 }
 
 /** Any `Blob` or `File`. */
 export interface BlobLike {
+  /** How many bytes it has. */
   readonly size: number;
+  /** Its media type, or an empty string. */
   readonly type: string;
+  /** Its content as a web `ReadableStream`. */
   stream(): unknown;
+  /**
+   * A part of it, as another Blob.
+   *
+   * @param start The position of its first byte.
+   * @param end The position after its last byte.
+   */
   slice(start?: number, end?: number): unknown;
 }
 
 /** Any web `ReadableStream`. */
 export interface ReadableStreamLike {
+  /** Locks the stream to one reader. */
   getReader(): unknown;
+  /**
+   * Ends the stream before all of it is read.
+   *
+   * @param reason What its source is told.
+   */
   cancel(reason?: unknown): Promise<void>;
 }
 

@@ -9,25 +9,46 @@ export type OperationId =
   | "scaleDeployment"
   | "uploadDatasetFile";
 
-/** The HTTP status and meaning of each code. */
-export const codes: Readonly<Record<Code, { readonly httpStatus: number; readonly meaning: string }>> = {
-  OK: { httpStatus: 200, meaning: "success" },
-  CANCELLED: { httpStatus: 499, meaning: "cancelled, typically by the caller" },
-  UNKNOWN: { httpStatus: 500, meaning: "unknown error" },
-  INVALID_ARGUMENT: { httpStatus: 400, meaning: "argument is problematic regardless of system state" },
-  DEADLINE_EXCEEDED: { httpStatus: 504, meaning: "deadline expired before completion; a state-changing operation may still have completed" },
-  NOT_FOUND: { httpStatus: 404, meaning: "requested entity not found" },
-  ALREADY_EXISTS: { httpStatus: 409, meaning: "entity to create already exists" },
-  PERMISSION_DENIED: { httpStatus: 403, meaning: "caller lacks permission" },
-  UNAUTHENTICATED: { httpStatus: 401, meaning: "missing or invalid credentials" },
-  RESOURCE_EXHAUSTED: { httpStatus: 429, meaning: "quota or resource exhausted" },
-  FAILED_PRECONDITION: { httpStatus: 400, meaning: "system not in the state required; do not retry until state is fixed" },
-  ABORTED: { httpStatus: 409, meaning: "concurrency conflict; retry at a higher level" },
-  OUT_OF_RANGE: { httpStatus: 400, meaning: "attempted past the valid range" },
-  UNIMPLEMENTED: { httpStatus: 501, meaning: "not implemented or not enabled" },
-  INTERNAL: { httpStatus: 500, meaning: "broken internal invariant" },
-  UNAVAILABLE: { httpStatus: 503, meaning: "transient; retry with backoff" },
-  DATA_LOSS: { httpStatus: 500, meaning: "unrecoverable data loss or corruption" },
+/** The HTTP status of each code. */
+export const httpStatuses: Readonly<Record<Code, number>> = {
+  OK: 200,
+  CANCELLED: 499,
+  UNKNOWN: 500,
+  INVALID_ARGUMENT: 400,
+  DEADLINE_EXCEEDED: 504,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  PERMISSION_DENIED: 403,
+  UNAUTHENTICATED: 401,
+  RESOURCE_EXHAUSTED: 429,
+  FAILED_PRECONDITION: 400,
+  ABORTED: 409,
+  OUT_OF_RANGE: 400,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DATA_LOSS: 500,
+};
+
+/** The meaning of each code, in the service's words. */
+export const meanings: Readonly<Record<Code, string>> = {
+  OK: "success",
+  CANCELLED: "cancelled, typically by the caller",
+  UNKNOWN: "unknown error",
+  INVALID_ARGUMENT: "argument is problematic regardless of system state",
+  DEADLINE_EXCEEDED: "deadline expired before completion; a state-changing operation may still have completed",
+  NOT_FOUND: "requested entity not found",
+  ALREADY_EXISTS: "entity to create already exists",
+  PERMISSION_DENIED: "caller lacks permission",
+  UNAUTHENTICATED: "missing or invalid credentials",
+  RESOURCE_EXHAUSTED: "quota or resource exhausted",
+  FAILED_PRECONDITION: "system not in the state required; do not retry until state is fixed",
+  ABORTED: "concurrency conflict; retry at a higher level",
+  OUT_OF_RANGE: "attempted past the valid range",
+  UNIMPLEMENTED: "not implemented or not enabled",
+  INTERNAL: "broken internal invariant",
+  UNAVAILABLE: "transient; retry with backoff",
+  DATA_LOSS: "unrecoverable data loss or corruption",
 };
 
 /** How each operation is asked for, and whether sending it twice is safe. */

@@ -53,15 +53,15 @@ export function checkApiKey(value: unknown, what: string): string {
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
   if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
-  return "has a character that a key cannot have (a space, a line break or one outside ASCII), or over 8192 characters.";
+  return "has a space, a line break, a character outside ASCII, or over 8192 characters.";
 }
 
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
-  if (typeof value !== "string" || !URL.canParse(value)) {
+  const url = urlOf(value);
+  if (typeof value !== "string" || url === undefined) {
     throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
   }
-  const url = new URL(value);
   if (url.protocol !== "https:" && url.protocol !== "http:") {
     throw invalid(`${what} must begin with https://.`);
   }
@@ -78,15 +78,33 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
     throw invalid(`${what} may not contain the path segments "." or "..".`);
   }
   if (url.protocol === "http:" && !allowInsecureHttp && !isLoopback(url.hostname)) {
-    throw invalid(`${what} is plain http to another machine, which would send the key unencrypted.`, {
-      hint: "Use https, or pass allowInsecureHttp: true where the network itself is trusted.",
+    throw invalid(`${what} is plain http to another machine: the key would go unencrypted.`, {
+      hint: "Use https, or pass allowInsecureHttp: true in a trusted network.",
     });
   }
   // Linear time: the lookbehind keeps a run of slashes from being tried from each of its slashes (no ReDoS).
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 
-function isLoopback(hostname: string): boolean {
+/** The URL of a proxy, or "env". The value is never repeated in the error: it may hold a password. */
+export function checkProxy(value: unknown): void {
+  if (value === "env") return;
+  if (typeof value !== "string" || !/^https?:\/\//i.test(value) || urlOf(value) === undefined) {
+    throw invalid('proxy must be a URL such as http://proxy.example.com:3128, or "env".');
+  }
+}
+
+// jsdom and older browsers have no URL.canParse.
+function urlOf(value: unknown): URL | undefined {
+  try {
+    return new URL(value as string);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether an address never leaves this machine. */
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
@@ -112,7 +130,7 @@ export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
     }
     if (content === undefined) continue;
     if (typeof content !== "string" || !isHeaderText(content)) {
-      throw invalid(`headers["${lower}"] is not text that an HTTP header can carry.`);
+      throw invalid(`headers["${lower}"] must be printable ASCII text.`);
     }
     headers[lower] = content;
   }
@@ -168,7 +186,7 @@ export function checkFileName(value: unknown, what: string): string {
   if (typeof value !== "string") throw invalid(`${what} must be a string.`);
   const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
   if (name === "" || name === "." || name === "..") {
-    throw invalid(`${what} has no base name: pass {name} with one such as "train.jsonl".`);
+    throw invalid(`${what} has no base name: pass {name}.`);
   }
   return checkCharacters(name, what);
 }

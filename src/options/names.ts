@@ -22,9 +22,13 @@ export function checkSpelling(body: object, fields: object, what: string): void 
 
 function unknownName(name: string, known: readonly string[], what: string): Error {
   const near = known
-    .map((candidate) => ({ candidate, edits: editsBetween(lettersOf(name), lettersOf(candidate)) }))
+    // Of its length: a long name is abbreviated.
+    .map((candidate) => ({
+      candidate,
+      edits: editsBetween(lettersOf(name), lettersOf(candidate)) / candidate.length,
+    }))
     .reduce((best, each) => (each.edits < best.edits ? each : best));
-  if (near.edits > near.candidate.length / 2) {
+  if (near.edits > 1 / 2) {
     return invalid(`${what} has no ${name}: it takes ${known.join(", ")}.`);
   }
   return invalid(`${what} has no ${name}: did you mean ${near.candidate}?`);

@@ -1,6 +1,6 @@
 export { openPath } from "../files/diskFile.js";
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
-export { traced } from "./tracing.js";
+export { tellRefusal, traced, tracedAttempt, watchesAttempts } from "./tracing.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;

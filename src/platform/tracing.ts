@@ -1,39 +1,92 @@
 import { tracingChannel } from "node:diagnostics_channel";
-import type { Attempt, StatusError, Target } from "../errors/statusError.js";
+import type { Attempt, OperationName, StatusError, Target } from "../errors/statusError.js";
+import type { RerankUsage } from "../generated/types.js";
+
+/** What a call is about, in numbers and names: never a key, a body or an answer. */
+export interface TraceDetails {
+  /** The model that a rerank asks for; once it has ended, the one that answered. */
+  model?: string | undefined;
+  /** How many documents are ranked. */
+  documents?: number | undefined;
+  /** How many requests they are ranked in, when there are several: each is a call of its own within this one. */
+  batches?: number | undefined;
+  /** The tokens used; there once a rerank has succeeded. */
+  usage?: RerankUsage | undefined;
+}
 
 /** What subscribers of the tracing channel `tunerank.call` get: never a key, a body or an answer. */
-export interface CallTrace extends Target {
+export interface CallTrace extends Partial<Target>, TraceDetails {
+  /** The operation's id in the contract; `request` for `client.request`. */
+  readonly operation: OperationName;
   /** Every HTTP request of the call; there once it has ended. */
   attempts?: readonly Attempt[];
-  /** Why it failed; there once it has failed. */
+  /** Why it failed; there once it has failed. What is refused before a request is ready has no method, path and host. */
   error?: unknown;
 }
 
-const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
+/** What subscribers of the tracing channel `tunerank.attempt` get; all but the target and number once it has ended. */
+export interface AttemptTrace extends Target, Partial<Attempt> {
+  /** 1 for the first. */
+  readonly number: number;
+}
 
-/** Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers. */
+const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
+const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
+
+/**
+ * Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers.
+ * @param describe What its outcome adds to the trace.
+ */
 export function traced<T extends { readonly attempts: readonly Attempt[] }>(
-  target: () => Target,
+  target: () => CallTrace,
   run: () => Promise<T>,
+  describe?: (outcome: T) => TraceDetails | undefined,
 ): Promise<T> {
-  return channel.hasSubscribers ? tell(target(), run) : run();
+  return calls.hasSubscribers ? tell(target(), run, describe) : run();
 }
 
 async function tell<T extends { readonly attempts: readonly Attempt[] }>(
-  target: Target,
+  target: CallTrace,
   run: () => Promise<T>,
+  describe: ((outcome: T) => TraceDetails | undefined) | undefined,
 ): Promise<T> {
   const context: CallTrace = { ...target };
   let outcome: T | undefined;
   // The channel publishes what its promise resolves to, so that must not be the answer.
-  await channel.tracePromise(async () => {
+  await calls.tracePromise(async () => {
     try {
       outcome = await run();
-      context.attempts = outcome.attempts;
+      Object.assign(context, { attempts: outcome.attempts }, describe?.(outcome));
     } catch (error) {
       context.attempts = (error as StatusError).attempts;
       throw error;
     }
   }, context);
   return outcome as T;
+}
+
+/** Publishes a call that was refused before a request was ready. */
+export function tellRefusal(operation: OperationName, error: StatusError): void {
+  if (!calls.hasSubscribers || Object.hasOwn(error, "method")) return;
+  if (error.notRetried !== "refused" || error.attempts.length > 0) return;
+  calls.tracePromise(() => Promise.reject(error), { operation, attempts: [] }).catch(() => {});
+}
+
+/** Whether anybody listens to attempts. */
+export function watchesAttempts(): boolean {
+  return attempts.hasSubscribers;
+}
+
+/** Runs an attempt, and publishes it. @param describe What becomes of it. */
+export async function tracedAttempt<T>(
+  context: AttemptTrace,
+  run: () => Promise<T>,
+  describe: (result: T) => Partial<Attempt>,
+): Promise<T> {
+  let result: T | undefined;
+  await attempts.tracePromise(async () => {
+    result = await run();
+    Object.assign(context, describe(result));
+  }, context);
+  return result as T;
 }

@@ -7,8 +7,12 @@ import type { Transport, TransportOptions } from "../transport/transport.js";
 export const runtime: string = runtimeName();
 
 /** The platform's own `fetch`. */
-export function createTransport({ agent }: TransportOptions): Transport {
-  if (agent !== undefined) throw invalid("agent is for Node: this runtime sends with fetch.");
+export function createTransport({ agent, proxy }: TransportOptions): Transport {
+  const option = agent ? "agent" : proxy && "proxy";
+  if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
+  if (typeof globalThis.fetch !== "function") {
+    throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
+  }
   return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init).catch(explain));
 }
 
@@ -16,7 +20,7 @@ export function createTransport({ agent }: TransportOptions): Transport {
 function explain(error: unknown): never {
   if (!(error instanceof TypeError) || error.cause !== undefined || !isBrowser()) throw error;
   throw new TypeError(
-    `${error.message.replace(/\.$/, "")}. The browser does not say why: it may be the network, or CORS, when the service does not allow the origin of this page (see the browser's console).`,
+    `${error.message.replace(/\.$/, "")}. The browser does not say why: the network, or CORS, when the service does not allow this page's origin (see the console).`,
   );
 }
 
@@ -26,9 +30,20 @@ export async function openPath(_path: string | UrlLike, _name: string | undefine
 }
 
 /** Runs a call; there are no tracing channels here. */
-export function traced<T>(_target: unknown, run: () => Promise<T>): Promise<T> {
+export function traced<T>(_target: unknown, run: () => Promise<T>, _describe?: unknown): Promise<T> {
   return run();
 }
+
+/** The same for an attempt. */
+export const tracedAttempt: typeof traced = traced;
+
+/** Nobody listens. */
+export function watchesAttempts(): boolean {
+  return false;
+}
+
+/** Nobody is told. */
+export function tellRefusal(_operation: unknown, _error: unknown): void {}
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {

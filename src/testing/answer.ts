@@ -1,5 +1,5 @@
 import type { StatusCode } from "../errors/codes.js";
-import { codes } from "../generated/contract.js";
+import { httpStatuses } from "../generated/contract.js";
 
 /** What is sent back. */
 export interface Answer {
@@ -11,13 +11,13 @@ export interface Answer {
 /** Thrown by an operation that the service would refuse. */
 export class Refusal extends Error {
   readonly answer: Answer;
-  constructor(code: StatusCode, message: string, status: number = codes[code].httpStatus) {
+  constructor(code: StatusCode, message: string, status: number = httpStatuses[code]) {
     super(message);
     this.answer = jsonAnswer({ code, message }, status);
   }
 }
 
 /** An answer in JSON. */
-export function jsonAnswer(value: unknown, status: number = codes.OK.httpStatus): Answer {
+export function jsonAnswer(value: unknown, status: number = httpStatuses.OK): Answer {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }

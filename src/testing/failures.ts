@@ -1,5 +1,5 @@
 import { invalid, refusal } from "../errors/statusError.js";
-import { codes } from "../generated/contract.js";
+import { httpStatuses, meanings } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
@@ -79,12 +79,12 @@ function scriptOf(failure: ScriptedFailure): Script {
 }
 
 function answerOf({ status, code, message, retryAfter, headers, body }: ScriptedFailure): Answer {
-  if (code !== undefined && ((code as Code) === "OK" || !Object.hasOwn(codes, code))) {
+  if (code !== undefined && ((code as Code) === "OK" || !Object.hasOwn(httpStatuses, code))) {
     throw invalid("code must be one of the service's 16 failure codes.");
   }
-  const httpStatus = checkInteger(status ?? codes[code as Code].httpStatus, "status", 200);
+  const httpStatus = checkInteger(status ?? httpStatuses[code as Code], "status", 200);
   if (httpStatus > 599) throw refusal("OUT_OF_RANGE", `status must be at most 599, not ${httpStatus}.`);
-  const text = message ?? (code === undefined ? "A scripted failure." : codes[code].meaning);
+  const text = message ?? (code === undefined ? "A scripted failure." : meanings[code]);
   const answer = jsonAnswer(body ?? { ...(code !== undefined && { code }), message: text }, httpStatus);
   const wait = retryAfter === undefined ? undefined : checkInteger(retryAfter, "retryAfter", 0);
   return {

@@ -4,6 +4,11 @@ import type { TestFetch, TestResponse } from "./types.js";
 /** The service as a `fetch` function: no network, but failures come as the platform's would. */
 export function createTestFetch(parts: Parts): TestFetch {
   return async (input, init) => {
+    if (typeof Request !== "function") {
+      throw new TypeError(
+        'This runtime has no Request, which service.fetch needs: under Jest\'s jsdom set testEnvironment: "node".',
+      );
+    }
     const request = new Request(input as Request, init);
     const { method, signal } = request;
     const gone = rejectWhenAborted(signal);

@@ -1,6 +1,7 @@
 import { longestTimerMs } from "../options/arguments.js";
 import { type Answer, jsonAnswer, Refusal } from "./answer.js";
 import type { Failures, Script } from "./failures.js";
+import type { Kept } from "./kept.js";
 import type { RunOperation } from "./operations/operation.js";
 import { rerank } from "./operations/rerank.js";
 import { resume } from "./operations/resume.js";
@@ -9,7 +10,7 @@ import { upload } from "./operations/upload.js";
 import { type Content, type Incoming, readContent } from "./receive.js";
 import { decodeId, type Route, routeOf } from "./route.js";
 import type { State } from "./state.js";
-import type { TestOperation, TestRequest } from "./types.js";
+import type { TestOperation } from "./types.js";
 
 /** What one service consists of. */
 export interface Parts {
@@ -18,7 +19,7 @@ export interface Parts {
   /** Whether unknown fields are refused. */
   readonly strict: boolean;
   readonly failures: Failures;
-  readonly requests: TestRequest[];
+  readonly requests: Kept;
 }
 
 /** What to do with a request: answer it whole, or not quite. */
@@ -34,8 +35,10 @@ export async function handle(parts: Parts, incoming: Incoming): Promise<Reply> {
   const { method, path, headers, signal } = incoming;
   const route = routeOf(method, path);
   const { refusal, ...content } = route ? await readContent(route.operation, incoming, parts.strict) : {};
-  parts.requests.push({ ...(route && { operation: route.operation }), method, path, headers, ...content });
-  const requestId = `req-${parts.requests.length}`;
+  const received = { ...(route && { operation: route.operation }), method, path, headers, ...content };
+  // Of a file only its facts are kept.
+  parts.requests.add(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
+  const requestId = `req-${parts.requests.count}`;
   const script = route && parts.failures.take(route.operation);
   const real = (): Answer => answerOf(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
   const answer = withRequestId(choose(script, real), requestId);

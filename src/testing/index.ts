@@ -5,6 +5,8 @@
  */
 export { createTestService } from "./service.js";
 export type {
+  AnsweredRequest,
+  ListenOptions,
   ScriptedFailure,
   TestDataset,
   TestDeployment,

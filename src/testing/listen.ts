@@ -1,12 +1,19 @@
 import type * as http from "node:http";
 import type { AddressInfo } from "node:net";
+import { notify } from "../call/notify.js";
 import { refusal } from "../errors/statusError.js";
+import { checkCallback, checkInteger } from "../options/arguments.js";
+import { checkOrigins, corsHeaders, isPreflight, preflightHeaders } from "./cors.js";
 import { handle, type Parts, type Reply } from "./handle.js";
 import { maxFormBytes } from "./receive.js";
-import type { TestServer } from "./types.js";
+import type { ListenOptions, TestServer } from "./types.js";
 
-/** Serves over a port. @throws StatusError where there is no node:http. */
-export async function listen(parts: Parts, port: number, host: string): Promise<TestServer> {
+/** Serves over a port. @throws StatusError where there is no node:http, or an option cannot be used. */
+export async function listen(parts: Parts, options: ListenOptions): Promise<TestServer> {
+  const { host = "127.0.0.1", onRequest, allowOrigins = [] } = options;
+  const port = checkInteger(options.port ?? 0, "port", 0);
+  checkCallback(onRequest, "onRequest");
+  const origins = checkOrigins(allowOrigins);
   // Asked for by name, so that no bundler looks for it.
   const node = globalThis.process?.getBuiltinModule?.("node:http");
   if (node === undefined) {
@@ -15,7 +22,16 @@ export async function listen(parts: Parts, port: number, host: string): Promise<
       "This runtime has no node:http to listen with: pass service.fetch instead.",
     );
   }
-  const server = node.createServer((request, response) => void serve(parts, request, response));
+  const server = node.createServer((request, response) => {
+    if (onRequest) tellWhenDone(request, response, onRequest);
+    if (isPreflight(request.method ?? "", request.headers)) {
+      response.writeHead(204, preflightHeaders(request.headers, origins)).end();
+      return;
+    }
+    for (const [name, value] of Object.entries(corsHeaders(request.headers, origins)))
+      response.setHeader(name, value);
+    void serve(parts, request, response);
+  });
   await new Promise<void>((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException): void =>
       reject(cause.code === "EADDRINUSE" ? portTaken(port, host, cause) : cause);
@@ -36,6 +52,24 @@ function portTaken(port: number, host: string, cause: Error): Error {
   return refusal("FAILED_PRECONDITION", `Port ${port} of ${host} is taken (EADDRINUSE).`, {
     cause,
     hint: "Choose another port, or 0 for any free one.",
+  });
+}
+
+function tellWhenDone(
+  { method = "", url = "" }: http.IncomingMessage,
+  response: http.ServerResponse,
+  onRequest: NonNullable<ListenOptions["onRequest"]>,
+): void {
+  const started = performance.now();
+  response.once("close", () => {
+    const requestId = response.getHeader("x-request-id");
+    notify(onRequest, {
+      method,
+      path: url.split("?")[0] as string,
+      status: response.headersSent ? response.statusCode : undefined,
+      requestId: typeof requestId === "string" ? requestId : undefined,
+      durationMs: performance.now() - started,
+    });
   });
 }
 
@@ -60,13 +94,12 @@ async function serve(
 async function read(request: http.IncomingMessage): Promise<Uint8Array | undefined> {
   let chunks: Uint8Array[] = [];
   let size = 0;
-  const isForm = request.headers["content-type"]?.startsWith("multipart/") === true;
   for await (const chunk of request as AsyncIterable<Uint8Array>) {
     size += chunk.byteLength;
-    if (isForm && size > maxFormBytes) chunks = [];
+    if (size > maxFormBytes) chunks = [];
     else chunks.push(chunk);
   }
-  if (isForm && size > maxFormBytes) return undefined;
+  if (size > maxFormBytes) return undefined;
   return joined(chunks, size);
 }
 
@@ -87,6 +120,8 @@ function send(response: http.ServerResponse, { kind, answer }: Reply): void {
     return;
   }
   const bytes = new TextEncoder().encode(answer.body);
+  // Set apart, so that it can be read when the answer has been sent.
+  response.setHeader("x-request-id", answer.headers["x-request-id"] ?? "");
   response.writeHead(answer.status, { ...answer.headers, "content-length": bytes.length });
   if (kind === "answer") response.end(bytes);
   else response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());

@@ -3,11 +3,21 @@ import type { Names } from "../options/names.js";
 import { Failures } from "./failures.js";
 import { createTestFetch } from "./fetch.js";
 import type { Parts } from "./handle.js";
+import { Kept } from "./kept.js";
 import { listen } from "./listen.js";
 import { State } from "./state.js";
-import type { TestService, TestServiceOptions } from "./types.js";
+import type { ListenOptions, TestService, TestServiceOptions } from "./types.js";
 
-const names: Names<TestServiceOptions> = { apiKey: 1, jobs: 1, deployments: 1, datasets: 1, strict: 1 };
+const names: Names<TestServiceOptions> = {
+  apiKey: 1,
+  jobs: 1,
+  deployments: 1,
+  datasets: 1,
+  strict: 1,
+  keepRequests: 1,
+};
+
+const listenNames: Names<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, onRequest: 1 };
 
 /**
  * Creates a stand-in for the service, for tests of your own. It is in memory, and takes requests by the contract's
@@ -31,6 +41,7 @@ const names: Names<TestServiceOptions> = { apiKey: 1, jobs: 1, deployments: 1, d
  *
  * It never answers PERMISSION_DENIED, and limits no rate, unless a failure is scripted.
  *
+ * @param options What exists in it, and what it accepts.
  * @throws StatusError `INVALID_ARGUMENT` when an option cannot be used.
  * @example
  * const service = createTestService();
@@ -44,14 +55,17 @@ export function createTestService(options?: TestServiceOptions): TestService {
   const state = new State(own);
   const failures = new Failures();
   const apiKey = own.apiKey === undefined ? undefined : checkApiKey(own.apiKey, "apiKey");
-  const parts: Parts = { apiKey, state, failures, strict: checkFlag(own.strict, "strict"), requests: [] };
+  const { keepRequests = Number.POSITIVE_INFINITY } = own;
+  const isLimited = keepRequests !== Number.POSITIVE_INFINITY;
+  const requests = new Kept(isLimited ? checkInteger(keepRequests, "keepRequests", 1) : keepRequests);
+  const parts: Parts = { apiKey, state, failures, strict: checkFlag(own.strict, "strict"), requests };
   return {
     fetch: createTestFetch(parts),
     listen: async (where) => {
-      const { port = 0, host = "127.0.0.1" } = ownProperties(where, "options", { port: 1, host: 1 });
-      return listen(parts, checkInteger(port, "port", 0), host);
+      const given = ownProperties(where, "options", listenNames);
+      return listen(parts, given);
     },
-    requests: parts.requests,
+    requests: requests.list,
     jobs: state.jobs,
     deployments: state.deployments,
     datasets: state.datasets,
@@ -59,7 +73,7 @@ export function createTestService(options?: TestServiceOptions): TestService {
     reset() {
       state.reset();
       failures.clear();
-      parts.requests.length = 0;
+      requests.clear();
     },
   };
 }

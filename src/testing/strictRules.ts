@@ -6,7 +6,9 @@ export function strictProblem(value: unknown, rules: Rules, name: string): strin
   if (pattern !== undefined && !new RegExp(pattern, "u").test(value as string)) {
     return `${name} must have the form ${pattern}.`;
   }
-  const parts = Object.entries(Object(value)).map(([key, part]) => {
+  // Of a long text, each character would be an entry.
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const parts = entries.map(([key, part]) => {
     const found = items ?? (Object.hasOwn(properties, key) ? properties[key] : undefined);
     if (found) return strictProblem(part, found, items ? `${name}[${key}]` : key);
     return additionalProperties === false ? `There is no field ${key}.` : undefined;

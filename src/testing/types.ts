@@ -19,12 +19,46 @@ export interface TestServiceOptions {
   datasets?: readonly string[] | undefined;
   /** Answer 400 to a body with a field that the contract does not have. @default false */
   strict?: boolean | undefined;
+  /** Keep only the last so many requests in `requests`, and 64 MiB of their bodies. At least 1. @default all */
+  keepRequests?: number | undefined;
+}
+
+/** Options of {@link TestService.listen}. */
+export interface ListenOptions {
+  /** 0 means any free one. @default 0 */
+  port?: number | undefined;
+  /** @default 127.0.0.1 */
+  host?: string | undefined;
+  /**
+   * Origins of web pages that may call it, such as `https://app.example.com`, besides `null` and those of localhost,
+   * 127.0.0.1 and [::1] at any port. @default none
+   */
+  allowOrigins?: readonly string[] | undefined;
+  /** Called once a request has been answered, or its sender is gone. What it throws is ignored. */
+  onRequest?: ((request: AnsweredRequest) => void) | undefined;
+}
+
+/** What {@link ListenOptions.onRequest} is called with. */
+export interface AnsweredRequest {
+  /** The HTTP method, in upper case. */
+  readonly method: string;
+  /** As it was sent, without its query. */
+  readonly path: string;
+  /** Undefined when it was not answered. */
+  readonly status: number | undefined;
+  /** The `x-request-id` of its answer; undefined when it was not answered. */
+  readonly requestId: string | undefined;
+  /** Milliseconds from its first byte to the last of its answer. */
+  readonly durationMs: number;
 }
 
 /** A file as it arrived. */
 export interface TestFile {
+  /** The name in the form. */
   readonly filename: string;
+  /** The media type of its part. */
   readonly contentType: string;
+  /** How many bytes arrived. */
   readonly bytes: number;
   /** In hexadecimal. */
   readonly sha256: string;
@@ -40,6 +74,7 @@ export interface TestStoredFile extends TestFile {
 export interface TestRequest {
   /** Absent when the method and the path are no operation's. */
   readonly operation?: TestOperation;
+  /** The HTTP method, in upper case. */
   readonly method: string;
   /** As it was sent, not decoded. */
   readonly path: string;
@@ -53,13 +88,17 @@ export interface TestRequest {
 
 /** A deployment as far as the stand-in knows it. */
 export interface TestDeployment {
+  /** Its full resource name. */
   readonly name: string;
+  /** The number it was last scaled to. */
   readonly replicaCount: number;
 }
 
 /** A dataset as far as the stand-in knows it. */
 export interface TestDataset {
+  /** Its full resource name. */
   readonly name: string;
+  /** What was uploaded to it, in that order. */
   readonly files: readonly TestStoredFile[];
 }
 
@@ -117,9 +156,10 @@ export interface TestService {
   readonly fetch: TestFetch;
   /**
    * Answers over a real port of this machine. Needs node:http: Node, Bun or Deno.
-   * @param options `port` 0 means any free one; `host` is `127.0.0.1` unless given.
+   *
+   * @param options The port and the host; any free port of `127.0.0.1` unless given.
    */
-  listen(options?: { port?: number | undefined; host?: string | undefined }): Promise<TestServer>;
+  listen(options?: ListenOptions): Promise<TestServer>;
   /** The requests so far, in the order they were received whole. */
   readonly requests: readonly TestRequest[];
   /** Jobs by their full resource name, those that were asked for. */
@@ -132,6 +172,8 @@ export interface TestService {
    * Scripts what becomes of the next requests of an operation. Scripts of one operation are used up in the order
    * they were made.
    *
+   * @param operation Whose requests it is for.
+   * @param failure What becomes of them, and of how many.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a script that means nothing.
    * @example service.fail("rerank", { status: 503, code: "UNAVAILABLE", times: 2, retryAfter: 1 });
    */

@@ -1,9 +1,10 @@
 import { memberOf } from "../errors/memberOf.js";
 import type { FormStream } from "../files/formStream.js";
-import type { Multipart } from "../files/multipart.js";
+import { Multipart } from "../files/multipart.js";
 import { SourceError } from "../files/sourceError.js";
 import type { FetchLike, FetchResponse } from "../options/options.js";
 import { blobOf } from "./blobOf.js";
+import { FetchAnswer } from "./fetchAnswer.js";
 import {
   answeredEarly,
   type Exchange,
@@ -11,6 +12,7 @@ import {
   maxErrorBytes,
   networkCode,
   type Phase,
+  refusedByAlert,
   sourceFailed,
   type Transport,
   TransportFailure,
@@ -25,7 +27,10 @@ export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch)
 
 // What Node's fetch and Bun's name a connection that never came to be, its TLS included.
 const neverConnected =
-  /^(ECONNREFUSED|ConnectionRefused|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ENOTFOUND|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_(HANDSHAKE_FAILURE|PROTOCOL_VERSION)))$/;
+  /^(ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$/;
+
+// The calls of the system that a connection is made with; what it is used with are read and write.
+const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 
 const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed while it was read.");
 
@@ -38,7 +43,7 @@ class FetchExchange implements Exchange {
   #form: FormStream | undefined;
 
   constructor(fetch: FetchLike, request: TransportRequest) {
-    request.lifetime.connected();
+    request.lifetime.started();
     this.response = new Promise((resolve, reject) => {
       this.#reject = reject;
       this.#run(fetch, request).then(resolve, reject);
@@ -58,7 +63,7 @@ class FetchExchange implements Exchange {
       const { body } = request;
       // Nothing leaves while a form is made.
       this.phase = "connect";
-      const content = typeof body === "object" ? await this.#formOf(body, request.headers) : body;
+      const content = body instanceof Multipart ? await this.#formOf(body, request.headers) : body;
       if (this.#controller.signal.aborted) return await this.response;
       this.phase = "headers";
       const init = {
@@ -75,7 +80,7 @@ class FetchExchange implements Exchange {
       const answer = await fetch(request.url.href, init as never);
       // Of anything but a stream the platform tells nothing on the way: once the answer begins, all of it was sent.
       // A stream that was never asked for was sent by no real fetch.
-      if (typeof body === "object" && (body.part.file.blob || this.#form?.begun === false)) {
+      if (body instanceof Multipart && (body.part.file.blob || this.#form?.begun === false)) {
         body.part.onSent(body.part.file.size ?? 0, true);
       }
       this.phase = "body";
@@ -85,9 +90,8 @@ class FetchExchange implements Exchange {
       answer.headers.forEach((value, name) => {
         headers[name] = value;
       });
-      const text = await this.#text(answer, request.maxResponseBytes);
-      this.#expectWhole(this.status);
-      return { status: this.status, headers, text };
+      const chunks = await this.#read(answer, request.maxResponseBytes);
+      return this.#whole(new FetchAnswer(this.status, headers, chunks));
     } catch (cause) {
       throw cause instanceof TransportFailure ? cause : this.#failure(cause);
     } finally {
@@ -109,38 +113,36 @@ class FetchExchange implements Exchange {
   }
 
   // A file that is not there whole was not taken, whatever the answer says.
-  #expectWhole(status: number): void {
-    if (isOk(status) && this.#form?.begun && !this.#form.complete) {
-      throw this.#failure(undefined, undefined, answeredEarly);
-    }
+  #whole(response: TransportResponse): TransportResponse {
+    if (!isOk(response.status) || !this.#form?.begun || this.#form.complete) return response;
+    throw this.#failure(undefined, undefined, answeredEarly);
   }
 
-  async #text(answer: FetchResponse, maxResponseBytes: number): Promise<string> {
+  async #read(answer: FetchResponse, maxResponseBytes: number): Promise<Uint8Array<ArrayBuffer>[]> {
     const ok = isOk(answer.status);
     const limit = ok ? maxResponseBytes : maxErrorBytes;
-    const decoder = new TextDecoder();
-    let text = "";
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
     let total = 0;
-    const reader = (answer.body as ReadableStream<Uint8Array> | null)?.getReader();
+    const reader = (answer.body as ReadableStream<Uint8Array<ArrayBuffer>> | null)?.getReader();
     for (;;) {
       const { done, value } = (await reader?.read().catch((cause: unknown) => {
         // An error answer is understood from what came of it; a 2xx must be whole.
         if (ok) throw cause;
         return undefined;
       })) ?? { done: true, value: undefined };
-      if (done || value === undefined) return text + decoder.decode();
+      if (done || value === undefined) return chunks;
       total += value.byteLength;
       if (total > limit) {
         void reader?.cancel().catch(() => {});
-        if (!ok) return text + decoder.decode();
+        if (!ok) return chunks;
         throw this.#failure(undefined, "too-large", `The answer is larger than ${limit} bytes.`);
       }
-      text += decoder.decode(value, { stream: true });
+      chunks.push(value);
     }
   }
 
   #failure(cause: unknown, reason?: FailureReason, message?: string): TransportFailure {
-    if (this.phase === "headers" && neverConnected.test(networkCode(cause))) this.phase = "connect";
+    if (this.phase === "headers" && isBeforeConnection(cause)) this.phase = "connect";
     const failed = this.#form?.failed;
     if (failed && reason === undefined) return this.#failure(failed.cause, "source", sourceFailed);
     // A Blob of a file tells of a change of the file only when it is read.
@@ -156,6 +158,19 @@ class FetchExchange implements Exchange {
 
 function isOk(status: number): boolean {
   return status >= 200 && status < 300;
+}
+
+function isBeforeConnection(error: unknown): boolean {
+  const code = networkCode(error);
+  const cause = memberOf(error, "cause");
+  // Trying every address of a name leaves one error for each.
+  const [first = cause ?? error] = (memberOf(cause, "errors") ?? []) as unknown[];
+  const syscall = memberOf(first, "syscall");
+  return (
+    (syscall === undefined ? neverConnected.test(code) : connecting.has(syscall)) ||
+    refusedByAlert.test(code) ||
+    /^Client network socket disconnected before secure TLS/.test(String(memberOf(cause, "message")))
+  );
 }
 
 function named(error: unknown, name: string): boolean {

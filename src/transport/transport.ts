@@ -10,21 +10,26 @@ export interface TransportRequest {
   readonly url: URL;
   /** Names in lower case; `content-type` included, `content-length` not. The transport may add to them. */
   readonly headers: Record<string, string>;
-  readonly body: string | Multipart | undefined;
+  readonly body: string | Uint8Array | Multipart | undefined;
   /** The most decoded bytes to take of a 2xx answer. */
   readonly maxResponseBytes: number;
-  /** True for calls that may not be repeated: a socket the server may just be closing is not used. */
+  /** Whether it needs a new connection: the server may just be closing one that was used before. */
   readonly freshSocket: boolean;
+  /** Milliseconds to connect: name lookup, TCP, the tunnel through a proxy, TLS. */
   readonly connectTimeoutMs: number;
-  /** Notified once the request has a connection of its own. */
-  readonly lifetime: { connected(): void };
+  /** Milliseconds of the whole call. */
+  readonly timeoutMs: number;
+  /** Notified once the request no longer waits for others to end. */
+  readonly lifetime: { started(): void };
 }
 
-/** A whole answer; `text` is its decoded body. An error answer cut short still counts, with what came. */
+/** A whole answer; `text` and `bytes` are its decoded body. An error answer cut short still counts, with what came. */
 export interface TransportResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
+  /** A copy. Asked for before the text, if at all. */
+  readonly bytes: Uint8Array;
 }
 
 /** One request under way. */
@@ -41,14 +46,22 @@ export interface Exchange {
 /** What a transport is made with. */
 export interface TransportOptions {
   readonly maxConnections: number;
+  /** Milliseconds that an idle socket is kept. */
+  readonly keepAliveMs: number;
   /** An agent of node:http or node:https of the caller's. */
   readonly agent: object | undefined;
+  /** The URL of a proxy, or "env". */
+  readonly proxy: string | undefined;
 }
 
 /** Sends requests. Follows no redirect and repeats nothing. */
 export interface Transport {
+  /** Loads what sending to an address needs; undefined when nothing is missing. */
+  ready?(url: URL): Promise<void> | undefined;
+  /** What has to be redacted besides the key. */
+  readonly secrets?: readonly string[];
   send(request: TransportRequest): Exchange;
-  /** Ends idle sockets; those at work end with what they do. */
+  /** Ends idle sockets, unless other clients share them. */
   close(): void;
 }
 
@@ -60,6 +73,7 @@ export type FailureReason =
   | "too-large"
   | "aborted"
   | "agent"
+  | "proxy"
   | "source";
 
 /** The one error a transport rejects with. */
@@ -67,8 +81,12 @@ export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
   readonly phase: Phase;
   readonly reason: FailureReason;
-  /** The answer's status when its headers came. */
+  /** The answer's status when its headers came; a proxy's, when it refused to open a tunnel. */
   readonly status: number | undefined;
+  /** Whether it was sent on a connection that had been idle: its server may have closed it. */
+  readonly reusedSocket: boolean;
+  /** What else may be behind a connection that never came to be. */
+  readonly advice: string | undefined;
 
   constructor(
     message: string,
@@ -76,6 +94,8 @@ export class TransportFailure extends Error {
       phase: Phase;
       reason?: FailureReason;
       status?: number | undefined;
+      reusedSocket?: boolean;
+      advice?: string | undefined;
       cause?: unknown;
     },
   ) {
@@ -84,6 +104,8 @@ export class TransportFailure extends Error {
     this.phase = own.phase;
     this.reason = own.reason ?? "network";
     this.status = own.status;
+    this.reusedSocket = own.reusedSocket ?? false;
+    this.advice = own.advice;
   }
 }
 
@@ -100,3 +122,7 @@ export const answeredEarly = "The answer came before the whole file was sent.";
 export function networkCode(error: unknown): string {
   return String(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }
+
+/** How a server says, after its part of a TLS 1.3 handshake, that it takes no request: it read none. */
+export const refusedByAlert: RegExp =
+  /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;

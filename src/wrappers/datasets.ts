@@ -71,6 +71,7 @@ export interface Datasets {
    * @param datasetId The dataset's id alone, not its full resource name.
    * @param file A path or `file:` URL (Node), a Blob, a File, a Uint8Array, or a stream of bytes with `name`.
    * Through `fetch` a stream is read whole before it is sent. A stream is read once.
+   * @param options The file's name and size where they are not known from `file`, and what any call may set.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
    * `FAILED_PRECONDITION` when the source was read, ended, destroyed, locked or transferred before (nothing is sent
    * then), or when a file changes, a stream fails, ends without a byte or has not its `size` (the request is then
@@ -110,6 +111,7 @@ async function openAndSend(
       operation: "uploadDatasetFile",
       path,
       body: new Multipart("file", type, part),
+      describe: undefined,
       read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
     } as const;
     return await makeCall(settings.client, call, settings);

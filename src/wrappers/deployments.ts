@@ -15,6 +15,7 @@ export interface Deployments {
    *
    * @param deploymentId The deployment's id alone, not its full resource name.
    * @param replicaCount A whole number of at least 0; the service may have a maximum of its own.
+   * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
    * @example await client.deployments.scale("prod", 0);
    */
@@ -29,7 +30,13 @@ export function createDeployments(client: LateSettings): Deployments {
       const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");
-      const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;
+      const call = {
+        operation: "scaleDeployment",
+        path,
+        body,
+        read: () => undefined,
+        describe: undefined,
+      } as const;
       return makeCall<void>(settings.client, call, settings);
     });
   }

@@ -13,6 +13,7 @@ export interface ReinforcementFineTuningJobs {
    * service's to say. After a failure whose `executed` is `"unknown"`, look at the job before repeating.
    *
    * @param jobId The job's id alone, not its full resource name.
+   * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
    * @throws StatusError `INVALID_ARGUMENT` before anything is sent; any code of the service.
    * @example const job = await client.reinforcementFineTuningJobs.resume("job-1");
    */
@@ -31,6 +32,7 @@ export function createReinforcementFineTuningJobs(client: LateSettings): Reinfor
           reinforcement_fine_tuning_job_id: checkId(jobId, "jobId"),
         },
         body: {},
+        describe: undefined,
         read: (answer: object) => answer as ReinforcementFineTuningJob,
       } as const;
       return makeCall(settings.client, call, settings);

@@ -3,8 +3,9 @@ import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import { callSettings } from "../call/settings.js";
+import { memberOf } from "../errors/memberOf.js";
 import { requests } from "../generated/contract.js";
-import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import type { RerankRequest, RerankResponse, RerankUsage } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import { checkSpelling } from "../options/names.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
@@ -19,13 +20,20 @@ export interface Rerank {
    * Ranks documents by their relevance to a query, most relevant first. Needs no account.
    * Repeating it is safe. The contract's `rerankDocuments`.
    *
+   * @param body The query and the documents, with the fields of the contract's `RerankRequest`; others pass through.
+   * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
    * @example
    * const { data } = await client.rerank({ query: "capital of France", documents: ["Paris.", "Rome."], top_n: 1 });
    * data[0]?.index; // the position in `documents`
    */
   (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse>;
-  /** Ranks things of your own, in one request or in batches. */
+  /**
+   * Ranks things of your own by a text of each, in one request or in batches.
+   *
+   * @example
+   * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
+   */
   readonly items: RerankItems;
 }
 
@@ -41,7 +49,12 @@ export function createRerank(client: LateSettings): Rerank {
     validate(body, rules, "body");
     checkSpelling(body, rules.properties, "body");
     const whole = withModel(body, settings.client.rerankModel);
-    const call = { operation: "rerankDocuments", body: whole, read } as const;
+    const describe = (answer?: T) => ({
+      documents: whole.documents.length,
+      model: (memberOf(answer, "model") ?? memberOf(whole, "model")) as string | undefined,
+      usage: memberOf(answer, "usage") as RerankUsage | undefined,
+    });
+    const call = { operation: "rerankDocuments", body: whole, read, describe } as const;
     return makeCall(settings.client, call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {

@@ -1,3 +1,4 @@
+import { traced } from "#platform";
 import type { Unusable } from "../call/answer.js";
 import { type Outcome, start } from "../call/callPromise.js";
 import { deadlines } from "../call/decisions.js";
@@ -11,6 +12,7 @@ import type { Names } from "../options/names.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 import { errorOfBatches, RequestsMade } from "./batchFailure.js";
+import { checkTexts } from "./itemTexts.js";
 import { type DoneBatch, mergeRankings, type RankedItem, type RerankItemsResponse } from "./mergeRankings.js";
 import { readRanking } from "./readRanking.js";
 import { runBatches } from "./runBatches.js";
@@ -65,25 +67,28 @@ export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
   withResponse(): Promise<RerankItemsResponse<T>>;
 }
 
-/**
- * Ranks things of any kind by a text of each: hands them back best first, equal scores in the order of `items`.
- * The service is asked to send no documents back, and every index it names is checked. No items, no request.
- * An item the service leaves out is left out here. When one batch fails the call fails with its error and the other
- * batches are cancelled.
- *
- * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
- * `INTERNAL` with `executed: "yes"` for an answer that cannot be matched with the items. `executed` and `attempts` are
- * of all batches together: `"yes"` when any of them ran. The message names the item, `items[31]`, where the service
- * named a document of the batch, `documents[1]`; `body` is what the service said.
- * @example
- * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
- * best[0]?.item; // one of `cities`
- */
-export type RerankItems = <T>(
-  query: string,
-  items: readonly T[],
-  options: RerankItemsOptions<T>,
-) => RerankItemsPromise<T>;
+/** How {@link Rerank.items} is called. The contract's `rerankDocuments`. */
+export interface RerankItems {
+  /**
+   * Ranks things of any kind by a text of each: hands them back best first, equal scores in the order of `items`.
+   * The service is asked to send no documents back, and every index it names is checked. No items, no request.
+   * An item the service leaves out is left out here. When one batch fails the call fails with its error and the other
+   * batches are cancelled.
+   *
+   * @param query What the items are ranked for.
+   * @param items The things to rank, of any type.
+   * @param options How to get the text of an item, how many to keep, and what any call may set.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
+   * `INTERNAL` with `executed: "yes"` for an answer that cannot be matched with the items. `executed` and `attempts` are
+   * of all batches together: `"yes"` when any of them ran. The message names the item, `items[31]`, where the service
+   * named a document of the batch, `documents[1]`; `body` is what the service said.
+   * @example
+   * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
+   * best[0]?.item; // one of `cities`
+   */
+  // biome-ignore lint/style/useShorthandFunctionType: an editor shows what is said of a call signature
+  <T>(query: string, items: readonly T[], options: RerankItemsOptions<T>): RerankItemsPromise<T>;
+}
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
 export interface RerankCall {
@@ -102,7 +107,7 @@ export function createRerankItems(rerank: RerankCall): RerankItems {
       "rerankDocuments",
       async () => {
         const own = ownProperties(options, "options", itemsOptionNames);
-        return rankItems(planOf(query, given, own, rerank.client), rerank);
+        return rankTraced(planOf(query, given, own, rerank.client), rerank);
       },
       (response) => response,
     );
@@ -147,6 +152,24 @@ function planOf<T>(
   return { items, body, options: own, textsOf, batchSize, batches, concurrency, signal, eachMs, endsAt };
 }
 
+// Several requests are calls within this one; one alone is the call itself.
+function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
+  const { items, batches, body } = plan;
+  const rank = () => rankItems(plan, rerank);
+  if (batches < 2) return rank();
+  const target = {
+    operation: "rerankDocuments",
+    documents: items.length,
+    batches,
+    model: body.model,
+  } as const;
+  return traced(
+    () => target,
+    rank,
+    ({ model, usage }) => ({ model, usage }),
+  );
+}
+
 async function rankItems<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
   const { items, batchSize, batches, concurrency, options } = plan;
   const done: DoneBatch[] = [];
@@ -173,7 +196,11 @@ async function rankBatch<T>(
   signal: AbortSignalLike,
 ): Promise<DoneBatch> {
   const leftMs = Math.max(1, Math.ceil(endsAt - performance.now()));
-  const call = { ...options, signal, timeoutMs: Math.min(eachMs, leftMs) };
+  // Nothing is inherited: a polluted prototype sets no option.
+  const call: CallOptions = Object.assign(Object.create(null), options, {
+    signal,
+    timeoutMs: Math.min(eachMs, leftMs),
+  });
   const documents = textsOf(batch);
   const offset = batch * batchSize;
   const { data, answer, attempts } = await rerank.send({ ...body, documents }, call, (value) =>
@@ -185,36 +212,4 @@ async function rankBatch<T>(
 /** The options that are fields of the request's body. */
 function fieldsOf(own: object): Partial<RerankRequest> {
   return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rules.properties, name)));
-}
-
-/** Checks every text, and keeps those of the first batch only; the others are asked for again when they are sent. */
-function checkTexts<T>(
-  items: readonly T[],
-  text: (item: T, index: number) => string,
-  batchSize: number,
-): (batch: number) => string[] {
-  const textOf = textFunction(items, text);
-  const textsFrom = (offset: number): string[] =>
-    items.slice(offset, offset + batchSize).map((_, index) => textOf(offset + index));
-  const first = textsFrom(0);
-  for (let index = batchSize; index < items.length; index++) textOf(index);
-  return (batch) => (batch === 0 ? first : textsFrom(batch * batchSize));
-}
-
-function textFunction<T>(
-  items: readonly T[],
-  text: (item: T, index: number) => string,
-): (index: number) => string {
-  if (typeof text !== "function") throw invalid("text must be a function.");
-  return (index) => {
-    let found: unknown;
-    try {
-      found = text(items[index] as T, index);
-    } catch (cause) {
-      throw invalid(`text failed for items[${index}].`, { cause });
-    }
-    if (typeof found === "string") return found;
-    const type = found === null ? "null" : typeof found;
-    throw invalid(`text must give a string for items[${index}], not ${type}.`);
-  };
 }

@@ -2,7 +2,7 @@ import type { StatusCode } from "../errors/codes.js";
 import { codeOfGrpcNumber } from "../errors/grpcCodes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { StatusError } from "../errors/statusError.js";
-import { codes } from "../generated/contract.js";
+import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { validate } from "../options/validate.js";
 
@@ -11,6 +11,7 @@ import { validate } from "../options/validate.js";
  * A code given as a number is read as gRPC numbers them: 0 is OK, 5 is NOT_FOUND.
  * The contract's schema `Status`.
  *
+ * @param job What `resume` resolved to, or any job of the service.
  * @throws StatusError with the job's code, `executed: "yes"` and no `httpStatus`. A code outside the
  * service's table becomes `UNKNOWN`, `inferred`. `body` holds the status as it came. `INVALID_ARGUMENT` with
  * `executed: "no"` for what is no job.
@@ -23,8 +24,8 @@ export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): 
   if (reported === undefined || reported === null || reported === "OK" || reported === 0) return;
   const code = codeOf(reported);
   const text = memberOf(status, "message");
-  const meaning = code ? codes[code].meaning : `The job reports the code ${shown(reported)}.`;
-  throw new StatusError(typeof text === "string" && text !== "" ? text : meaning, {
+  const reports = `The job reports the code ${code ?? shown(reported)}.`;
+  throw new StatusError(typeof text === "string" && text !== "" ? text : reports, {
     code: code ?? "UNKNOWN",
     inferred: code === undefined,
     executed: "yes",
@@ -35,7 +36,7 @@ export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): 
 }
 
 function codeOf(reported: unknown): StatusCode | undefined {
-  const isName = typeof reported === "string" && Object.hasOwn(codes, reported);
+  const isName = typeof reported === "string" && Object.hasOwn(httpStatuses, reported);
   return isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
 }
 

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { access, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { build } from "esbuild";
 import ts from "typescript";
@@ -27,8 +27,14 @@ describe("the tarball", () => {
         "contract/EXTENSIONS.md",
         "contract/conformance/errors.json",
         "contract/conformance/retries.json",
+        "dist/browser.js",
+        "dist/cjs/index.d.ts",
+        "dist/cjs/index.js",
+        "dist/cjs/index.web.js",
+        "dist/cjs/package.json",
         "dist/index.d.ts",
         "dist/index.js",
+        "dist/index.web.js",
         "dist/openapi-3.0.json",
         "dist/openapi-client-3.0.json",
         "dist/openapi-client.json",
@@ -49,7 +55,7 @@ describe("the tarball", () => {
       ),
     ).toEqual([]);
     expect(packed.files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file))).toEqual([]);
-    const published = packed.files.filter((file) => !file.startsWith("dist/testing/"));
+    const published = packed.files.filter((file) => !/^dist\/((cjs\/)?testing|docs)\//.test(file));
     expect(published.filter((file) => /test|spec\b/i.test(file))).toEqual([]);
   });
 
@@ -71,11 +77,53 @@ describe("the tarball", () => {
     }
   });
 
+  test("holds the guides as Markdown, and their list", async () => {
+    const list = await readFile(path.join(packed.installed, "dist/llms.txt"), "utf8");
+    const listed = [...list.matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, file]) => `dist/${file}`);
+    expect(listed).toEqual(
+      expect.arrayContaining(["dist/docs/quickstart.md", "dist/docs/decision-table.md"]),
+    );
+    expect([...listed].sort()).toEqual(packed.files.filter((file) => file.startsWith("dist/docs/")));
+    for (const file of listed) {
+      const text = await readFile(path.join(packed.installed, file), "utf8");
+      // What only the site's builder reads: its includes, snippets, containers and tags.
+      expect(text, file).not.toMatch(/<!--@include|^<<<|^:::|<div/m);
+    }
+  });
+
+  test("has no link that leads nowhere, and none in the README that is not in the repository", async () => {
+    const texts = packed.files.filter((file) => /\.(md|txt)$/.test(file));
+    let links = 0;
+    for (const file of texts) {
+      const text = await readFile(path.join(packed.installed, file), "utf8");
+      for (const [, address = ""] of text.replaceAll(/```.*?```/gs, "").matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^(https?:|mailto:|#)/.test(address)) continue;
+        links += 1;
+        const target = path.posix.join(path.posix.dirname(file), address.replace(/#.*/, ""));
+        expect(packed.files, `${address} in ${file}`).toContain(target);
+        if (file === "README.md") await access(path.join(root, target));
+      }
+    }
+    expect(links).toBeGreaterThan(20);
+  });
+
+  test("has a README of 60 to 90 lines that begins with the installation and the first call", async () => {
+    const lines = (await readFile(path.join(packed.installed, "README.md"), "utf8")).trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThanOrEqual(60);
+    expect(lines.length).toBeLessThanOrEqual(90);
+    expect(lines.indexOf("npm install tunerank")).toBeLessThan(10);
+    expect(lines.indexOf('import { createClient } from "tunerank";')).toBeLessThan(15);
+  });
+
   test("names no file that is not there", async () => {
     const manifest = JSON.parse(await readFile(path.join(packed.installed, "package.json"), "utf8"));
-    const named = JSON.stringify([manifest.exports, manifest.imports]).match(/\.\/dist\/[^"]+/g) ?? [];
+    const { main, types, typesVersions, exports } = manifest;
+    const named = JSON.stringify([main, types, typesVersions, exports]).match(/\bdist\/[^"]+/g) ?? [];
     expect(named.length).toBeGreaterThan(0);
-    for (const file of named) expect(packed.files).toContain(file.slice(2));
+    for (const file of named) {
+      const [start = "", end = ""] = file.split("*");
+      expect(packed.files.filter((name) => name.startsWith(start) && name.endsWith(end))).not.toEqual([]);
+    }
   });
 });
 
@@ -172,7 +220,9 @@ describe("tunerank/testing of the installed package", () => {
       logLevel: "silent",
     });
     const page = `delete globalThis.process; globalThis.document = {};\n${outputFiles[0]?.text}`;
-    const outcome = await run(process.execPath, ["--input-type=module", "-e", page], { cwd: packed.user });
+    // Too long for an argument.
+    await writeFile(path.join(packed.user, "page.mjs"), page);
+    const outcome = await run(process.execPath, ["page.mjs"], { cwd: packed.user });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: "1 ba7816bf\n" });
   });
 

@@ -96,6 +96,25 @@ describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
     await remove();
   });
 
+  test("request.sh sends what the guide says", async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const command = path.join(temporary, "tunerank");
+    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${commandLine}' "$@"\n`, {
+      mode: 0o755,
+    });
+    server.reply({ json: {} });
+    const env = { ...environment(server.url), PATH: `${temporary}:${process.env.PATH}` };
+    expect(await run("bash", ["-e", path.join(snippets, "request.sh")], { env })).toMatchObject({
+      exitCode: 0,
+    });
+    expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      "GET /v1/accounts/acme/datasets/support-answers",
+      "POST /v1/accounts/acme/notes/first%20draft:touch",
+    ]);
+    expect(`${server.requests[1]?.body}`).toBe('{"by": "me"}');
+    await remove();
+  });
+
   test("curl.sh calls all four operations", async () => {
     server.reply({ json: {} });
     const env = environment(server.url);

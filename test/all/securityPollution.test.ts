@@ -159,7 +159,7 @@ describe.each(["node:http", "fetch"])("over %s, on Object.prototype", (transport
   let seen: Seen;
   beforeAll(async () => {
     seen = await callWith(transport, names);
-  });
+  }, 600_000);
 
   test("nothing gives the requests and outcomes to compare with", () => {
     expect(seen.requests.clean).toHaveLength(16);

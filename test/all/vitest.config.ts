@@ -7,6 +7,7 @@ const config: ViteUserConfig = {
   test: {
     ...base.test,
     exclude: configDefaults.exclude,
+    isolate: true,
     typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
   },
 };

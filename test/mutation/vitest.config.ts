@@ -26,6 +26,7 @@ const config: ViteUserConfig = {
     ...base.test,
     include: files.map((file) => `test/${file}.test.ts`),
     globalSetup: [],
+    isolate: true,
   },
 };
 

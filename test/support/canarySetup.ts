@@ -1,9 +1,8 @@
 // Vitest's setup of every test file: fails each test, and the file, whose errors, events, answers or output show the key.
 import { afterAll, afterEach } from "vitest";
-import { takeLeaks, watchOutput, watchStatusErrors } from "./canaryWatch.js";
+import { startWatch, takeLeaks } from "./canaryWatch.js";
 
-watchStatusErrors();
-watchOutput();
+startWatch();
 
 afterEach(() => expectNoLeak());
 afterAll(() => expectNoLeak());

@@ -9,7 +9,8 @@ let leaks: string[] = [];
 
 // A file of properties makes a hundred thousand errors. The cheap look must do for those beyond the first of a file,
 // and for those that pile up within one test: these are searched in steps that hold up nothing that is being timed.
-let leftToSearchFully = 1000;
+const searchedFully = 1000;
+let leftToSearchFully = 0;
 const mostKept = 2000;
 const step = 250;
 
@@ -49,8 +50,19 @@ function search(among: typeof values, look: typeof leaksOf): void {
   }
 }
 
-/** Sees every StatusError from now on: the class's constructor calls this one, where it called Error's. */
-export function watchStatusErrors(): void {
+let watching = false;
+
+/** Begins the watch over a file: of all StatusErrors and all output of this process, which other files may share. */
+export function startWatch(): void {
+  leftToSearchFully = searchedFully;
+  if (watching) return;
+  watching = true;
+  watchStatusErrors();
+  watchOutput();
+}
+
+// Sees every StatusError from now on: the class's constructor calls this one, where it called Error's.
+function watchStatusErrors(): void {
   const watched = function (...given: [message?: string, options?: ErrorOptions]): Error {
     const error: Error = Reflect.construct(Error, given, new.target);
     see("a StatusError", error);
@@ -60,8 +72,8 @@ export function watchStatusErrors(): void {
   Object.setPrototypeOf(StatusError, Object.setPrototypeOf(watched, Error));
 }
 
-/** Sees everything this process prints from now on; it is printed as before. */
-export function watchOutput(): void {
+// Sees everything this process prints from now on; it is printed as before.
+function watchOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream) as (...given: unknown[]) => boolean;
     stream.write = (...given: unknown[]): boolean => {

@@ -1,18 +1,18 @@
-// A self-signed certificate of localhost for tests alone, valid until 2125; made with:
+// A self-signed certificate of localhost and service.test for tests alone, valid until 2125; made with:
 // openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj "/CN=localhost"
-//   -addext "subjectAltName=DNS:localhost,IP:127.0.0.1"
+//   -addext "subjectAltName=DNS:localhost,DNS:service.test,IP:127.0.0.1"
 
 /** The certificate, which nobody but a test trusts. */
 export const certificate: string = `-----BEGIN CERTIFICATE-----
-MIIBmzCCAUGgAwIBAgIUea4FzCmoum5g782TTIRdxgTfv/gwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTExMjEwN1oYDzIxMjYxMDI4
-MTEyMTA3WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+MIIBqjCCAU+gAwIBAgIUMaPFNDiAPT+BRC4XQloND9utzdcwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA2MjAxNFoYDzIxMjYxMDI5
+MDYyMDE0WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
 PQMBBwNCAAS7xL/6jKf8RfrHXEtXSCGNg++iCkJSWZ8fAbPTcZRyMEd9e0k86kI9
-5+6PRb9QSokwDjVOMlGOnm5P0p7L5TQbo28wbTAdBgNVHQ4EFgQUhWzUFFuZ356m
+5+6PRb9QSokwDjVOMlGOnm5P0p7L5TQbo30wezAdBgNVHQ4EFgQUhWzUFFuZ356m
 HQz1NwY44h8cf4kwHwYDVR0jBBgwFoAUhWzUFFuZ356mHQz1NwY44h8cf4kwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-zj0EAwIDSAAwRQIhAN60cMKN2x7sQzwtez7hyd7WSk6LH7h8c4uGgCYgfnPTAiAh
-jyRSmMOq+qcoxffJx+t+mNwftEKgYAJyGnr/JQc/kA==
+VR0TAQH/BAUwAwEB/zAoBgNVHREEITAfgglsb2NhbGhvc3SCDHNlcnZpY2UudGVz
+dIcEfwAAATAKBggqhkjOPQQDAgNJADBGAiEA4coLrFR9s15q8Lul58IfM7rrEYo7
+kwAZjcuLeuatligCIQC0Ws78x9Up+1Dwnc4mubHCnXMaAWCtpXAoW1bahDzL3w==
 -----END CERTIFICATE-----
 `;
 

@@ -9,16 +9,24 @@ export class TestClock {
   /** Milliseconds; a whole number, so that sums of them are exact. */
   now: number = Math.ceil(performance.now());
   readonly #timers: Set<TestTimer> = new Set();
+  readonly #shortened: Map<number, number> = new Map();
   #restore: (() => void) | undefined;
 
   install(): void {
+    if (this.#restore)
+      throw new Error("The clock is installed: once more, and the real one could not come back.");
     const { setTimeout, clearTimeout } = globalThis;
     const own = Object.getOwnPropertyDescriptor(performance, "now");
     Object.assign(globalThis, {
       setTimeout: (run: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) =>
         isCalledByNode()
           ? setTimeout(run, ms, ...given)
-          : new TestTimer(this, this.#timers, () => run(...given), Math.max(0, Number(ms) || 0)),
+          : new TestTimer(
+              this,
+              this.#timers,
+              () => run(...given),
+              this.#lengthOf(Math.max(0, Number(ms) || 0)),
+            ),
       clearTimeout: (timer: unknown) => {
         if (timer instanceof TestTimer) this.#timers.delete(timer);
         else clearTimeout(timer as NodeJS.Timeout);
@@ -34,7 +42,16 @@ export class TestClock {
 
   remove(): void {
     this.#restore?.();
+    this.#restore = undefined;
+    // What outlives a call, as the sweeping of idle sockets does, goes on: others may meet the same port again.
+    for (const timer of this.#timers) if (timer.outlives) setTimeout(timer.run, timer.ms).unref();
     this.#timers.clear();
+    this.#shortened.clear();
+  }
+
+  /** The next timer of so many milliseconds fires after so few. */
+  shortenNext(ms: number, toMs: number): void {
+    this.#shortened.set(ms, toMs);
   }
 
   /** How many timers wait. */
@@ -90,6 +107,12 @@ export class TestClock {
     this.#run(next);
   }
 
+  #lengthOf(ms: number): number {
+    const length = this.#shortened.get(ms) ?? ms;
+    this.#shortened.delete(ms);
+    return length;
+  }
+
   #next(): TestTimer | undefined {
     let first: TestTimer | undefined;
     for (const timer of this.#timers) if (!first || timer.at < first.at) first = timer;
@@ -116,21 +139,23 @@ function isCalledByNode(): boolean {
 /** What setTimeout returns. */
 class TestTimer {
   at = 0;
+  /** Whether no process waits for it. */
+  outlives = false;
   readonly run: () => void;
+  readonly ms: number;
   readonly #clock: TestClock;
   readonly #among: Set<TestTimer>;
-  readonly #ms: number;
 
   constructor(clock: TestClock, among: Set<TestTimer>, run: () => void, ms: number) {
     this.#clock = clock;
     this.#among = among;
-    this.#ms = ms;
+    this.ms = ms;
     this.run = run;
     this.refresh();
   }
 
   refresh(): this {
-    this.at = this.#clock.now + this.#ms;
+    this.at = this.#clock.now + this.ms;
     this.#among.add(this);
     return this;
   }
@@ -140,6 +165,7 @@ class TestTimer {
   }
 
   unref(): this {
+    this.outlives = true;
     return this;
   }
 

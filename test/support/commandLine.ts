@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { buildSync } from "esbuild";
+import { build } from "esbuild";
 import { commandLineBuild } from "../../scripts/build/commandLine.js";
 import { canaryKey } from "./canary.js";
 import { seePrinted } from "./canaryWatch.js";
@@ -22,7 +22,7 @@ export interface Surroundings {
 // Bundled once: run from source, every start would compile everything again.
 const folder: string = mkdtempSync(path.join(tmpdir(), "tunerank-cli-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
-buildSync({
+await build({
   ...commandLineBuild,
   absWorkingDir: root,
   outdir: folder,

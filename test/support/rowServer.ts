@@ -4,6 +4,7 @@ import https from "node:https";
 import { type AddressInfo, connect, type LookupFunction, type Server, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
+import { HttpsProxyAgent } from "https-proxy-agent";
 import type { ClientOptions } from "../../src/index.js";
 import { certificate, certificateKey } from "./certificate.js";
 import { readByClient } from "./clientSockets.js";
@@ -32,16 +33,31 @@ export class ServerOfRow {
         () => {},
       );
     };
-    this.#server =
-      this.#network === "tls-untrusted"
-        ? https.createServer({ cert: certificate, key: certificateKey }, listener)
-        : http.createServer(listener);
+    this.#server = this.#secure
+      ? https.createServer(
+          { cert: certificate, key: certificateKey, requestCert: this.#wantsCertificate },
+          listener,
+        )
+      : http.createServer(listener);
+    const refusal = tunnelStatuses[this.#network ?? ""];
+    this.#server.on("connect", (_request, socket: Socket) =>
+      socket.end(`HTTP/1.1 ${refusal} No\r\ncontent-length: 0\r\n\r\n`),
+    );
+  }
+
+  get #secure(): boolean {
+    return this.#network === "tls-untrusted" || this.#wantsCertificate;
+  }
+
+  get #wantsCertificate(): boolean {
+    return this.#network === "tls-certificate-wanted";
   }
 
   async start(): Promise<this> {
     this.#server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket));
+      if (this.#network === "tls-closed") socket.destroy();
     });
     await once(this.#server.listen(0, "127.0.0.1"), "listening");
     if (this.#network === "refused") await this.#refuse();
@@ -56,7 +72,20 @@ export class ServerOfRow {
         return { baseUrl: `http://127.0.0.1:${this.#refusing?.localPort}` };
       case "tls-untrusted":
       case "tls-not-spoken":
+      case "tls-closed":
         return { baseUrl: `https://localhost:${port}` };
+      case "tls-certificate-wanted":
+        return {
+          baseUrl: `https://localhost:${port}`,
+          agent: this.#ending(new https.Agent({ ca: certificate })),
+        };
+      case "tunnel-failed":
+      case "tunnel-refused":
+      case "tunnel-credentials":
+        return {
+          baseUrl: "https://service.invalid",
+          agent: this.#ending(new HttpsProxyAgent(`http://127.0.0.1:${port}`)),
+        };
       case "name-not-found":
         return this.#resolving((_name, _options, done) => setImmediate(done, failure("ENOTFOUND"), ""));
       case "name-server-busy":
@@ -88,9 +117,14 @@ export class ServerOfRow {
   }
 
   #resolving(lookup: LookupFunction): ClientOptions & { readonly baseUrl: string } {
-    const agent = new http.Agent({ lookup } as http.AgentOptions);
-    this.#agents.push(agent);
+    const agent = this.#ending(new http.Agent({ lookup } as http.AgentOptions));
     return { baseUrl: "http://nowhere.invalid", allowInsecureHttp: true, agent };
+  }
+
+  // Ended together with the server.
+  #ending<T extends http.Agent>(agent: T): T {
+    this.#agents.push(agent);
+    return agent;
   }
 
   #answer(response: ServerResponse): void {
@@ -105,6 +139,12 @@ export class ServerOfRow {
     this.events.emit("stalled");
   }
 }
+
+const tunnelStatuses: Readonly<Record<string, number>> = {
+  "tunnel-failed": 503,
+  "tunnel-refused": 403,
+  "tunnel-credentials": 407,
+};
 
 function failure(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`getaddrinfo ${code}`), { code, syscall: "getaddrinfo" });
@@ -149,8 +189,9 @@ const broken: Readonly<Record<string, Answerer>> = {
   },
   "body-endless": (response) => {
     response.writeHead(200, { "content-encoding": "gzip" });
-    const more = () => {
-      if (!response.destroyed) response.write(megabyte, more);
+    // On Node 26 a write after the client has gone fails before the response is destroyed.
+    const more = (error?: Error | null) => {
+      if (!error && !response.destroyed) response.write(megabyte, more);
     };
     more();
   },

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BuildOptions, build } from "esbuild";
+import { builtinsAsImports, withoutDebug } from "../../scripts/build/nodeModules.js";
 import { canaryKey } from "./canary.js";
 import { type Outcome, root, run } from "./project.js";
 
@@ -42,6 +43,7 @@ async function bundled(input: BuildOptions): Promise<string> {
     bundle: true,
     format: "esm",
     platform: "node",
+    plugins: [builtinsAsImports, withoutDebug],
     conditions: ["tunerank-source"],
   });
   return outfile;

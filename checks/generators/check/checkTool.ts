@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Answers } from "./answers.js";
+import { buildWhereHad } from "./build.js";
 import { differences, essenceOf } from "./compare.js";
 import { emptyFolder } from "./folders.js";
 import { generateClient } from "./generate.js";
@@ -34,24 +35,31 @@ export async function checkTool(tool: Tool, document: string, setting: Setting):
   try {
     await generateClient(tool, workplace, join(setting.documents, document));
     await tool.compile?.(workplace);
-    const compiled = tool.compile === undefined ? "generated only" : tool.parsedOnly ? "parsed" : "yes";
+    const { built, notHad } = await buildWhereHad(tool, workplace);
+    const made = { ...row, compiled: compiledBy(tool, built), notHad };
     setting.mock.take();
-    if (tool.call === undefined) return { row: { ...row, compiled }, skippedFor, problems: [] };
+    if (tool.call === undefined) return { row: made, skippedFor, problems: [] };
     const readings: Partial<Readings> = JSON.parse(await tool.call(workplace, setting.env));
     const { problems, ...read } = await compareAll(tool, setting, readings);
-    return { row: { ...row, ...read, compiled }, skippedFor, problems };
+    return { row: { ...made, ...read }, skippedFor, problems };
   } catch (error) {
     return { row, skippedFor, problems: [String(error)] };
   }
+}
+
+function compiledBy({ compile, parsedOnly }: Tool, built: boolean): ClientRow["compiled"] {
+  if (built || (compile !== undefined && !parsedOnly)) return "yes";
+  return parsedOnly ? "parsed" : "generated only";
 }
 
 function emptyRow(tool: Tool, document: string): ClientRow {
   const { name, version, language, command, unsupported = [], note = "", shortfall } = tool;
   const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
   const about = { tool: name, version, language, document, command, callable, date: today() };
-  const notes = [note, shortfall?.why ?? ""].filter((each) => each !== "").join("; ");
+  const lost = shortfall === undefined ? "" : `statuses ${shortfall.statuses.join(", ")}: ${shortfall.why}`;
+  const notes = [note, lost].filter((each) => each !== "").join("; ");
   const nothing = { compiled: "no", called: 0, errorRead: false, jobs: 0, newer: false, nulls: "" } as const;
-  return { ...about, ...nothing, errors: 0, errorRows: 0, note: notes };
+  return { ...about, ...nothing, errors: 0, errorRows: 0, note: notes, notHad: "" };
 }
 
 type Compared = Pick<ClientRow, "called" | "errorRead" | "jobs" | "newer" | "nulls" | "errors" | "errorRows">;

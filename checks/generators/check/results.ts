@@ -27,6 +27,8 @@ export interface ClientRow {
   readonly errorRows: number;
   readonly date: string;
   readonly note: string;
+  /** What could not be had for the client's own build: a command, and its error. */
+  readonly notHad: string;
 }
 
 /** What schemathesis found of a document while Prism served it; a row of docs/data/generators.json. */
@@ -88,7 +90,8 @@ function cellsOf({ row, skippedFor }: Result): string[] {
   if ("findings" in row) return [tool, version, document, `findings: ${row.findings}`];
   const { compiled, called, callable, jobs, newer, nulls, errors, errorRows } = row;
   const build = compiled === "yes" ? "compiled" : compiled === "no" ? "NOT COMPILED" : compiled;
-  if (compiled === "generated only" || compiled === "parsed") return [tool, version, document, build];
+  if (compiled === "generated only" || compiled === "parsed")
+    return [tool, version, document, `${build}: ${row.notHad}`];
   const read = `${jobs} jobs read, newer ${newer ? "read" : "NOT READ"}, nulls ${nulls === "read" ? nulls : "refused"}`;
   return [
     tool,

@@ -18,6 +18,8 @@ export interface Shortfall {
   readonly why: string;
 }
 
+type Command = readonly [command: string, ...args: string[]];
+
 /** A generator: makes a client, compiles it together with the caller kept for it, and runs that caller. */
 export interface Tool {
   readonly name: string;
@@ -33,7 +35,7 @@ export interface Tool {
   program?(): Promise<readonly string[]>;
   /** Instead of running the command, for tools that are no program. */
   generate?(workplace: Workplace): Promise<void>;
-  /** None where the client is generated only; `note` says why. */
+  /** None where the client is generated only, or `builds` compiles it. */
   compile?(workplace: Workplace): Promise<void>;
   /** What `compile` does is to parse: more cannot be had. */
   readonly parsedOnly?: true;
@@ -42,6 +44,8 @@ export interface Tool {
   /** The operations that the tool has no client for, none by default. */
   readonly unsupported?: readonly Operation[];
   readonly shortfall?: Shortfall;
+  /** The client's own build, run in its folder where `had` finds the toolchain; else what `had` said is kept. */
+  readonly builds?: { readonly had: Command; readonly build: Command };
   /** What someone who uses this tool has to know. */
   readonly note?: string;
 }

@@ -5,5 +5,6 @@ export const openapiGeneratorSwift6: Tool = {
   ...openapiGenerator("swift6"),
   language: "Swift",
   needs: ["Java 11 or newer", "Maven"],
-  note: "not compiled: Debian has no Swift compiler",
+  builds: { had: ["swift", "--version"], build: ["swift", "build"] },
+  note: "wants Swift 6, for which Debian 12 has no package (E: Unable to locate package swiftlang)",
 };

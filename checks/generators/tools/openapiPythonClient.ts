@@ -16,7 +16,7 @@ export const openapiPythonClient: Tool = {
   note: "warns that it leaves error bodies as bytes; its forms always have the boundary +++",
   shortfall: {
     statuses: [499, 520, 522, 527, 528, 529, 530, 599],
-    why: "raises a ValueError that names the status where Python's HTTPStatus does not know it, as 499; an event hook of httpx sees it",
+    why: "raises a ValueError that names the status, which Python's HTTPStatus does not know; an event hook of httpx sees it",
   },
   program: async () => [join(await programs(venv), "openapi-python-client")],
   compile: ({ folder }) => checkPython(venv, join(folder, "client"), join(folder, "call.py")),

@@ -1,4 +1,4 @@
-import { rerank } from "ai";
+import { RetryError, rerank } from "ai";
 import { createClient, isStatusError } from "tunerank";
 import { createRerankingModel } from "tunerank/ai-sdk";
 
@@ -13,8 +13,10 @@ try {
     query: "I forgot my password",
     documents: [{ title: "Sign-in" }, { title: "Billing" }],
     providerOptions: { tunerank: { task: "Find the page that helps." } },
+    maxRetries: 1, // of the AI SDK: two requests at most
   });
 } catch (error) {
-  if (!isStatusError(error)) throw error;
-  console.log(error.code, error.attempts.length);
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  if (!isStatusError(last)) throw last;
+  console.log(last.code, last.executed);
 }

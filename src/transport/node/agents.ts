@@ -1,44 +1,126 @@
 import type http from "node:http";
-import type { Transport, TransportOptions } from "../transport.js";
+import { memberOf } from "../../errors/memberOf.js";
+import { isLoopback } from "../../options/arguments.js";
+import { type Transport, TransportFailure, type TransportOptions } from "../transport.js";
+import { Pool } from "./pool.js";
 import { NodeExchange } from "./send.js";
+import { watchTunnels } from "./tunnels.js";
+
+// getBuiltinModule, not import, so that instrumentation can patch it; and plain http never loads TLS.
+const modules: Partial<Record<string, typeof http>> = {};
+
+let proxies: typeof import("./proxies.js") | undefined;
+
+// Shared by the clients of one origin and the same options, as long as something is open.
+const pools = new Map<string, Pool>();
 
 /** Sends over node:http and node:https with keep-alive sockets, through the caller's agent when there is one. */
-export function createNodeTransport({ maxConnections, agent }: TransportOptions): Transport {
-  // getBuiltinModule, not import, so that instrumentation can patch it; and plain http never loads TLS.
-  const modules: Partial<Record<string, typeof http>> = {};
-  const own: Partial<Record<string, http.Agent>> = {};
-  const agentFor = (module: typeof http, protocol: string): http.Agent => {
-    if (agent !== undefined) return agent as http.Agent;
-    own[protocol] ??= new module.Agent({
-      keepAlive: true,
-      maxSockets: maxConnections,
-      scheduling: "lifo",
-      // NODE_USE_ENV_PROXY sets it on the global agent (Node 22.21, 24.5 and newer).
-      ...proxyOf(module),
-    });
-    return own[protocol];
+export function createNodeTransport(options: TransportOptions): Transport {
+  // The pool of each origin: more than one only where `withOptions` changes the base URL.
+  const joined = new Map<string, Pool>();
+  const secrets: string[] = [];
+  const proxied = (url: URL): boolean => options.proxy !== undefined && !isLoopback(url.hostname);
+  const join = (url: URL): Pool => {
+    const proxy = proxied(url) ? proxyOf(url, options.proxy as string) : undefined;
+    if (proxy !== undefined) secrets.push(...(proxies?.secretsOf(proxy) ?? []));
+    const pool = options.agent === undefined ? sharedPool(url, options, proxy) : poolOf(url, options.agent);
+    pool.clients++;
+    joined.set(url.origin, pool);
+    return pool;
   };
   return {
+    secrets,
+    ready(url) {
+      if (proxies !== undefined || !proxied(url)) return undefined;
+      return import("./proxies.js").then((loaded) => {
+        proxies = loaded;
+      });
+    },
     send(request) {
-      const { protocol } = request.url;
-      modules[protocol] ??= process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
-      const module = modules[protocol];
-      return new NodeExchange(request, module, agentFor(module, protocol));
+      const pool = joined.get(request.url.origin);
+      return new NodeExchange(request, pool === undefined || pool.retired ? join(request.url) : pool);
     },
     close() {
-      for (const agent of Object.values(own)) if (agent) endIdle(agent);
+      for (const pool of joined.values()) {
+        pool.clients--;
+        if (pool.clients === 0 && options.agent === undefined) pool.close();
+      }
+      joined.clear();
     },
   };
 }
 
-function proxyOf(module: typeof http): { proxyEnv?: unknown } {
-  const { proxyEnv } = (module.globalAgent as { options?: { proxyEnv?: unknown } }).options ?? {};
-  return proxyEnv === undefined ? {} : { proxyEnv };
+function proxyOf(url: URL, proxy: string): URL | undefined {
+  try {
+    return proxies?.proxyFor(url, proxy);
+  } catch (cause) {
+    if (memberOf(cause, "name") !== "ProxyError") throw cause;
+    throw new TransportFailure((cause as Error).message, { phase: "connect", reason: "agent" });
+  }
 }
 
-// Sockets at work finish what they do; Agent.destroy would cut them off.
-function endIdle(agent: http.Agent): void {
-  agent.maxFreeSockets = 0;
-  for (const sockets of Object.values(agent.freeSockets))
-    for (const socket of sockets ?? []) socket.destroy();
+function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined): Pool {
+  const { maxConnections, keepAliveMs } = options;
+  const key = `${url.origin} ${maxConnections} ${keepAliveMs} ${proxy?.href}`;
+  let pool = pools.get(key);
+  if (pool === undefined) {
+    const { agent, tunnels, advice } = agentFor(url, options, proxy);
+    const onEmpty = () => {
+      // By then the clients of the same options may share another.
+      if (pools.get(key) === pool) pools.delete(key);
+    };
+    const module = moduleOf(url.protocol);
+    pool = new Pool({ module, agent, tunnels, limit: maxConnections, keepAliveMs, onEmpty, advice }, url);
+    pools.set(key, pool);
+  }
+  return pool;
+}
+
+// Of the caller's agent: its own limits apply, and its idle sockets are its owner's.
+function poolOf(url: URL, own: object): Pool {
+  const agent = own as http.Agent;
+  const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
+  if ("connect" in agent) watchTunnels(agent);
+  return new Pool({ module: moduleOf(url.protocol), agent, limit, keepAliveMs: undefined }, url);
+}
+
+/** The agent of the clients that bring none: this is the one place where such an agent is made. */
+function agentFor(
+  url: URL,
+  { maxConnections, keepAliveMs }: TransportOptions,
+  proxy: URL | undefined,
+): { agent: http.Agent; tunnels: boolean; advice: string | undefined } {
+  const { protocol } = url;
+  const module = moduleOf(protocol);
+  const keeping = {
+    keepAlive: keepAliveMs > 0,
+    // The pool keeps the limit.
+    maxFreeSockets: maxConnections,
+    scheduling: "lifo",
+  } as const;
+  if (proxy !== undefined && proxies !== undefined) {
+    const agent = proxies.createProxyAgent(proxy, keeping);
+    watchTunnels(agent);
+    return { agent, tunnels: false, advice: "The way leads through a proxy: check proxy too." };
+  }
+  // NODE_USE_ENV_PROXY sets it on the global agent (Node 22.21, 24.5 and newer).
+  const { proxyEnv } = (module.globalAgent as { options?: { proxyEnv?: unknown } }).options ?? {};
+  const proxied = proxyEnv === undefined ? {} : { proxyEnv };
+  const agent = new module.Agent({ ...keeping, ...proxied });
+  const tunnels = proxyEnv !== undefined && protocol === "https:";
+  if (tunnels) watchTunnels(agent);
+  return { agent, tunnels, advice: proxyEnv === undefined ? unusedProxy(url) : undefined };
+}
+
+// Other programs may reach the address only through it.
+function unusedProxy(url: URL): string | undefined {
+  if (isLoopback(url.hostname)) return undefined;
+  const ofProtocol = url.protocol === "https:" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"];
+  const name = [...ofProtocol, "all_proxy", "ALL_PROXY"].find((each) => process.env[each]);
+  return name && `${name} is set, which this client does not use: pass proxy: "env".`;
+}
+
+function moduleOf(protocol: string): typeof http {
+  modules[protocol] ??= process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
+  return modules[protocol];
 }

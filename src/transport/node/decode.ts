@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 
 /** The answer's body with its content encoding undone. */
 export function decoderFor(answer: IncomingMessage): Readable {
-  const encoding = encodingOf(answer.rawHeaders);
+  const encoding = rawHeader(answer.rawHeaders, "content-encoding");
   if (encoding === undefined) return answer;
   // Loaded on first use: most answers are too small to be compressed.
   const zlib = process.getBuiltinModule("node:zlib");
@@ -38,10 +38,8 @@ function inflated(answer: IncomingMessage): Readable {
   return body;
 }
 
-const name = "content-encoding";
-
-// Searched in rawHeaders: building the headers object costs more than the rest of a small answer.
-function encodingOf(rawHeaders: string[]): string | undefined {
+/** A header of an answer. Searched in rawHeaders: building the headers object costs more than the rest of a small answer. */
+export function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const header = rawHeaders[i];
     if (header?.length === name.length && header.toLowerCase() === name) return rawHeaders[i + 1];

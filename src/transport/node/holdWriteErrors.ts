@@ -1,4 +1,7 @@
 import type { Socket } from "node:net";
+import { networkCode } from "../transport.js";
+
+const closed: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
 
 type Done = (error?: Error | null) => void;
 
@@ -17,10 +20,10 @@ export function holdWriteErrors(socket: Socket): () => void {
   };
 }
 
-// Between two turns of the loop everything that has arrived is read.
+// Between two turns of the loop everything that has arrived is read. What TLS says of itself is known at once.
 function held(done: Done): Done {
   return (error) => {
-    if (error) setImmediate(() => setImmediate(done, error));
-    else done();
+    if (closed.has(networkCode(error))) setImmediate(() => setImmediate(done, error));
+    else done(error);
   };
 }

@@ -1,6 +1,11 @@
 import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import { maxErrorBytes, type TransportResponse } from "../transport.js";
-import { decoderFor } from "./decode.js";
+import { decoderFor, rawHeader } from "./decode.js";
+
+// A server announces the same time with every answer.
+let lastHint: string | undefined;
+let lastHintMs = Number.POSITIVE_INFINITY;
 
 /** Hears what becomes of an answer's body. */
 export interface BodyListener {
@@ -37,16 +42,21 @@ export class Answer implements TransportResponse {
       else listener.tooLarge(this.#limit);
     });
     body.on("end", () => listener.ended());
-    body.on("error", (cause) => listener.broken(cause, body !== this.#message));
-    if (body !== this.#message) this.#watchEncoded(listener);
+    if (body === this.#message) body.on("error", (cause) => listener.broken(cause, false));
+    else this.#readEncoded(body, listener);
   }
 
   // Bytes that decode to nothing cost time all the same.
-  #watchEncoded(listener: BodyListener): void {
+  #readEncoded(body: Readable, listener: BodyListener): void {
     let received = 0;
     this.#message.on("data", (chunk: Buffer) => {
       received += chunk.byteLength;
       if (received > this.#limit) listener.tooLarge(this.#limit);
+    });
+    body.on("error", (cause) => {
+      // An empty body, such as that of a HEAD, has an encoding in its header only.
+      if (received === 0 && this.complete) listener.ended();
+      else listener.broken(cause, true);
     });
     this.#message.on("error", (cause) => listener.broken(cause, false));
   }
@@ -54,6 +64,22 @@ export class Answer implements TransportResponse {
   /** Whether all of it arrived, decoded or not. */
   get complete(): boolean {
     return this.#message.complete;
+  }
+
+  get bytes(): Uint8Array {
+    // Not the Buffer itself, which may be a part of a larger one.
+    return new Uint8Array(Buffer.concat(this.#chunks));
+  }
+
+  /** For how long the server announced to keep the connection (`Keep-Alive: timeout=5`), less a second to be safe. */
+  get keepAliveMs(): number {
+    const hint = rawHeader(this.#message.rawHeaders, "keep-alive");
+    if (hint !== lastHint) {
+      const seconds = /^timeout=(\d+)/.exec(hint ?? "")?.[1];
+      lastHint = hint;
+      lastHintMs = seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000 - 1000;
+    }
+    return lastHintMs;
   }
 
   // Decoded once, when asked: the chunks are then released.

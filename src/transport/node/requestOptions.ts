@@ -10,7 +10,7 @@ export function requestOptions(
     protocol: url.protocol,
     hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
     port: url.port,
-    path: url.pathname,
+    path: url.pathname + url.search,
     method,
     agent,
     headers,

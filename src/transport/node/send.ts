@@ -1,69 +1,58 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
-import { memberOf } from "../../errors/memberOf.js";
-import { fileChunks, Multipart } from "../../files/multipart.js";
-import { longestTimerMs } from "../../options/arguments.js";
+import { Multipart } from "../../files/multipart.js";
 import {
   answeredEarly,
   type Exchange,
   type FailureReason,
   networkCode,
   type Phase,
+  refusedByAlert,
   sourceFailed,
   TransportFailure,
   type TransportRequest,
   type TransportResponse,
 } from "../transport.js";
-import { holdWriteErrors } from "./holdWriteErrors.js";
-import { Answer } from "./receive.js";
-import { requestOptions } from "./requestOptions.js";
-import { isConnected, isFresh, markIdle, type PooledSocket } from "./sockets.js";
+import { Connecting, type ConnectListener, isQueued, notBegun, textOf, tunnelStatusOf } from "./connect.js";
+import { Content } from "./content.js";
+import type { Pool, PoolCall } from "./pool.js";
+import { Answer, type BodyListener } from "./receive.js";
+import { idleMsLeft, idleSinceOf, markIdle, type PooledSocket } from "./sockets.js";
 
-// An answer may come while the rest of a file is on its way: it is waited for as long as it is taken.
-const restMs = 1000;
-
-// How node:http names an agent that is none, or that is for the other protocol.
-const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
+interface Details {
+  readonly reason?: FailureReason;
+  readonly status?: number;
+  readonly cause?: unknown;
+}
 
 /** One request under way over node:http or node:https. */
-export class NodeExchange implements Exchange {
+export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyListener {
   readonly response: Promise<TransportResponse>;
-  readonly #request: TransportRequest;
-  readonly #module: typeof http;
-  readonly #agent: http.Agent;
+  readonly #pool: Pool;
+  // Undefined once it has ended: an agent may hold on to what waits for a socket, but not to the body.
+  #request: TransportRequest | undefined;
+  #content: Content | undefined;
   #message: http.ClientRequest | undefined;
   #socket: PooledSocket | undefined;
+  #reused = false;
+  #connecting: Connecting | undefined;
   #connected = false;
-  #connectTimer: NodeJS.Timeout | undefined;
-  #restTimer: NodeJS.Timeout | undefined;
-  #large = false;
-  #letWritesFail: (() => void) | undefined;
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
-  #settled = false;
   #answer: Answer | undefined;
 
-  constructor(request: TransportRequest, module: typeof http, agent: http.Agent) {
+  constructor(request: TransportRequest, pool: Pool) {
     this.#request = request;
-    this.#module = module;
-    this.#agent = agent;
+    this.#pool = pool;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    try {
-      this.#start();
-    } catch (cause) {
-      if (refusedAgents.has(networkCode(cause))) {
-        const why = textOf(cause as Error);
-        this.#fail(`agent cannot be used for an ${request.url.protocol} address: ${why}`, {
-          reason: "agent",
-          cause,
-        });
-      }
-      // An agent that cannot connect may say so at once.
-      this.#fail(textOf(cause as Error), { cause });
-    }
+    pool.enter(this);
+  }
+
+  get fresh(): boolean {
+    return this.#request?.freshSocket === true;
   }
 
   get status(): number | undefined {
@@ -77,154 +66,136 @@ export class NodeExchange implements Exchange {
   }
 
   abort(reason: FailureReason): void {
-    this.#fail("The request was ended.", { reason });
+    this.failed("The request was ended.", { reason });
   }
 
-  #start(): void {
-    const { headers, body } = this.#request;
+  start(): void {
+    const request = this.#request;
+    if (request === undefined) return;
+    const { headers, lifetime, freshSocket } = request;
     headers["accept-encoding"] = "gzip, deflate, br";
-    const content = typeof body === "string" ? encode(body) : body;
-    this.#large = typeof content === "object";
-    const length = content instanceof Multipart ? content.size : Buffer.byteLength(content ?? "");
+    const content = new Content(request);
+    this.#content = content;
+    const { length } = content;
     if (length !== undefined) headers["content-length"] = String(length);
-    const message = this.#module.request(requestOptions(this.#request, this.#agent));
-    this.#message = message;
-    message.on("error", (cause) => this.#broken(cause));
-    message.on("response", (answer) => this.#receive(answer));
-    // Nobody asked for it; unheard, it would end the request in silence.
-    message.on("upgrade", (answer, socket) => this.#upgraded(answer, socket));
-    message.on("socket", (socket) => this.#take(socket));
-    // A file waits until there is a connection.
-    if (!(content instanceof Multipart)) message.end(content);
+    lifetime.started();
+    this.#open(request, content, freshSocket);
+  }
+
+  connected(): void {
+    this.#connected = true;
+  }
+
+  failed(text: string, details: Details): void {
+    if (this.#request === undefined) return;
+    const { phase, status } = this;
+    const reusedSocket = this.#reused && details.reason === undefined && phase !== "body";
+    this.#settle();
+    if (reusedSocket) this.#pool.endIdleAs(this.#socket);
+    const { advice } = this.#pool;
+    this.#reject(new TransportFailure(text, { phase, status, reusedSocket, advice, ...details }));
+    this.#pool.release(this, this.#message);
+  }
+
+  broken(cause: Error, undecodable = false): void {
+    const tunnelStatus = tunnelStatusOf(cause);
+    if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
+    // The server has ended the handshake, which for the client seemed over.
+    if (!this.#answer && refusedByAlert.test(networkCode(cause))) this.#connected = false;
+    const why = undecodable ? "cannot be decoded" : "was cut short";
+    if (this.#answer?.ok && this.#answer.complete && !undecodable) this.failed(answeredEarly, { cause });
+    else if (this.#answer) this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
+    else this.failed(textOf(cause), { cause });
+  }
+
+  tooLarge(limit: number): void {
+    this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
+  }
+
+  ended(): void {
+    const request = this.#request;
+    const message = this.#message;
+    const answer = this.#answer;
+    if (request === undefined || message === undefined || answer === undefined) return;
+    // A file that is not there whole was not taken, whatever the answer says.
+    if (answer.ok && request.body instanceof Multipart && !message.writableFinished) {
+      message.once("finish", () => this.ended());
+      this.#content?.waitForRest(() => this.failed(answeredEarly, {}));
+      return;
+    }
+    this.#settle();
+    if (this.#socket) markIdle(this.#socket, this.#pool.keepMs(answer.keepAliveMs));
+    // An answer that came before the upload ended leaves a connection nobody can use again.
+    if (!message.writableFinished) message.destroy();
+    this.#pool.leave(this);
+    this.#resolve(answer);
+  }
+
+  #open(request: TransportRequest, content: Content, fresh: boolean): void {
+    try {
+      const message = this.#pool.request(request, fresh);
+      this.#message = message;
+      message.on("error", (cause) => this.broken(cause));
+      message.on("response", (answer) => this.#receive(answer));
+      // Nobody asked for it; unheard, it would end the request in silence.
+      message.on("upgrade", (answer, socket) => this.#upgraded(answer, socket));
+      message.on("socket", (socket) => this.#take(socket));
+      const queued = !message.reusedSocket && isQueued(message, this.#pool.agent);
+      content.begin(message, queued);
+      if (message.reusedSocket) return;
+      this.#connecting = new Connecting(message, request, this);
+      this.#connecting.begin(queued);
+    } catch (cause) {
+      const { text, reason } = notBegun(cause, request.url.protocol);
+      this.failed(text, { reason, cause });
+    }
   }
 
   #take(socket: PooledSocket): void {
+    const request = this.#request;
+    const message = this.#message;
+    const content = this.#content;
+    if (request === undefined || message === undefined || content === undefined) return;
+    this.#reused = message.reusedSocket || idleSinceOf(socket) !== undefined;
+    if (this.#reused && (request.freshSocket || idleMsLeft(socket) <= 0)) {
+      // Nothing has been written yet: the stale socket goes, and the request takes a new one.
+      message.removeAllListeners("error").on("error", () => {});
+      this.#connecting?.end();
+      socket.destroy();
+      this.#open(request, content, true);
+      return;
+    }
     this.#socket = socket;
-    this.#letWritesFail?.();
-    this.#letWritesFail = this.#large ? holdWriteErrors(socket) : undefined;
-    this.#request.lifetime.connected();
-    if (!this.#message?.reusedSocket) this.#connect(socket);
-    else if (this.#request.freshSocket && !isFresh(socket)) {
-      this.#again(socket);
-      return;
-    } else this.#connected = true;
-    const { body } = this.#request;
-    if (this.#message && typeof body === "object") void this.#stream(this.#message, body);
-  }
-
-  #connect(socket: PooledSocket): void {
-    const { connectTimeoutMs, url } = this.#request;
-    const secure = url.protocol === "https:";
-    if (isConnected(socket, secure)) {
-      this.#connected = true;
-      return;
-    }
-    // A longer time is as good as none.
-    if (connectTimeoutMs <= longestTimerMs) {
-      this.#connectTimer = setTimeout(
-        () => this.#fail(`No connection within ${connectTimeoutMs} ms.`, { reason: "connect-timeout" }),
-        connectTimeoutMs,
-      );
-    }
-    socket.once(secure ? "secureConnect" : "connect", () => {
-      clearTimeout(this.#connectTimer);
-      this.#connected = true;
-    });
-  }
-
-  // Nothing has been written yet: the stale socket goes, and the request takes the next one.
-  #again(stale: PooledSocket): void {
-    this.#message?.removeAllListeners("error").on("error", () => {});
-    stale.destroy();
-    this.#start();
-  }
-
-  async #stream(message: http.ClientRequest, body: Multipart): Promise<void> {
-    try {
-      // Written when there is a connection: until then nothing of the file is read.
-      if ((await written(message, body.head)) || message.destroyed) return;
-      for await (const chunk of fileChunks(body.part)) {
-        if (message.destroyed) return;
-        await written(message, chunk);
-        if (!this.#settled) this.#restTimer?.refresh();
-      }
-      message.end(body.tail);
-    } catch (cause) {
-      this.#fail(sourceFailed, { reason: "source", cause });
-    }
+    if (this.#connecting) this.#connecting.take(socket);
+    else this.#connected = true;
+    const connected = this.#reused || request.url.protocol === "http:";
+    content.take(message, socket, connected, (cause) =>
+      this.failed(sourceFailed, { reason: "source", cause }),
+    );
   }
 
   #receive(message: http.IncomingMessage): void {
-    const answer = new Answer(message, this.#request.maxResponseBytes);
-    this.#answer = answer;
-    answer.read({
-      ended: () => this.#succeed(answer),
-      broken: (cause, undecodable) => this.#broken(cause, undecodable),
-      tooLarge: (limit) => this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" }),
-    });
+    if (this.#request === undefined) return;
+    this.#answer = new Answer(message, this.#request.maxResponseBytes);
+    this.#answer.read(this);
   }
 
   #upgraded(message: http.IncomingMessage, socket: Duplex): void {
     socket.destroy();
     this.#answer = new Answer(message, 0);
-    this.#succeed(this.#answer);
-  }
-
-  #broken(cause: Error, undecodable = false): void {
-    const why = undecodable ? "cannot be decoded" : "was cut short";
-    if (this.#answer?.ok && this.#answer.complete && !undecodable) this.#fail(answeredEarly, { cause });
-    else if (this.#answer) this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
-    else this.#fail(textOf(cause), { cause });
+    this.ended();
   }
 
   // An error answer is understood from what came of it; a 2xx must be whole.
-  #cut(text: string, details: { reason?: FailureReason; cause?: unknown }): void {
-    if (this.#answer && !this.#answer.ok) this.#succeed(this.#answer);
-    else this.#fail(text, details);
+  #cut(text: string, details: Details): void {
+    if (this.#answer && !this.#answer.ok) this.ended();
+    else this.failed(text, details);
     this.#message?.destroy();
   }
 
-  #succeed(answer: Answer): void {
-    if (this.#settled) return;
-    // A file that is not there whole was not taken, whatever the answer says.
-    if (answer.ok && typeof this.#request.body === "object" && !this.#message?.writableFinished) {
-      this.#message?.once("finish", () => this.#succeed(answer));
-      this.#restTimer = setTimeout(() => this.#fail(answeredEarly, {}), restMs);
-      return;
-    }
-    this.#settled = true;
-    clearTimeout(this.#connectTimer);
-    clearTimeout(this.#restTimer);
-    this.#letWritesFail?.();
-    if (this.#socket) markIdle(this.#socket);
-    // An answer that came before the upload ended leaves a connection nobody can use again.
-    if (!this.#message?.writableFinished) this.#message?.destroy();
-    this.#resolve(answer);
+  #settle(): void {
+    this.#content?.end();
+    this.#request = this.#content = undefined;
+    this.#connecting?.end();
   }
-
-  #fail(text: string, details: { reason?: FailureReason; cause?: unknown }): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    clearTimeout(this.#connectTimer);
-    clearTimeout(this.#restTimer);
-    this.#letWritesFail?.();
-    this.#reject(new TransportFailure(text, { phase: this.phase, status: this.status, ...details }));
-    this.#message?.destroy();
-  }
-}
-
-// A short text leaves in one write together with the headers; a long one is better not copied behind them.
-function encode(text: string): string | Buffer {
-  return text.length < 16_384 ? text : Buffer.from(text);
-}
-
-// Until it has gone, a chunk may not be overwritten by the next one read.
-function written(message: http.ClientRequest, chunk: Uint8Array | string): Promise<unknown> {
-  return new Promise((resolve) => message.write(chunk, resolve));
-}
-
-// Trying every address of a name leaves one error for each and no message of its own.
-function textOf(error: Error): string {
-  const [first] = (memberOf(error, "errors") ?? []) as Error[];
-  return error.message || first?.message || networkCode(error) || "the connection failed";
 }

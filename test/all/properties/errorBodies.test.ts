@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { describe, test } from "vitest";
-import { codes } from "../../../src/generated/contract.js";
+import { httpStatuses } from "../../../src/generated/contract.js";
 import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { asking, useEchoServer } from "./support/echoServer.js";
@@ -12,7 +12,7 @@ import { anyString, hostileString, visible } from "./support/strings.js";
 const server = useEchoServer();
 
 const name = fc.oneof(
-  fc.constantFrom(...Object.keys(codes), "not_found", "canceled", "ok", "toString"),
+  fc.constantFrom(...Object.keys(httpStatuses), "not_found", "canceled", "ok", "toString"),
   anyString,
   fc.integer({ min: -2, max: 600 }),
 );
@@ -69,7 +69,7 @@ describe.each(transports)("over $name", ({ name: transport, options }) => {
         const answer = { status, headers: { "content-type": type, "x-request-id": key }, body: content };
         const { error } = await settled(() => client.rerank(asking(answer)));
         await client.close();
-        assert.ok(error && error.code in codes && error.attempts.length === 1);
+        assert.ok(error && error.code in httpStatuses && error.attempts.length === 1);
         reached.add(error.code);
         hides(error, key);
         assert.ok(error.message.startsWith(`[${error.code}] `));

@@ -37,7 +37,8 @@ const untimed = decisionRows.filter(
     "answer" in server &&
     client === undefined &&
     server.answer.status !== 204 &&
-    !Object.keys(server.answer.headers ?? {}).some((header) => header.startsWith("retry-after")),
+    !Object.keys(server.answer.headers ?? {}).some((header) => header.startsWith("retry-after")) &&
+    !JSON.stringify(server.answer.body ?? "").includes("retryDelay"),
 );
 const exhausted = /429|exhausted/;
 // Of a success Retry-After asks nothing.

@@ -6,7 +6,7 @@ import { afterGood, good, sendAndClose } from "./acts.js";
 import { type Fault, nowhere, type Place } from "./fault.js";
 import { serve } from "./faultServer.js";
 import { fullBacklog } from "./fullBacklog.js";
-import { like, onceLike, succeeds } from "./outcomes.js";
+import { like, onceLike, onceOnReuse, succeeds } from "./outcomes.js";
 
 // The near end of a connection: its port is taken, and nobody listens there.
 async function refusing(): Promise<Place> {
@@ -74,13 +74,17 @@ export const connectionFaults: readonly Fault[] = [
   {
     name: "a reused connection is closed",
     start: () => serve({ request: afterGood((socket) => void socket.end()) }),
-    outcomes: onceLike("close-before-headers"),
+    outcomes: onceOnReuse("close-before-headers"),
+    // It uses whichever connection there is.
+    overFetch: { outcomes: onceLike("close-before-headers") },
     afterGoodCall: reused,
   },
   {
     name: "a reused connection is reset",
     start: () => serve({ request: afterGood((socket) => void socket.resetAndDestroy()) }),
-    outcomes: onceLike("reset-before-headers"),
+    outcomes: onceOnReuse("reset-before-headers"),
+    // It uses whichever connection there is.
+    overFetch: { outcomes: onceLike("reset-before-headers") },
     afterGoodCall: reused,
   },
   {

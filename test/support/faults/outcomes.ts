@@ -55,3 +55,8 @@ export function onceLike(event: string): Outcomes {
   ]);
   return Object.fromEntries(outcomes) as Outcomes;
 }
+
+/** The same of a connection that was used before: what may not be sent twice takes a new one, and does not meet it. */
+export function onceOnReuse(event: string): Outcomes {
+  return { ...onceLike(event), resumeReinforcementFineTuningJob: success, uploadDatasetFile: success };
+}

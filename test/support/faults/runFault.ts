@@ -22,6 +22,8 @@ export interface Seen {
 
 const nothing = { requests: 0, strayed: 0, lateMs: 0, left: Promise.resolve(0) };
 
+let nextPool = 10_000;
+
 /** Makes one call of the operation to the fault. */
 export async function runFault(
   fault: Fault,
@@ -50,6 +52,8 @@ async function act(
   const onAttempt = undefined;
   const own = {
     onAttempt,
+    // A pool of its own: a server before may have had the same port.
+    maxConnections: nextPool++,
     maxRetries: 2,
     timeoutMs,
     ...place.options,

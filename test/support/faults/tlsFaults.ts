@@ -14,8 +14,8 @@ function onHello(act: Act): Act {
   return (socket, moment) => void socket.once("data", () => act(socket, moment));
 }
 
-// Node's fetch tells a handshake that was cut off from nothing else that is cut off.
-const cutOff = { outcomes: like("close-before-headers", { seen: false }) };
+// Node's fetch tells a handshake that was reset from nothing else that is reset.
+const reset = { outcomes: like("close-before-headers", { seen: false }) };
 const alert = (description: number): Buffer => Buffer.from([21, 3, 1, 0, 2, 2, description]);
 
 /** Connections that are never made safe: nothing was sent. */
@@ -60,14 +60,13 @@ export const tlsFaults: readonly Fault[] = [
   {
     name: "TLS closed in its handshake",
     start: () => serve({ scheme, connection: onHello((socket) => void socket.end()) }),
-    outcomes: untrusted,
-    overFetch: cutOff,
+    outcomes: like("tls-closed"),
   },
   {
     name: "TLS reset in its handshake",
     start: () => serve({ scheme, connection: onHello(sendAndReset("")) }),
-    outcomes: untrusted,
-    overFetch: cutOff,
+    outcomes: like("tls-closed"),
+    overFetch: reset,
   },
   {
     name: "TLS stalls in its handshake",

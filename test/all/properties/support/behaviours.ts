@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from "fast-check";
-import { codes } from "../../../../src/generated/contract.js";
+import { httpStatuses } from "../../../../src/generated/contract.js";
 import type { Behaviour, Ending } from "./faultyService.js";
 
 // 408 and 499: somebody stopped waiting, whatever the service did.
@@ -20,7 +20,7 @@ const ending: Arbitrary<Ending> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom("cut", "reset") },
   { weight: 1, arbitrary: fc.constant("stalled") },
 );
-const names = Object.keys(codes).filter((code) => code !== "OK");
+const names = Object.keys(httpStatuses).filter((code) => code !== "OK");
 const refusals = [400, 401, 402, 403, 404, 405, 409, 412, 413, 416, 421, 422, 425, 429, 431, 451, 501];
 const others = [301, 302, 307, 408, 499, 500, 502, 503, 504, 520, 529];
 

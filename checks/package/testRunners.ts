@@ -1,0 +1,107 @@
+// Test runners with their defaults: a test of a user's, with a client over a port and the stand-in behind it.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { inPairs, runNode, tool } from "./tool.js";
+
+interface Runner {
+  readonly name: string;
+  /** The test's file, whose name says its language. */
+  readonly file: string;
+  readonly imports: "require" | "import";
+  /** Where `test` comes from, when it is no global. */
+  readonly testFrom?: string;
+  /** The test's own text, when it is not the usual one. */
+  readonly text?: string;
+  readonly configuration?: object;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const text = (name: string): string =>
+  readFileSync(fileURLToPath(new URL(`projects/${name}`, import.meta.url)), "utf8");
+
+const jests = [29, 30].flatMap((version): Runner[] => {
+  const args = [tool(`jest-${version}/bin/jest.js`), "--watchman=false"];
+  const swc = { transform: { "\\.ts$": tool("@swc/jest") } };
+  const tsJest = { transform: { "\\.ts$": [tool("ts-jest"), { isolatedModules: true }] } };
+  const jsdom = { testEnvironment: tool(`jest-environment-jsdom-${version}`) };
+  const name = `Jest ${version}`;
+  return [
+    { name, file: "a.test.js", imports: "require", args },
+    { name: `${name}, @swc/jest`, file: "a.test.ts", imports: "import", args, configuration: swc },
+    { name: `${name}, ts-jest`, file: "a.test.ts", imports: "import", args, configuration: tsJest },
+    {
+      name: `${name}, ES modules`,
+      file: "a.test.mjs",
+      imports: "import",
+      args,
+      configuration: { testMatch: ["**/*.mjs"], transform: {} },
+      env: { NODE_OPTIONS: "--experimental-vm-modules --no-warnings" },
+    },
+    {
+      name: `${name}, jsdom`,
+      file: "a.test.js",
+      imports: "require",
+      text: text("jsdom.js"),
+      args,
+      configuration: jsdom,
+    },
+  ];
+});
+
+const runners: readonly Runner[] = [
+  ...jests,
+  {
+    name: "mocha",
+    file: "test/a.js",
+    imports: "require",
+    args: [tool("mocha/bin/mocha.js"), "--ui", "qunit"],
+  },
+  { name: "node:test", file: "a.test.js", imports: "require", testFrom: "node:test", args: ["--test"] },
+  {
+    name: "node:test, ES modules",
+    file: "a.test.mjs",
+    imports: "import",
+    testFrom: "node:test",
+    args: ["--test"],
+  },
+  {
+    name: "vitest",
+    file: "a.test.ts",
+    imports: "import",
+    testFrom: "vitest",
+    args: [tool("vitest/vitest.mjs"), "run"],
+  },
+];
+
+/** Runs the test with each. */
+export async function checkTestRunners(user: string): Promise<string> {
+  const failed: string[] = [];
+  await inPairs([...runners.entries()], async ([number, runner]) => {
+    const project = path.join(user, `tests-${number}`);
+    writeProject(project, runner);
+    await runNode(runner.args, project, runner.env).catch((error: Error) =>
+      failed.push(`${runner.name}:\n${error.message}`),
+    );
+  });
+  if (failed.length > 0) throw new Error(failed.join("\n"));
+  return runners.map(({ name }) => name).join("; ");
+}
+
+function writeProject(project: string, { file, imports, testFrom, configuration, ...runner }: Runner): void {
+  mkdirSync(path.dirname(path.join(project, file)), { recursive: true });
+  const bind = (names: string, from: string): string =>
+    imports === "import"
+      ? `import { ${names} } from "${from}";\n`
+      : `const { ${names} } = require("${from}");\n`;
+  const lines = [
+    bind("createClient, isStatusError, StatusError", "tunerank"),
+    bind("createTestService", "tunerank/testing"),
+    testFrom === undefined
+      ? ""
+      : bind("test", testFrom === "vitest" ? tool("vitest/dist/index.js") : testFrom),
+  ];
+  writeFileSync(path.join(project, file), lines.join("") + (runner.text ?? text("calls.js")));
+  writeFileSync(path.join(project, "package.json"), JSON.stringify({ jest: configuration }));
+}

@@ -1,0 +1,85 @@
+// npm run test:proxies: the client behind nginx, haproxy and squid, which nobody here wrote.
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { peers, tunerank } from "./contestants.js";
+import { type Counted, count, type Setting } from "./counts.js";
+import { proxies } from "./programs/proxies.js";
+import { failovers } from "./proofs/failovers.js";
+import { handshakes } from "./proofs/handshakes.js";
+import { tunnels } from "./proofs/tunnels.js";
+
+const { values: options } = parseArgs({
+  options: {
+    // How many calls are counted through each proxy. The docs show 10,000.
+    calls: { type: "string", default: "1000" },
+    peers: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    "require-all": { type: "boolean", default: false },
+  },
+});
+
+const here = proxies.filter(({ version }) => version !== undefined);
+const missing = proxies.filter(({ version }) => version === undefined);
+let failures = 0;
+
+const proofs = [...handshakes, ...tunnels, ...failovers].filter(({ needs }) =>
+  here.some(({ name }) => name === needs),
+);
+await inTurns(proofs, async ({ needs, name, prove }) => {
+  const error = await prove().then(() => undefined, String);
+  report(error === undefined, `${needs}: ${name}`, error);
+});
+const rows: Counted[] = await inTurns(settings(), async (setting) => {
+  const counted = await count(setting);
+  const { proxy, client, idleMs, calls, ranTwice, lost, overBudget, unknown, wrong } = counted;
+  const what = `${proxy}, idle ${idleMs} ms, ${client}: of ${calls} calls ${ranTwice} ran twice, ${lost} were lost, ${overBudget} over budget, ${unknown} are unknown, ${wrong} were wrong`;
+  // Others are measured, not judged. Only squid stops listening while it reads its configuration.
+  const away = setting.proxy.way === "reverse" ? overBudget : 0;
+  if (client === tunerank.name) report(ranTwice + lost + wrong + away === 0, what);
+  else console.log(`       ${what}`);
+  return counted;
+});
+for (const { name } of missing) console.log(`SKIPPED  ${name}: it is not on this machine.`);
+if (failures > 0 || (options["require-all"] && missing.length > 0)) process.exitCode = 1;
+else if (options.write) {
+  const date = new Date().toISOString().slice(0, 10);
+  const versions = Object.fromEntries(here.map(({ name, version }) => [name, version]));
+  const data = new URL("../../docs/data/proxies.json", import.meta.url);
+  writeFileSync(
+    data,
+    `${JSON.stringify({ date, node: process.versions.node, versions, rows }, undefined, 2)}\n`,
+  );
+}
+
+function settings(): Setting[] {
+  const calls = Number(options.calls);
+  const reverse = here.filter(({ way }) => way === "reverse");
+  const all = { contestant: tunerank, calls, operations: tunerank.operations, reloads: true };
+  const resumes = { contestant: tunerank, calls, operations: ["resume"], reloads: false } as const;
+  return [
+    ...here.flatMap((proxy) => [1000, 2000].map((idleMs) => ({ ...all, proxy, idleMs }))),
+    ...reverse.flatMap((proxy) => [500, 1000, 2000].map((idleMs) => ({ ...resumes, proxy, idleMs }))),
+    ...(options.peers ? reverse : []).flatMap((proxy) =>
+      peers.map((contestant) => {
+        const { operations } = contestant;
+        return { contestant, calls, operations, reloads: true, proxy, idleMs: 1000 };
+      }),
+    ),
+  ];
+}
+
+// Four at a time: most of it is waiting. The results are in the order of the items.
+async function inTurns<T, R>(items: readonly T[], task: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  const work = async () => {
+    for (const [index, item] of rest) results[index] = await task(item);
+  };
+  await Promise.all(Array.from({ length: 4 }, work));
+  return results;
+}
+
+function report(held: boolean, what: string, error?: string): void {
+  if (!held) failures += 1;
+  console.log(`${held ? "ok    " : "FAILED"} ${what}${error ? `\n       ${error}` : ""}`);
+}

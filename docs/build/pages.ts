@@ -1,0 +1,42 @@
+import { benchmarksPart } from "./benchmarks.js";
+import { codePages } from "./codes.js";
+import { commandLineParts } from "./commandLine.js";
+import { Contract } from "./contract.js";
+import { decisionPages } from "./decisions.js";
+import { documentPages } from "./documents.js";
+import { enumPages } from "./enums.js";
+import { errorBodyPages } from "./errorBodies.js";
+import { languagesPart } from "./languages.js";
+import type { Page } from "./markdown.js";
+import { outagePart } from "./outage.js";
+import { proxiesPart } from "./proxies.js";
+import { revisionsPart } from "./revisions.js";
+import { packageChecksPart, runtimesPart } from "./runtimes.js";
+import { unstatedPart } from "./unstated.js";
+import { versionsPart } from "./versions.js";
+
+/** The pages and parts of pages that are made of the contract and of the sources. */
+export async function contractPages(): Promise<Page[]> {
+  const contract = await Contract.read();
+  return [
+    ...(await codePages(contract)),
+    ...enumPages(contract),
+    ...(await decisionPages()),
+    ...(await errorBodyPages()),
+    ...(await documentPages()),
+    ...commandLineParts(),
+    unstatedPart(contract),
+    await versionsPart(contract),
+    await revisionsPart(),
+  ];
+}
+
+/** The parts that are made of what the checks and the bench have measured. */
+export const measuredParts: readonly (() => Promise<Page>)[] = [
+  runtimesPart,
+  packageChecksPart,
+  languagesPart,
+  benchmarksPart,
+  outagePart,
+  proxiesPart,
+];

@@ -1,0 +1,58 @@
+import { readData } from "./data.js";
+import { type Page, table } from "./markdown.js";
+
+interface Proxies {
+  readonly date: string;
+  readonly node: string;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly rows: readonly {
+    readonly proxy: string;
+    readonly client: string;
+    readonly idleMs: number;
+    readonly reloads: boolean;
+    readonly operations: string;
+    readonly calls: number;
+    readonly ranTwice: number;
+    readonly lost: number;
+    readonly overBudget: number;
+    readonly unknown: number;
+    readonly wrong: number;
+  }[];
+}
+
+/** docs/data/proxies.json as a table. */
+export async function proxiesPart(): Promise<Page> {
+  const { date, node, versions, rows } = await readData<Proxies>(
+    "proxies.json",
+    "npm run test:proxies -- --calls 10000 --peers --write",
+  );
+  const lines = rows.map((row) => [
+    row.proxy,
+    `${row.idleMs / 1000} s${row.reloads ? ", reloads" : ""}`,
+    row.client,
+    row.operations,
+    row.calls.toLocaleString("en"),
+    ...[row.ranTwice, row.lost, row.overBudget, row.unknown, row.wrong].map(String),
+  ]);
+  const columns = [
+    "Proxy",
+    "Idle for",
+    "Client",
+    "Calls of",
+    "Calls",
+    "Ran twice",
+    "Lost",
+    "Over budget",
+    "Unknown",
+    "Wrong answer",
+  ];
+  const shown = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const text = [
+    table(columns, lines),
+    "",
+    '"Ran twice" counts resumes and uploads, at the service. "Lost" are calls that failed although a retry was safe; "over budget" are calls that reached nobody because squid, unlike the others, stops listening while it reads its configuration: 200 calls at once then have ten retries between them. "Unknown" are resumes and uploads whose answer was lost, which may not be sent twice.',
+    "",
+    `Measured on ${date} with Node ${node}, ${shown.join(", ")}.`,
+  ].join("\n");
+  return { path: "parts/proxies.md", text };
+}

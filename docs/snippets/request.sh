@@ -1,0 +1,2 @@
+tunerank request GET /v1/accounts/acme/datasets/support-answers
+tunerank request POST "/v1/accounts/acme/notes/first draft:touch" --body '{"by": "me"}' --repeatable

@@ -1,0 +1,107 @@
+/**
+ * openapi-fetch over a client of this package, for this contract or any other OpenAPI document.
+ *
+ * @module tunerank/openapi-fetch
+ */
+import createLibraryClient from "openapi-fetch";
+import type { MediaType } from "openapi-typescript-helpers";
+import type { Client } from "../client.js";
+import { invalid } from "../errors/statusError.js";
+import type { paths } from "../generated/paths.js";
+import { ownProperties } from "../options/arguments.js";
+import type { Names } from "../options/names.js";
+import { type EncodedCall, encodedCall } from "../wrappers/encodedCall.js";
+import type { OpenapiCallOptions, OpenapiClient, OpenapiClientOptions } from "./openapiFetchTypes.js";
+import { type Exchange, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
+
+export type { components, operations, paths } from "../generated/paths.js";
+export type {
+  OpenapiCallOptions,
+  OpenapiClient,
+  OpenapiClientOptions,
+  OpenapiMethod,
+  OpenapiResponse,
+} from "./openapiFetchTypes.js";
+
+const optionNames: Names<OpenapiClientOptions> = {
+  headers: 1,
+  querySerializer: 1,
+  bodySerializer: 1,
+  pathSerializer: 1,
+};
+
+const callNames: Names<OpenapiCallOptions> = {
+  timeoutMs: 1,
+  attemptTimeoutMs: 1,
+  maxRetries: 1,
+  repeatable: 1,
+  onAttempt: 1,
+  maxResponseBytes: 1,
+};
+
+/**
+ * A client of openapi-fetch, the library's own and whole, that sends through a client of this package: with its key,
+ * connections, deadlines, retries and errors. Its types are those of this contract, or of a document of yours, as
+ * openapi-typescript writes them.
+ *
+ * An answer that is an error is the call's `error`, a StatusError whose `body` has the type of the document. What
+ * openapi-fetch throws is thrown, and is a StatusError too: no connection, a deadline, an abort, an answer that is not
+ * the JSON it should be, and what is refused before it is sent. An `onResponse` middleware that answers with a Response
+ * of its own decides what `error` is.
+ *
+ * @param client The client whose key and connections it uses.
+ * @param options Options of openapi-fetch, and what any call may set.
+ * @throws StatusError `INVALID_ARGUMENT` when `client` is no client of this package, or an option cannot be used.
+ * @example
+ * const api = createOpenapiClient(client);
+ * const { data, error } = await api.POST("/inference/v1/rerank", { body: { query: "q", documents: ["d"] } });
+ * if (error) throw error;
+ */
+export function createOpenapiClient<Paths extends {} = paths, Media extends MediaType = MediaType>(
+  client: Pick<Client, "request">,
+  options: OpenapiClientOptions = {},
+): OpenapiClient<Paths, Media> {
+  const send = (client as unknown as Readonly<Record<symbol, EncodedCall | undefined>>)[encodedCall];
+  if (typeof send !== "function") throw invalid("client must be one that createClient made.");
+  const own = ownProperties(options, "options", optionNames);
+  const library = createLibraryClient<Paths, Media>({
+    ...own,
+    baseUrl: placeholder,
+    Request: requestClass(),
+  });
+  const request = (method: string, path: string, init: object = {}) =>
+    callWith(library.request as unknown as LibraryRequest, send, { method, path, init });
+  const methods = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH"].map((method) => [
+    method,
+    (path: string, init?: object) => request(method, path, init),
+  ]);
+  const { use, eject } = library;
+  return { ...Object.fromEntries(methods), request, use, eject } as OpenapiClient<Paths, Media>;
+}
+
+type LibraryRequest = (method: string, path: string, init: object) => Promise<{ response: Response }>;
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly init: object;
+}
+
+async function callWith(
+  library: LibraryRequest,
+  send: EncodedCall,
+  { method, path, init }: Call,
+): Promise<object> {
+  const own: Record<string, unknown> = { ...ownProperties(init, "init") };
+  const options: Record<string, unknown> = {};
+  for (const name of ["baseUrl", "fetch", "Request"]) {
+    if (own[name] !== undefined) throw invalid(`init may not set ${name}: requests go through the client.`);
+  }
+  for (const name of Object.keys(callNames)) {
+    if (own[name] !== undefined) options[name] = own[name];
+    delete own[name];
+  }
+  const exchange: Exchange = { answered: undefined, failed: undefined };
+  const fetch = (request: Request) => sendThrough(send, request, options, exchange);
+  return settle(library(method, path, { ...own, fetch }), exchange);
+}

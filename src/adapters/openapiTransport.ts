@@ -1,0 +1,123 @@
+// What openapi-fetch sends through, and what becomes of its answers.
+import { invalid, isStatusError, StatusError } from "../errors/statusError.js";
+import type { EncodedCall } from "../wrappers/encodedCall.js";
+import type { RequestOptions } from "../wrappers/request.js";
+
+/** What openapi-fetch takes for the base URL: the client's own may come from the environment, at the first call. */
+export const placeholder = "https://service.invalid";
+
+/** What became of one call's request. */
+export interface Exchange {
+  /** The answer, as openapi-fetch was given it. */
+  answered: Response | undefined;
+  /** The error that the answer is. */
+  failed: StatusError | undefined;
+}
+
+// The addresses as they were written: parsing one takes out dot segments, and so may name another operation.
+const written = new WeakMap<Request, string>();
+
+/** The platform's Request, which keeps its address as it was written. */
+export function requestClass(): typeof Request {
+  const Platform = Request;
+  return class extends Platform {
+    // Middleware makes Requests of the platform's own.
+    static override [Symbol.hasInstance](value: unknown): boolean {
+      return value instanceof Platform;
+    }
+
+    constructor(address: string, init?: RequestInit) {
+      targetOf(address);
+      super(address, init);
+      written.set(this, address);
+    }
+  } as typeof Request;
+}
+
+/** Sends a Request through the client. @throws StatusError where fetch would reject */
+export async function sendThrough(
+  send: EncodedCall,
+  request: Request,
+  options: RequestOptions,
+  exchange: Exchange,
+): Promise<Response> {
+  const { method, signal } = request;
+  const { "content-type": type, accept, ...headers } = Object.fromEntries(request.headers);
+  const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+  const body = bytes?.byteLength === 0 && type === undefined ? undefined : bytes;
+  const target = targetOf(written.get(request) ?? request.url);
+  const encoded = { method, target, body, contentType: body && type, accept };
+  let received: Readonly<Record<string, string>> = {};
+  const onAnswer = (found: typeof received): void => {
+    received = found;
+  };
+  try {
+    const call = send(encoded, { ...options, headers, signal }, onAnswer);
+    const { data, httpStatus } = await call.withResponse();
+    exchange.answered = responseOf(httpStatus, received, data as Uint8Array<ArrayBuffer>);
+  } catch (error) {
+    if (!isStatusError(error) || !isAnswer(error)) throw error;
+    exchange.failed = error;
+    const { httpStatus = 0, body: said = "" } = error;
+    const text = typeof said === "string" ? said : JSON.stringify(said);
+    exchange.answered = responseOf(httpStatus, received, text);
+  }
+  return exchange.answered;
+}
+
+/** The outcome of openapi-fetch, its `error` a StatusError. @throws StatusError also for an answer that is not JSON */
+export async function settle(call: Promise<{ response: Response }>, exchange: Exchange): Promise<object> {
+  try {
+    const result = await call;
+    const { response } = result;
+    const { answered, failed } = exchange;
+    return failed !== undefined && response === answered ? { error: failed, response } : result;
+  } catch (error) {
+    if (error instanceof URIError) throw invalid("A parameter contains a lone surrogate.", ofRequest);
+    if (error instanceof SyntaxError && exchange.answered?.ok) throw notJson(exchange.answered);
+    throw error;
+  }
+}
+
+const ofRequest = { operation: "request", notRetried: "refused" } as const;
+
+// The parser's message would quote the answer.
+function notJson({ status }: Response): StatusError {
+  return new StatusError(`The answer is not the JSON that parseAs asks for (HTTP ${status}).`, {
+    code: "INTERNAL",
+    executed: "yes",
+    codeSource: "client",
+    operation: "request",
+    httpStatus: status,
+    notRetried: "not-transient",
+  });
+}
+
+// Encoded by openapi-fetch; what no URL can have is encoded here.
+function targetOf(address: string): string {
+  const isBelow = address.startsWith(`${placeholder}/`) && !address.includes("#");
+  if (!isBelow) throw invalid('The path must begin with "/" and may not contain "#".', ofRequest);
+  const [path = "", ...query] = address.slice(placeholder.length).split("?");
+  const [open] = /\{[^{}]*\}/.exec(path) ?? [];
+  if (open !== undefined) throw invalid(`params.path has no ${open.slice(1, -1)}.`, ofRequest);
+  const encoded = path.replace(/[^\w.~!$&'()*+,;=:@%/-]/gu, encodeURIComponent);
+  return encoded + new URL(`${placeholder}/?${query.join("?")}`).search;
+}
+
+// A failure of the network may come after an answer's status.
+function isAnswer({ httpStatus = 0, codeSource }: StatusError): boolean {
+  return (codeSource === "body" || codeSource === "status") && httpStatus >= 200 && httpStatus < 600;
+}
+
+const empty: ReadonlySet<number> = new Set([204, 205, 304]);
+// Of the body as it came, not as it is handed over.
+const ofTransfer = ["content-encoding", "content-length", "transfer-encoding"];
+
+function responseOf(
+  status: number,
+  received: Readonly<Record<string, string>>,
+  body: Uint8Array<ArrayBuffer> | string,
+): Response {
+  const headers = Object.entries(received).filter(([name]) => !ofTransfer.includes(name));
+  return new Response(empty.has(status) ? null : body, { status, headers });
+}

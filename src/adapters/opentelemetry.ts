@@ -1,0 +1,161 @@
+/**
+ * Spans of calls and attempts for OpenTelemetry. Node only.
+ *
+ * @module tunerank/opentelemetry
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { tracingChannel } from "node:diagnostics_channel";
+import type { StatusError } from "../errors/statusError.js";
+import { version } from "../generated/version.js";
+import { checkFlag, ownProperties } from "../options/arguments.js";
+import type { AttemptTrace, CallTrace } from "../platform/tracing.js";
+import { attributesOfAttempt, attributesOfCall, endOfAttempt, endOfCall } from "./spanAttributes.js";
+
+/** The value of a span's attribute. */
+export type AttributeValue = string | number | boolean;
+
+/** The part of a span that is used. */
+export interface SpanLike {
+  /**
+   * Adds what is known when the call or attempt has ended.
+   *
+   * @param attributes By name.
+   */
+  setAttributes(attributes: Record<string, AttributeValue>): unknown;
+  /**
+   * Marks a failure.
+   *
+   * @param status Its code is 2, OpenTelemetry's for an error.
+   */
+  setStatus(status: { code: number; message?: string }): unknown;
+  /** Ends the span now. */
+  end(): void;
+}
+
+/** The part of `@opentelemetry/api` that is used, 1.9 and newer: `import * as api from "@opentelemetry/api"`. */
+export interface OpenTelemetryApi {
+  /** Where the tracer comes from, and how a span becomes the parent of others. */
+  readonly trace: {
+    getTracer(
+      name: string,
+      version?: string,
+    ): {
+      startSpan(
+        name: string,
+        options?: { kind?: number; attributes?: Record<string, AttributeValue> },
+      ): SpanLike;
+    };
+    setSpan(context: never, span: never): unknown;
+  };
+  /** Which span is the parent of a new one. */
+  readonly context: {
+    active(): unknown;
+    with(context: never, run: () => unknown): unknown;
+  };
+}
+
+/** Options of {@link traceCalls}. */
+export interface TraceCallsOptions {
+  /**
+   * Make a span of each attempt as well. Set it to false where OpenTelemetry's http instrumentation makes one of its own:
+   * it also sends `traceparent`, which this does not.
+   * @default true
+   */
+  attempts?: boolean | undefined;
+}
+
+const internal = 0;
+const client = 2;
+const failed = 2;
+
+/**
+ * Makes a span of each call of this process's clients, and a child span of each attempt. Batches of `rerank.items` are
+ * children of their call; what is refused before it is sent is a span too. Names of attributes are those of the semantic
+ * conventions where there are any, else they begin with `tunerank.`. No span holds a key, a body or an answer.
+ *
+ * @param api The package `@opentelemetry/api` of yours, 1.9 or newer.
+ * @param options Whether attempts have spans of their own.
+ * @returns a function that ends it.
+ * @throws StatusError `INVALID_ARGUMENT` when an option cannot be used.
+ * @example
+ * import * as api from "@opentelemetry/api";
+ * const stop = traceCalls(api);
+ */
+export function traceCalls(api: OpenTelemetryApi, options: TraceCallsOptions = {}): () => void {
+  const { attempts = true } = ownProperties(options, "options", { attempts: 1 });
+  const stopCalls = follow<CallTrace>(api, "tunerank.call", {
+    name: ({ operation }) => `tunerank ${operation}`,
+    kind: internal,
+    attributes: attributesOfCall,
+    end(call) {
+      const message = call.error === undefined ? undefined : (call.error as StatusError).message;
+      return { attributes: endOfCall(call), message };
+    },
+  });
+  if (!checkFlag(attempts, "attempts")) return stopCalls;
+  const stopAttempts = follow<AttemptTrace>(api, "tunerank.attempt", {
+    name: ({ method }) => method,
+    kind: client,
+    attributes: attributesOfAttempt,
+    end: (attempt) => ({ attributes: endOfAttempt(attempt), message: attempt.code }),
+  });
+  return () => {
+    stopCalls();
+    stopAttempts();
+  };
+}
+
+interface Rules<T> {
+  readonly name: (told: T) => string;
+  readonly kind: number;
+  readonly attributes: (told: T) => Record<string, AttributeValue>;
+  /** What is known at the end; a message when it failed. */
+  readonly end: (told: T) => {
+    readonly attributes: Record<string, AttributeValue>;
+    readonly message: string | undefined;
+  };
+}
+
+function follow<T extends object>(api: OpenTelemetryApi, name: string, rules: Rules<T>): () => void {
+  const channel = tracingChannel<unknown, T>(name);
+  const tracer = api.trace.getTracer("tunerank", version);
+  const spans = new WeakMap<T, SpanLike>();
+  const open = (told: T): unknown => {
+    const span = tracer.startSpan(rules.name(told), { kind: rules.kind, attributes: rules.attributes(told) });
+    spans.set(told, span);
+    return api.trace.setSpan(api.context.active() as never, span as never);
+  };
+  const close = (told: T): void => {
+    const span = spans.get(told);
+    const { attributes, message } = rules.end(told);
+    span?.setAttributes(attributes);
+    if (message !== undefined) span?.setStatus({ code: failed, message });
+    span?.end();
+  };
+  const store = new ContextStore(api);
+  const listeners = { start() {}, end() {}, asyncStart() {}, error() {}, asyncEnd: close };
+  channel.subscribe(listeners);
+  channel.start.bindStore(store, open as never);
+  return () => {
+    channel.start.unbindStore(store);
+    channel.unsubscribe(listeners);
+  };
+}
+
+// The channel runs a call within its stores: this one makes OpenTelemetry's context the active one, by stable API alone.
+class ContextStore extends AsyncLocalStorage<unknown> {
+  readonly #api: OpenTelemetryApi;
+
+  constructor(api: OpenTelemetryApi) {
+    super();
+    this.#api = api;
+  }
+
+  override run<R, Given extends unknown[]>(
+    context: unknown,
+    callback: (...given: Given) => R,
+    ...given: Given
+  ): R {
+    return this.#api.context.with(context as never, () => callback(...given)) as R;
+  }
+}

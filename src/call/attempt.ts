@@ -1,0 +1,82 @@
+import { tracedAttempt } from "#platform";
+import { Multipart } from "../files/multipart.js";
+import { SourceError } from "../files/sourceError.js";
+import { type Exchange, type Transport, TransportFailure } from "../transport/transport.js";
+import { currentKey } from "./apiKey.js";
+import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
+import { failureRecord, successRecord, targetOf } from "./records.js";
+import type { Run, Success } from "./run.js";
+
+/** One request and its answer: asks for the key, sends, reads. Never rejects. */
+export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
+  const { client, call, settings, request, deadline, timeoutMs } = run;
+  const { transport } = client;
+  let key = "";
+  let exchange: Exchange | undefined;
+  try {
+    if (!deadline.ended) {
+      const found =
+        typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
+      if (found instanceof Failure) return found;
+      key = found ?? "";
+      run.secrets = secretsOf(transport, key);
+      if (request.body instanceof Multipart) await deadline.during(request.body.part.file.check());
+      const loading = transport.ready?.(request.url);
+      if (loading) await deadline.during(loading);
+    }
+    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, undefined, settings.signal?.reason);
+    exchange = transport.send({
+      method: request.method,
+      url: request.url,
+      headers: headersOf(run, key),
+      body: request.body,
+      maxResponseBytes: request.maxResponseBytes,
+      freshSocket: run.freshSocket,
+      connectTimeoutMs: client.connectTimeoutMs,
+      timeoutMs,
+      lifetime: deadline,
+    });
+    // Which proxy it goes through is known by now.
+    run.secrets = secretsOf(transport, key);
+    deadline.running = exchange;
+    const answer = await exchange.response;
+    const data = call.read(answer, run.secrets);
+    return data instanceof Failure ? data : { data, answer };
+  } catch (cause) {
+    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
+    if (cause instanceof SourceError) return sourceFailure(cause);
+    return cause instanceof TransportFailure ? networkFailure(cause, run.secrets) : unexpectedFailure(cause);
+  } finally {
+    deadline.attemptOver();
+  }
+}
+
+/** The same, told to those who listen to attempts. */
+export function sendTraced<T>(run: Run<T>, number: number): Promise<Success<T> | Failure> {
+  const started = performance.now();
+  return tracedAttempt(
+    { ...targetOf(run.call.operation, run.request), number },
+    () => send(run),
+    (result) => {
+      const durationMs = performance.now() - started;
+      return result instanceof Failure
+        ? failureRecord(result, number, durationMs)
+        : successRecord(result.answer, number, durationMs);
+    },
+  );
+}
+
+function secretsOf({ secrets }: Transport, key: string): readonly string[] {
+  return secrets ? [key, ...secrets] : [key];
+}
+
+function headersOf<T>({ client, settings, request }: Run<T>, key: string): Record<string, string> {
+  const { contentType } = request;
+  return {
+    accept: "application/json",
+    "user-agent": client.userAgent,
+    ...settings.headers,
+    authorization: `Bearer ${key}`,
+    ...(contentType !== undefined && { "content-type": contentType }),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Redact } from "../errors/redact.js";
+import { invalid } from "../errors/statusError.js";
+import type { AttemptEvent, ClientOptions, LoggerLike, LogLevel } from "../options/options.js";
+import type { TransportResponse } from "../transport/transport.js";
+import type { Failure } from "./failure.js";
+import type { PreparedRequest } from "./request.js";
+
+/** The bodies of an attempt, as they were sent and came. */
+export interface LoggedBodies {
+  readonly request: PreparedRequest["body"];
+  readonly result: TransportResponse | Failure;
+  readonly redact: Redact;
+}
+
+/** Writes the line of an attempt. */
+export type Log = (event: AttemptEvent, bodies: LoggedBodies) => void;
+
+const levels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
+const methods = ["error", "warn", "info", "debug"] as const;
+
+/**
+ * What writes the lines; false where that is turned off.
+ * @param name What the level is called. @throws StatusError when the logger or the level cannot be used.
+ */
+export function logOf(
+  { logger, logBodies }: Pick<ClientOptions, "logger" | "logBodies">,
+  level: unknown,
+  name: string,
+): Log | false {
+  if (!levels.includes(level as LogLevel)) throw invalid(`${name} must be one of ${levels.join(", ")}.`);
+  if (logger !== undefined && methods.some((method) => typeof logger?.[method] !== "function")) {
+    throw invalid(`logger must have the methods ${methods.join(", ")}.`);
+  }
+  return level !== "off" && lineWriter(logger, level as LogLevel, logBodies === true);
+}
+
+function lineWriter(logger: LoggerLike | undefined, level: LogLevel, withBodies: boolean): Log {
+  // Begun now, so that it is there when the first attempt ends.
+  const loaded = import("./logLine.js");
+  return (event, bodies) => {
+    const content = withBodies ? bodies : undefined;
+    // A line that cannot be written changes no call.
+    loaded.then(({ writeLine }) => writeLine(logger, level, event, content)).catch(() => {});
+  };
+}

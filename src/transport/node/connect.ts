@@ -1,0 +1,112 @@
+import type { Agent, ClientRequest } from "node:http";
+import { memberOf } from "../../errors/memberOf.js";
+import { longestTimerMs } from "../../options/arguments.js";
+import { type FailureReason, networkCode, type TransportRequest } from "../transport.js";
+import { isConnected, type PooledSocket } from "./sockets.js";
+import { endTunnel } from "./tunnels.js";
+
+// How node:http names an agent that is none, or that is for the other protocol.
+const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
+
+/** What becomes of a connection. */
+export interface ConnectListener {
+  connected(): void;
+  failed(text: string, details: { reason: FailureReason; status?: number }): void;
+}
+
+/** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one time for all of them. */
+export class Connecting {
+  readonly #message: ClientRequest;
+  // Not the request: an agent may hold on to what waits for a socket, but not to the body.
+  readonly #secure: boolean;
+  readonly #timeoutMs: number;
+  readonly #listener: ConnectListener;
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  constructor(message: ClientRequest, request: TransportRequest, listener: ConnectListener) {
+    this.#message = message;
+    this.#secure = request.url.protocol === "https:";
+    this.#timeoutMs = request.connectTimeoutMs;
+    this.#listener = listener;
+  }
+
+  /** Begins. @param queued Whether the request waits for one of the sockets that its agent has. */
+  begin(queued: boolean): void {
+    if (!queued) this.#startTimer();
+    // What agents of agent-base's kind say of the proxy's answer to CONNECT.
+    this.#message.once("proxyConnect", (answer: unknown) => {
+      const status = memberOf(answer, "statusCode");
+      if (status !== 200 && typeof status === "number") this.refused(status);
+    });
+  }
+
+  /** Goes on with the socket that the agent gave. */
+  take(socket: PooledSocket): void {
+    if (isConnected(socket, this.#secure)) {
+      this.#connected();
+      return;
+    }
+    this.#startTimer();
+    socket.once(this.#secure ? "secureConnect" : "connect", () => this.#connected());
+  }
+
+  /** The proxy did not open the tunnel. */
+  refused(status: number): void {
+    const text = `The proxy did not open a tunnel (HTTP ${status}).`;
+    if (!this.#ended) this.#listener.failed(text, { reason: "proxy", status });
+  }
+
+  /** Ends what is still being opened. */
+  end(): void {
+    if (this.#ended) return;
+    this.#stop();
+    endTunnel(this.#message);
+  }
+
+  #connected(): void {
+    if (this.#ended) return;
+    this.#stop();
+    this.#listener.connected();
+  }
+
+  #stop(): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+  }
+
+  #startTimer(): void {
+    const ms = this.#timeoutMs;
+    // A longer time is as good as none.
+    if (this.#timer !== undefined || this.#ended || ms > longestTimerMs) return;
+    this.#timer = setTimeout(() => {
+      const text = `No connection within ${ms} ms.`;
+      this.#listener.failed(text, { reason: "connect-timeout" });
+    }, ms);
+  }
+}
+
+/** Why a request could not even begin: an agent that cannot connect may say so at once. */
+export function notBegun(cause: unknown, protocol: string): { text: string; reason: FailureReason } {
+  const text = textOf(cause as Error);
+  return refusedAgents.has(networkCode(cause))
+    ? { text: `agent cannot be used for an ${protocol} address: ${text}`, reason: "agent" }
+    : { text, reason: "network" };
+}
+
+/** What went wrong. Trying every address of a name leaves one error for each and no message of its own. */
+export function textOf(error: Error): string {
+  const [first] = (memberOf(error, "errors") ?? []) as Error[];
+  return error.message || first?.message || networkCode(error) || "the connection failed";
+}
+
+/** The status with which a proxy refused a tunnel to Node's own agent (NODE_USE_ENV_PROXY). */
+export function tunnelStatusOf(error: unknown): number | undefined {
+  const status = memberOf(error, "statusCode");
+  return memberOf(error, "code") === "ERR_PROXY_TUNNEL" && typeof status === "number" ? status : undefined;
+}
+
+/** Whether an agent of the caller's has no socket for a request just made: it is the last of those that wait. */
+export function isQueued(message: ClientRequest, { requests = {} }: Agent): boolean {
+  return Object.values(requests).some((queue) => (queue?.at(-1) as unknown) === message);
+}

@@ -1,0 +1,159 @@
+import { AsyncResource } from "node:async_hooks";
+import type http from "node:http";
+import { longestTimerMs } from "../../options/arguments.js";
+import type { TransportRequest } from "../transport.js";
+import { requestOptions } from "./requestOptions.js";
+import { idleMsLeft, idleSinceOf, idleSockets, type PooledSocket, withoutIdle } from "./sockets.js";
+
+/** What a pool is made with. */
+export interface PoolOptions {
+  readonly module: typeof http;
+  readonly agent: http.Agent;
+  /** The most sockets open at once. */
+  readonly limit: number;
+  /** Milliseconds that an idle socket is kept; undefined where its agent's owner decides. */
+  readonly keepAliveMs: number | undefined;
+  /** Whether Node's own agent opens tunnels (NODE_USE_ENV_PROXY). */
+  readonly tunnels?: boolean;
+  /** What else may be behind a connection that never came to be. */
+  readonly advice?: string | undefined;
+  /** Called when nothing is open any more. */
+  readonly onEmpty?: () => void;
+}
+
+/** A call that needs a socket. */
+export interface PoolCall {
+  /** Whether it needs a new connection. */
+  readonly fresh: boolean;
+  /** Called once it may have one. */
+  start(): void;
+}
+
+/** The sockets to one origin: how many calls use them at once, and for how long idle ones are kept. */
+export class Pool {
+  readonly agent: http.Agent;
+  readonly advice: string | undefined;
+  /** The clients that have used it and not been closed. */
+  clients = 0;
+  /** Set for good when nothing was open any more: the next call takes another pool. */
+  retired = false;
+  readonly #options: PoolOptions;
+  readonly #prefix: string;
+  readonly #waiting: Map<PoolCall, () => void> = new Map();
+  #places: number;
+  #sweeper: NodeJS.Timeout | undefined;
+
+  constructor(options: PoolOptions, url: URL) {
+    this.#options = options;
+    this.agent = options.agent;
+    this.advice = options.advice;
+    this.#places = options.limit;
+    const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+    // How agents begin the names of their sockets.
+    this.#prefix = `${host}:${url.port || (url.protocol === "https:" ? 443 : 80)}:`;
+  }
+
+  /** Lets a call start now, or when others have left. */
+  enter(call: PoolCall): void {
+    if (this.#places > 0 && this.#waiting.size === 0) this.#admit(call);
+    else {
+      // Bound, so that traces and the like see the call's own context, not that of the call that left.
+      const admit = AsyncResource.bind(() => this.#admit(call));
+      this.#waiting.set(call, admit);
+    }
+  }
+
+  /** Ends a call's wait or gives its place to another. */
+  leave(call: PoolCall): void {
+    if (this.#waiting.delete(call)) return;
+    this.#places++;
+    const { keepAliveMs } = this.#options;
+    if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
+    // By then the socket of the call that left is idle.
+    if (this.#waiting.size > 0) process.nextTick(() => this.#next());
+  }
+
+  /** Ends a call's request. Its place is free once its socket is closed, or its agent knows that there will be none. */
+  release(call: PoolCall, message: http.ClientRequest | undefined): void {
+    const leave = () => this.leave(call);
+    if (message === undefined || message.closed) leave();
+    else if (message.socket) message.once("close", leave);
+    else setImmediate(leave);
+    message?.destroy();
+  }
+
+  /** Sends a request, on a new connection when it asks for one. */
+  request(request: TransportRequest, fresh: boolean): http.ClientRequest {
+    const { module, agent, tunnels } = this.#options;
+    const options = requestOptions(request, agent);
+    // Without it Node would wait for a tunnel without end.
+    if (tunnels) options.timeout = Math.min(request.connectTimeoutMs, longestTimerMs);
+    return fresh ? withoutIdle(agent, () => module.request(options)) : module.request(options);
+  }
+
+  /** How long an idle socket may be used again, when its server announced that it ends it after so long. */
+  keepMs(announcedMs: number): number {
+    const { keepAliveMs } = this.#options;
+    return keepAliveMs === undefined ? Number.POSITIVE_INFINITY : Math.min(keepAliveMs, announcedMs);
+  }
+
+  /** Ends the idle sockets for which it holds. */
+  endIdle(which: (socket: PooledSocket) => boolean): void {
+    for (const socket of this.#idle()) if (which(socket)) socket.destroy();
+  }
+
+  /** Ends the sockets that have been idle for at least as long as one that was found closed. */
+  endIdleAs(lost: PooledSocket | undefined): void {
+    const since = (lost && idleSinceOf(lost)) ?? Number.NEGATIVE_INFINITY;
+    this.endIdle((socket) => (idleSinceOf(socket) ?? 0) <= since);
+  }
+
+  /** Ends all idle sockets, and those at work with what they do. */
+  close(): void {
+    this.agent.maxFreeSockets = 0;
+    this.endIdle(() => true);
+    this.#retire();
+  }
+
+  #admit(call: PoolCall): void {
+    this.#places--;
+    // A new connection takes the place of the one that was idle longest.
+    if (call.fresh)
+      this.#idle()
+        .find(({ destroyed }) => !destroyed)
+        ?.destroy();
+    call.start();
+  }
+
+  #idle(): PooledSocket[] {
+    return idleSockets(this.agent, this.#prefix);
+  }
+
+  #next(): void {
+    for (const [call, admit] of this.#waiting) {
+      if (this.#places === 0) return;
+      this.#waiting.delete(call);
+      admit();
+    }
+  }
+
+  #sweepLater(ms: number): void {
+    this.#sweeper = setTimeout(() => this.#sweep(), ms).unref();
+  }
+
+  #sweep(): void {
+    this.endIdle((socket) => idleMsLeft(socket) <= 0);
+    const { keepAliveMs = 0, limit } = this.#options;
+    const left = this.#idle().map(idleMsLeft);
+    const atWork = this.#places < limit || this.#waiting.size > 0;
+    if (!atWork && left.length === 0) this.#retire();
+    // When the next one expires; not for each of them, should there be many.
+    else this.#sweepLater(Math.max(Math.min(keepAliveMs, ...left), keepAliveMs / 4));
+  }
+
+  #retire(): void {
+    clearTimeout(this.#sweeper);
+    this.retired = true;
+    this.#options.onEmpty?.();
+  }
+}

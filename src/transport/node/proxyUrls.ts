@@ -1,0 +1,84 @@
+// Which proxy a request goes through, read from the environment as curl reads it.
+
+/** A proxy that cannot be used. The message names where it was given, never its value: it may hold a password. */
+export class ProxyError extends Error {
+  override readonly name = "ProxyError";
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The proxy that the environment names for an address; undefined for none. @throws ProxyError */
+export function proxyFromEnvironment(url: URL, env: Environment): URL | undefined {
+  // http_proxy in capitals can be set by a request's header where a program runs as CGI.
+  const names = url.protocol === "https:" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"];
+  const name = [...names, "all_proxy", "ALL_PROXY"].find((each) => env[each]);
+  const exceptions = env.no_proxy || env.NO_PROXY || "";
+  return name === undefined || isExcepted(url, exceptions) ? undefined : parseProxy(env[name] ?? "", name);
+}
+
+/** A proxy's URL. Without a scheme it is http; without a port 1080, or 443 for https, as for curl. @throws ProxyError */
+export function parseProxy(value: string, name: string): URL {
+  const text = value.trim();
+  const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(whole))
+    throw new ProxyError(`${name} is not a URL such as http://proxy.example.com:3128.`);
+  const proxy = new URL(whole);
+  if (proxy.protocol !== "http:" && proxy.protocol !== "https:") {
+    throw new ProxyError(`${name} is no http or https proxy.`);
+  }
+  if (!isDecodable(proxy.username) || !isDecodable(proxy.password)) {
+    throw new ProxyError(`${name} has a user name or password with a "%" that encodes nothing: write %25.`);
+  }
+  // A URL drops the port that its scheme has by default.
+  const hasPort = /:\d+\/?$/.test(whole.replace(/[?#].*$/s, ""));
+  if (proxy.protocol === "http:" && !hasPort) proxy.port = "1080";
+  return proxy;
+}
+
+/** Whether a list such as NO_PROXY has the host of an address. */
+export function isExcepted(url: URL, list: string): boolean {
+  const host = withoutBrackets(url.hostname).replace(/\.$/, "").toLowerCase();
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  if (list.trim() === "*") return true;
+  return list.split(/[\s,]+/).some((entry) => {
+    const [, name = "", entryPort = port] = splitPort(entry);
+    return name !== "" && entryPort === port && covers(name, host);
+  });
+}
+
+// "host", "host:port", "[address]:port"; an IPv6 address without brackets has no port.
+function splitPort(entry: string): RegExpExecArray | readonly string[] {
+  return /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? ["", entry];
+}
+
+function covers(entry: string, host: string): boolean {
+  const [network = "", bits] = withoutBrackets(entry.toLowerCase()).split("/");
+  // getBuiltinModule, not import: the command line starts without it.
+  const { BlockList, isIP } = process.getBuiltinModule("node:net");
+  const version = isIP(host);
+  if (version === 0) {
+    const domain = network.replace(/^\.|\.$/g, "");
+    return domain !== "" && (host === domain || host.endsWith(`.${domain}`));
+  }
+  const length = version === 4 ? 32 : 128;
+  // As for curl, a prefix of 0 bits is the whole address.
+  const prefix = Number(bits ?? 0) || length;
+  if (isIP(network) !== version || !/^\d*$/.test(bits ?? "") || prefix > length) return false;
+  const family = version === 4 ? "ipv4" : "ipv6";
+  const block = new BlockList();
+  block.addSubnet(network, prefix, family);
+  return block.check(host, family);
+}
+
+function withoutBrackets(name: string): string {
+  return name.replace(/^\[(.*)\]/, "$1");
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
