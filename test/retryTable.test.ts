@@ -4,7 +4,7 @@ import type { AttemptEvent, ClientOptions, OperationId, StatusError } from "../s
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, type OperationCall, operationCalls, transports } from "./support/clients.js";
 import { TestClock } from "./support/clock.js";
-import { conformanceFile, type DecisionRow, decisionRows } from "./support/decisionRows.js";
+import { allRows, conformanceFile, type DecisionRow, decisionRows } from "./support/decisionRows.js";
 import { ServerOfRow } from "./support/rowServer.js";
 import { turns } from "./support/turns.js";
 
@@ -114,6 +114,7 @@ describe.each(transports)("over $name", ({ name: transport }) => {
         expect(counted).toBe(requests * sendings(transport, row));
         expect(error).toMatchObject({ operation, code, inferred, codeSource: row.codeSource });
         expect(error).toMatchObject({ notRetried: expected.notRetried, method, path });
+        expect(error.retryAfterMs).toBe(expected.retryAfterMs);
         expect(error.attempts.map((attempt) => attempt.number)).toEqual(upTo(attempts));
         expect(allowed(transport, row, executed)).toContain(error.executed);
         expect(error.executedBecause).toBe(error.executed === executed ? executedBecause : "no-answer");
@@ -137,15 +138,23 @@ function upTo(count: number): readonly number[] {
 }
 
 describe("the conformance data", () => {
-  test.each(["retries", "errors"])("%s.json is what its schema describes", (name) => {
-    const schema = conformanceFile(`${name}.schema.json`) as object;
-    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true });
-    ajv.validate(schema, conformanceFile(`${name}.json`));
-    expect(ajv.errors).toBeNull();
-  });
+  test.each(["retries", "errors", "operations", "parameters"])(
+    "%s.json is what its schema describes",
+    (name) => {
+      const schema = conformanceFile(`${name}.schema.json`) as object;
+      const ajv = new Ajv2020({
+        strict: true,
+        allowUnionTypes: true,
+        strictRequired: false,
+        allErrors: true,
+      });
+      ajv.validate(schema, conformanceFile(`${name}.json`));
+      expect(ajv.errors).toBeNull();
+    },
+  );
 
   test("names every event once", () => {
-    const events = decisionRows.map(({ event }) => event);
+    const events = allRows.map(({ event }) => event);
     expect(new Set(events).size).toBe(events.length);
   });
 });

@@ -1,6 +1,6 @@
 // The README's table of retries, made of the conformance data.
 import type { OperationId } from "../../src/generated/contract.js";
-import type { RetryRow } from "./conformance.js";
+import type { RetryRow } from "./conformance/rows.js";
 
 const begin = "<!-- The table is written by `npm run generate`. -->\n";
 const end = "<!-- End of the table. -->\n";

@@ -3,7 +3,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { withEntries } from "../build/manifest.js";
-import type { RetryRow } from "./conformance.js";
+import { type Operations, withContract } from "./conformance/operations.js";
+import type { RetryRow } from "./conformance/rows.js";
 import { generateContract } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
@@ -41,18 +42,25 @@ async function generated(): Promise<Record<string, string>> {
 }
 
 async function decided(): Promise<Record<string, string>> {
-  const { withExpectations } = await import("./conformance.js");
+  const { withExpectations } = await import("./conformance/expectations.js");
+  const { parameters } = await import("./conformance/parameters.js");
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
-  const retries = `${JSON.stringify({ ...data, rows: data.rows.map(withExpectations) }, null, 2)}\n`;
-  return {
-    "contract/conformance/retries.json": withRevision(retries, revision),
-    "contract/conformance/errors.json": withRevision(
-      await current("contract/conformance/errors.json"),
-      revision,
-    ),
-    ...(await schemaOf("retries")),
-    ...(await schemaOf("errors")),
+  const asked = JSON.parse(await current("contract/conformance/operations.json")) as Operations;
+  const files = {
+    retries: json({ ...data, rows: data.rows.map(withExpectations) }),
+    errors: await current("contract/conformance/errors.json"),
+    operations: json(withContract(asked, document)),
+    parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
   };
+  const schemas = await Promise.all(Object.keys(files).map(schemaOf));
+  const named = Object.entries(files).map(
+    ([name, text]) => [`contract/conformance/${name}.json`, withRevision(text, revision)] as const,
+  );
+  return Object.assign(Object.fromEntries(named), ...schemas);
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 async function schemaOf(name: string): Promise<Record<string, string>> {
@@ -61,7 +69,7 @@ async function schemaOf(name: string): Promise<Record<string, string>> {
 }
 
 async function readme(): Promise<string> {
-  const { withExpectations } = await import("./conformance.js");
+  const { withExpectations } = await import("./conformance/expectations.js");
   const { withRetryTable } = await import("./retryTable.js");
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
   return withRetryTable(await current("README.md"), data.rows.map(withExpectations));

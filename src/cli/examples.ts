@@ -37,6 +37,13 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
     ],
     ["tunerank mock --fail rerank:503x2", "answer 503 to the next two reranks"],
   ],
+  conformance: [
+    [
+      "tunerank conformance --port 4020",
+      "then start the client under test, which asks http://127.0.0.1:4020/next",
+    ],
+    ["tunerank conformance --only retry-after --json", "only some rows, with one JSON value at the end"],
+  ],
   completion: [
     ["tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank", "install it for bash"],
     ["tunerank completion fish > ~/.config/fish/completions/tunerank.fish", "install it for fish"],

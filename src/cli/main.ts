@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(context: Context): P
   resume: () => import("./resume.js"),
   request: () => import("./request.js"),
   mock: () => import("./mock.js"),
+  conformance: () => import("./conformance.js"),
   completion: () => import("./completion.js"),
 };
 

@@ -1,5 +1,4 @@
-import { memberOf } from "../errors/memberOf.js";
-import { isStatusError, type StatusCode } from "../index.js";
+import type { StatusCode } from "../index.js";
 import {
   type AnsweredRequest,
   createTestService,
@@ -7,6 +6,7 @@ import {
   type TestOperation,
 } from "../testing/index.js";
 import { type Context, UsageError } from "./context.js";
+import { listenError } from "./listenError.js";
 import { jsonLine, oneLine } from "./safeText.js";
 import type { Terminal } from "./terminal.js";
 
@@ -46,17 +46,6 @@ export async function run({ options, terminal, signal }: Context<Options>): Prom
   }
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
-}
-
-function listenError(error: Error, port: number): Error {
-  const code = memberOf(isStatusError(error) ? error.cause : error, "code");
-  if (code === "EADDRINUSE") {
-    return new UsageError(
-      `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
-    );
-  }
-  if (typeof code !== "string") return error;
-  return new UsageError(`The host and port cannot be listened on: ${code}.`);
 }
 
 function isLoopback(host: string): boolean {

@@ -25,6 +25,7 @@ export function createProgram(): Command {
   addResume(program);
   addRequest(program);
   addMock(program);
+  addConformance(program);
   addCompletion(program);
   return program;
 }
@@ -130,6 +131,25 @@ function addMock(program: Command): void {
       collect,
     )
     .option("--strict", "Answer 400 to fields that the contract does not have.");
+  addOutputOptions(command);
+}
+
+function addConformance(program: Command): void {
+  const command = program
+    .command("conformance")
+    .summary("Certify a client in any language")
+    .description(
+      "Serves the rows of the conformance data to a client under test, counts its requests and measures its waits, and prints what differs, row by row. The client asks with GET /next and posts what it saw to POST /outcome. The exit code is 1 when a row differs.",
+    )
+    .option("--port <N>", "The port on this machine; 0 takes a free one. Default: 4020.", numberOf("--port"))
+    .option("--only <TEXT>", "Only rows with this in their name. May be given more than once.", collect)
+    .option("--list", "Print the names of the rows, and serve nothing.")
+    .option(
+      "--timeout <SECONDS>",
+      "How long the client may say nothing before the run ends. Default: 120.",
+      numberOf("--timeout"),
+    )
+    .option("--badge <FILE>", "Write a picture (SVG) with the revision and the counts.");
   addOutputOptions(command);
 }
 

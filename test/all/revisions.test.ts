@@ -49,7 +49,7 @@ test("every file of the contract's own revision names it", async () => {
     const { info } = parse(await readFile(path.join(folder, own, name), "utf8"));
     expect({ name, revision: info["x-contract-revision"] }).toEqual({ name, revision: own });
   }
-  for (const name of ["retries", "errors"]) {
+  for (const name of ["retries", "errors", "operations", "parameters"]) {
     const read = async (file: string) =>
       JSON.parse(await readFile(path.join(folder, own, "conformance", file), "utf8"));
     const [data, schema] = await Promise.all([read(`${name}.json`), read(`${name}.schema.json`)]);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -22,14 +22,16 @@ export interface Surroundings {
 // Bundled once: run from source, every start would compile everything again.
 const folder: string = mkdtempSync(path.join(tmpdir(), "tunerank-cli-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+// What the package ships beside it.
+symlinkSync(path.join(root, "contract"), path.join(folder, "contract"));
 await build({
   ...commandLineBuild,
   absWorkingDir: root,
-  outdir: folder,
+  outdir: path.join(folder, "dist/cli"),
   outExtension: { ".js": ".mjs" },
 });
 /** The command as one program: `node program ...`. */
-export const program: string = path.join(folder, "main.mjs");
+export const program: string = path.join(folder, "dist/cli/main.mjs");
 
 /** Runs `tunerank` to its end. */
 export async function tunerank(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {

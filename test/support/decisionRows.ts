@@ -21,6 +21,7 @@ export interface Expected {
   readonly executedBecause: string;
   readonly inferred: boolean;
   readonly notRetried: string;
+  readonly retryAfterMs?: number;
 }
 
 /** One event of contract/conformance/retries.json. */
@@ -38,6 +39,7 @@ export interface DecisionRow {
     readonly abort?: "before" | "received" | "answering";
   };
   readonly codeSource: string;
+  readonly message?: string;
   readonly operations: Readonly<Record<OperationId, Expected>>;
 }
 
@@ -59,8 +61,13 @@ export function conformanceFile(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`../../contract/conformance/${name}`, import.meta.url), "utf8"));
 }
 
-/** The decision table. */
-export const decisionRows: readonly DecisionRow[] = rowsOf("retries.json");
+/** Every row. */
+export const allRows: readonly Pick<DecisionRow, "event">[] = rowsOf("retries.json");
+
+/** The decision table: the rows of one call whose requests all meet the same. */
+export const decisionRows: readonly DecisionRow[] = rowsOf<DecisionRow>("retries.json").filter(
+  ({ server, client }) => !("sequence" in server) && (client === undefined || !("calls" in client)),
+);
 
 /** The error answers. */
 export const errorRows: readonly ErrorRow[] = rowsOf("errors.json");

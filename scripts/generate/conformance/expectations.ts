@@ -1,0 +1,141 @@
+// What the decision table makes of every row of the conformance data: its expectations, and the README's table.
+import { budget, defaultMaxRetries } from "../../../src/call/decisions.js";
+import type { Failure } from "../../../src/call/failure.js";
+import { nothingSent, type Ran, ranIn, worse } from "../../../src/call/retry.js";
+import type { OperationId } from "../../../src/generated/contract.js";
+import { operations } from "../../../src/generated/contract.js";
+import { failureOf, isSeen, isStalling } from "./failures.js";
+import { needsOf } from "./needs.js";
+import { type Expected, type RetryRow, stepOf } from "./rows.js";
+import { boundsOf, decideBoth, fullBudget, type Wait } from "./waits.js";
+
+/** The same row with what the decision table makes of it. */
+export function withExpectations(row: RetryRow): RetryRow {
+  const { event, description, server, client, message, jitter } = row;
+  const played = (Object.keys(operations) as OperationId[]).map((operation) => play(row, operation));
+  const sources = new Set(played.flatMap(({ codeSource }) => codeSource ?? []));
+  const [codeSource] = sources;
+  if (sources.size > 1) throw new Error(`${event} has a different codeSource for each operation.`);
+  const needs = needsOf(row);
+  return {
+    event,
+    description,
+    server,
+    ...(client && { client }),
+    ...(needs.length > 0 && { needs }),
+    ...(codeSource && { codeSource }),
+    ...(message !== undefined && { message }),
+    ...(jitter && { jitter }),
+    operations: Object.fromEntries(played.map(({ operation, expected }) => [operation, expected])) as Record<
+      OperationId,
+      Expected
+    >,
+  };
+}
+
+interface Played {
+  readonly operation: OperationId;
+  readonly expected: Expected;
+  readonly codeSource: string | undefined;
+}
+
+// A row under way: what its client has left, and what its server has seen.
+interface Play {
+  readonly row: RetryRow;
+  readonly operation: OperationId;
+  budgetLeft: number;
+  made: number;
+  seen: number;
+  readonly waits: Wait[];
+}
+
+interface Ended {
+  readonly attempts: number;
+  readonly failure?: Failure;
+  readonly ran?: Ran;
+  readonly notRetried?: string | undefined;
+}
+
+function play(row: RetryRow, operation: OperationId): Played {
+  const { calls = 1 } = row.client ?? {};
+  const state: Play = { row, operation, budgetLeft: fullBudget, made: 0, seen: 0, waits: [] };
+  const byCall: number[] = [];
+  let ended = playCall(state);
+  byCall.push(ended.attempts);
+  while (byCall.length < calls) {
+    ended = playCall(state);
+    byCall.push(ended.attempts);
+  }
+  const { failure } = ended;
+  const expected = {
+    requests: state.seen,
+    ...(calls === 1 && state.seen !== ended.attempts && { attempts: ended.attempts }),
+    ...(calls > 1 && { requestsByCall: byCall }),
+    ...(failure === undefined ? { value: true as const } : errorOf(ended, failure)),
+    ...boundsOf(state.waits, row.jitter === true),
+  };
+  return { operation, expected, codeSource: failure?.details.codeSource };
+}
+
+function errorOf({ ran, notRetried }: Ended, { details }: Failure): Omit<Expected, "requests"> {
+  const { executed, executedBecause } = ran ?? nothingSent;
+  return {
+    code: details.code,
+    executed,
+    executedBecause,
+    inferred: details.inferred ?? true,
+    notRetried: details.notRetried ?? notRetried ?? "refused",
+    ...(details.retryAfterMs !== undefined && { retryAfterMs: details.retryAfterMs }),
+  };
+}
+
+function playCall(state: Play): Ended {
+  const { row } = state;
+  let ran = nothingSent;
+  let fresh = row.client?.apiKey === "function";
+  for (let retries = 0; ; retries++) {
+    const step = stepOf(row, state.made);
+    const failure = failureOf(row, step);
+    if (failure?.details.requested === false) return { attempts: retries, failure, ran };
+    state.made += 1;
+    if (isSeen(step)) state.seen += 1;
+    if (failure === undefined) {
+      state.budgetLeft = Math.min(budget.full, state.budgetLeft + budget.successGain);
+      return { attempts: retries + 1 };
+    }
+    ran = worse(ran, ranIn(failure.details));
+    const { first, wait } = decideBoth(inputOf(state, failure, { retries, fresh }));
+    if (first.notRetried !== undefined) {
+      return { attempts: retries + 1, failure, ran, notRetried: first.notRetried };
+    }
+    if (failure.details.httpStatus === 401) fresh = false;
+    state.budgetLeft -= budget.retryCost;
+    if (isSeen(step)) state.waits.push(withStall(wait, row, isStalling(step)));
+  }
+}
+
+// A server that does not answer measures from the request on.
+function withStall({ least, most }: Wait, { client }: RetryRow, stalls: boolean): Wait {
+  return { least: stalls ? 0 : least, most: most + (stalls ? (client?.attemptTimeoutMs ?? 0) : 0) };
+}
+
+function inputOf(
+  { row, operation, budgetLeft }: Play,
+  { details }: Failure,
+  { retries, fresh }: { retries: number; fresh: boolean },
+) {
+  const { repeatable, maxRetries = defaultMaxRetries, timeoutMs = 30_000 } = row.client ?? {};
+  return {
+    operation,
+    repeatable,
+    events: details.events,
+    code: details.code,
+    retries,
+    maxRetries,
+    retryAfterMs: details.retryAfterMs,
+    timeLeftMs: timeoutMs,
+    budget: budgetLeft,
+    replayable: true,
+    freshKey: fresh,
+  };
+}

@@ -1,0 +1,96 @@
+// What the client makes of each step of a row: the failure, as the code under src/call says it.
+import { readAnswer } from "../../../src/call/answer.js";
+import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
+import {
+  type Exchange,
+  type FailureReason,
+  type Phase,
+  TransportFailure,
+} from "../../../src/transport/transport.js";
+import type { RetryRow, RowAnswer, Step } from "./rows.js";
+
+/** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */
+export interface Fault {
+  readonly phase: Phase;
+  readonly reason?: FailureReason;
+  readonly code?: string;
+  readonly status?: number;
+  readonly seen: boolean;
+}
+
+/** Every fault of the network that rows name. */
+export const faults: Readonly<Record<string, Fault>> = {
+  refused: { phase: "connect", code: "ECONNREFUSED", seen: false },
+  "name-not-found": { phase: "connect", code: "ENOTFOUND", seen: false },
+  "name-server-busy": { phase: "connect", code: "EAI_AGAIN", seen: false },
+  "connect-stalls": { phase: "connect", reason: "connect-timeout", seen: false },
+  "tls-untrusted": { phase: "connect", code: "DEPTH_ZERO_SELF_SIGNED_CERT", seen: false },
+  "tls-not-spoken": { phase: "connect", code: "EPROTO", seen: false },
+  "tls-closed": { phase: "connect", code: "ECONNRESET", seen: false },
+  "tls-certificate-wanted": {
+    phase: "connect",
+    code: "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+    seen: false,
+  },
+  "tunnel-failed": { phase: "connect", reason: "proxy", status: 503, seen: false },
+  "tunnel-refused": { phase: "connect", reason: "proxy", status: 403, seen: false },
+  "tunnel-credentials": { phase: "connect", reason: "proxy", status: 407, seen: false },
+  "reset-before-headers": { phase: "headers", code: "ECONNRESET", seen: true },
+  "close-before-headers": { phase: "headers", code: "ECONNRESET", seen: true },
+  silence: { phase: "headers", reason: "attempt-timeout", seen: true },
+  "body-truncated": { phase: "body", seen: true },
+  "body-chunk-cut": { phase: "body", seen: true },
+  "body-reset": { phase: "body", seen: true },
+  "body-bad-gzip": { phase: "body", seen: true },
+  "body-stalls": { phase: "body", reason: "attempt-timeout", seen: true },
+  "body-endless": { phase: "body", reason: "too-large", seen: true },
+};
+
+/** Whether a server sees the requests of a step. */
+export function isSeen(step: Step): boolean {
+  return !("network" in step) || faultOf(step.network).seen;
+}
+
+/** Whether a step leaves the client waiting for the end of its attempt. */
+export function isStalling(step: Step): boolean {
+  return "network" in step && faultOf(step.network).reason === "attempt-timeout";
+}
+
+/** The failure of a step; undefined where it is a success. */
+export function failureOf(row: RetryRow, step: Step): Failure | undefined {
+  if ("success" in step) return undefined;
+  return "answer" in step ? failureOfAnswer(row, step.answer) : failureOfFault(row, faultOf(step.network));
+}
+
+function faultOf(network: string): Fault {
+  const fault = faults[network];
+  if (fault === undefined) throw new Error(`${network} is a fault of the network that is not known here.`);
+  return fault;
+}
+
+function failureOfAnswer({ event }: RetryRow, answer: RowAnswer): Failure {
+  const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = answer;
+  const read = readAnswer({ status, headers, text, bytes: new Uint8Array() }, [], () => ({}));
+  if (read instanceof Failure) return read;
+  throw new Error(`${event} is no failure.`);
+}
+
+function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
+  const status = fault.phase === "body" ? 200 : fault.status;
+  const exchange = { phase: fault.phase, status } as Exchange;
+  if (client?.abort) {
+    return endedFailure("aborted", 0, client.abort === "before" ? undefined : exchange, undefined);
+  }
+  const { timeoutMs, attemptTimeoutMs } = client ?? {};
+  if (timeoutMs !== undefined && timeoutMs === attemptTimeoutMs) {
+    return endedFailure("deadline", timeoutMs, exchange, undefined);
+  }
+  return networkFailure(transportFailure(fault), []);
+}
+
+/** What the transport throws for a fault. */
+export function transportFailure({ phase, reason = "network", code, status }: Fault): TransportFailure {
+  const cause = code ? Object.assign(new Error(code), { code }) : undefined;
+  const began = phase === "body" ? 200 : status;
+  return new TransportFailure("The network failed.", { phase, reason, status: began, cause });
+}

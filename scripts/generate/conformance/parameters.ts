@@ -1,0 +1,157 @@
+// parameters.json: every figure of the rules, read from the code that decides by them.
+import {
+  backoff,
+  budget,
+  columns,
+  deadlines,
+  defaultConnectTimeoutMs,
+  defaultMaxRetries,
+  eventOfCode,
+  events,
+  maxResponseBytes,
+  slowestUploadBytesPerSecond,
+  statusRows,
+} from "../../../src/call/decisions.js";
+import { networkFailure } from "../../../src/call/failure.js";
+import { codeOfHttpStatus, rowOfStatus } from "../../../src/call/httpStatus.js";
+import type { PreparedRequest } from "../../../src/call/request.js";
+import { decideRetry } from "../../../src/call/retry.js";
+import type { CallSettings } from "../../../src/call/settings.js";
+import { timesOf } from "../../../src/call/times.js";
+import type { StatusCode } from "../../../src/errors/codes.js";
+import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
+import { httpStatuses, type OperationId, operations } from "../../../src/generated/contract.js";
+import { maxErrorBytes } from "../../../src/transport/transport.js";
+import { codeOrder, messageOrder } from "./errorReading.js";
+import { faults, transportFailure } from "./failures.js";
+import { slackMs } from "./waits.js";
+
+/** What stands in parameters.json below its revision. */
+export function parameters(): Record<string, unknown> {
+  return {
+    maxRetries: defaultMaxRetries,
+    backoff: backoffRule(),
+    retryAfter: {
+      longestMs: backoff.longestRetryAfterMs,
+      headers: { "retry-after-ms": "milliseconds", "retry-after": "seconds, or an HTTP date" },
+      body: "retryDelay of google.rpc.RetryInfo, in error.details or details",
+      several: "the longest",
+    },
+    budget: {
+      retries: budget.full / budget.retryCost,
+      retryCost: 1,
+      successGain: budget.successGain / budget.retryCost,
+    },
+    deadlines: deadlineRule(),
+    answers: { maxBytes: maxResponseBytes, maxErrorBytes },
+    errorBody: { codeFields: codeOrder(), messageFields: messageOrder() },
+    codes: codeTable(),
+    statuses: statusTable(),
+    events: eventTable(),
+    network: networkTable(),
+    disagreement: { code: "body", retries: "fewest", executed: "worst" },
+    executed: { order: ["no", "unknown", "yes"], ofSeveralAttempts: "the last of the order" },
+    measured: { slackMs },
+  };
+}
+
+// The same code that waits says by how much a wait grows, and what chance does.
+function backoffRule(): Record<string, unknown> {
+  const wait = (retries: number, random: number): number => {
+    const { waitMs } = decideRetry({
+      operation: "rerankDocuments",
+      repeatable: undefined,
+      events: ["unavailable"],
+      code: "UNAVAILABLE",
+      retries,
+      maxRetries: 9,
+      retryAfterMs: undefined,
+      timeLeftMs: Number.MAX_SAFE_INTEGER,
+      budget: budget.full,
+      replayable: true,
+      freshKey: false,
+      random,
+    });
+    return waitMs ?? 0;
+  };
+  const { baseMs, exhaustedBaseMs, capMs } = backoff;
+  const full = wait(0, 0) === 0 && wait(0, 1) === baseMs;
+  if (!full) throw new Error("The jitter is no longer full: say in README.md what it is.");
+  return { baseMs, exhaustedBaseMs, factor: wait(1, 1) / wait(0, 1), capMs, jitter: "full" };
+}
+
+function deadlineRule(): Record<string, unknown> {
+  return {
+    timeoutMs: Object.fromEntries(
+      Object.entries(deadlines).map(([name, { timeoutMs }]) => [name, timeoutMs]),
+    ),
+    uploadBytesPerSecond: slowestUploadBytesPerSecond,
+    attemptShare: {
+      repeatable: attemptShare("rerankDocuments"),
+      else: attemptShare("resumeReinforcementFineTuningJob"),
+    },
+    connectTimeoutMs: defaultConnectTimeoutMs,
+  };
+}
+
+// The part of the whole time that one attempt may take.
+function attemptShare(operation: OperationId): number {
+  const settings = { maxRetries: defaultMaxRetries, timeoutMs: 1000 } as CallSettings;
+  return timesOf(operation, {} as PreparedRequest, settings).attemptTimeoutMs / 1000;
+}
+
+function codeTable(): Record<string, unknown> {
+  const numbers = Array.from({ length: 16 }, (_, index) => index + 1);
+  const entries = Object.entries(eventOfCode).map(([code, event]) => [
+    code,
+    {
+      httpStatus: httpStatuses[code as StatusCode],
+      grpcNumber: numbers.find((number) => codeOfGrpcNumber(number) === code),
+      event,
+    },
+  ]);
+  return Object.fromEntries(entries);
+}
+
+// Each HTTP status that an answer may have, by what it stands for where the body names no code.
+function statusTable(): readonly unknown[] {
+  const all = Array.from({ length: 499 }, (_, index) => index + 101).filter(
+    (status) => status < 200 || status > 299,
+  );
+  const rows = statusRows.map((row) => {
+    const statuses = all.filter((status) => rowOfStatus(status) === row);
+    const stated = statuses.filter((status) => !codeOfHttpStatus(status).inferred);
+    return { code: row.code, event: row.event, statuses: ranges(statuses), notInferred: stated };
+  });
+  return rows;
+}
+
+// 520, 521, 522 -> "520-522".
+function ranges(statuses: readonly number[]): readonly string[] {
+  const found: [number, number][] = [];
+  for (const status of statuses) {
+    const last = found.at(-1);
+    if (last?.[1] === status - 1) last[1] = status;
+    else found.push([status, status]);
+  }
+  return found.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
+}
+
+function eventTable(): Record<string, unknown> {
+  const entries = Object.entries(events).map(([event, { retries, executed }]) => {
+    const names = Object.keys(operations) as OperationId[];
+    return [
+      event,
+      { retries: Object.fromEntries(names.map((name) => [name, retries[columns[name]]])), executed },
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+function networkTable(): Record<string, unknown> {
+  const entries = Object.entries(faults).map(([name, fault]) => {
+    const { events: happened, code, executed } = networkFailure(transportFailure(fault), []).details;
+    return [name, { event: happened[0], code, executed }];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,101 @@
+import { writeFile } from "node:fs/promises";
+import { badgeOf } from "../conformance/badge.js";
+import { type Cell, cellsOf } from "../conformance/cells.js";
+import { readData } from "../conformance/data.js";
+import { countsOf, linesOf, reportOf } from "../conformance/report.js";
+import { type RunResult, run as serve } from "../conformance/run.js";
+import { type Context, reasonOf, UsageError } from "./context.js";
+import { listenError } from "./listenError.js";
+import { jsonLine, jsonLines, oneLine } from "./safeText.js";
+import type { Terminal } from "./terminal.js";
+
+interface Options {
+  readonly port?: number;
+  readonly only?: readonly string[];
+  readonly list?: boolean;
+  readonly badge?: string;
+  /** In seconds. */
+  readonly timeout?: number;
+}
+
+const defaultPort = 4020;
+const defaultTimeout = 120;
+const longestTimeout = 86_400;
+
+/** `tunerank conformance`: serves the conformance data to a client under test, and says what differs. */
+export async function run({ options, terminal, signal }: Context<Options>): Promise<void> {
+  const { port = defaultPort, timeout = defaultTimeout, only, badge } = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new UsageError("--port must be 0 to 65535.");
+  if (!(timeout > 0 && timeout <= longestTimeout))
+    throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
+  const data = await readData();
+  const cells = chosen(cellsOf(data), only);
+  if (options.list) {
+    list(cells, terminal);
+    return;
+  }
+  const ended = await serve({
+    cells,
+    port,
+    timeoutMs: timeout * 1000,
+    signal,
+    onListening: (url) => announce(url, cells.length, terminal),
+    onResult: ({ id, differences }) => {
+      if (!terminal.json && !terminal.quiet && differences.length > 0)
+        terminal.note(oneLine(`differs: ${id}`));
+    },
+    onRefusal: (why) =>
+      terminal.note(
+        terminal.json ? jsonLine({ refused: why }) : oneLine(`Refused a request of the client: ${why}`),
+      ),
+  }).catch((error: Error) => {
+    throw listenError(error, port);
+  });
+  const counts = countsOf(ended.results);
+  if (terminal.json) terminal.print(jsonLines(reportOf(ended.results, data.revision, ended.cut)));
+  else for (const line of linesOf(ended.results, data.revision)) terminal.print(withIndent(line));
+  if (badge !== undefined) await writeBadge(badge, badgeOf(counts, data.revision));
+  conclude(ended);
+}
+
+function withIndent(line: string): string {
+  return `${/^ */.exec(line)?.[0]}${oneLine(line)}`;
+}
+
+function chosen(cells: readonly Cell[], only: readonly string[] | undefined): readonly Cell[] {
+  if (only === undefined) return cells;
+  const found = cells.filter(({ id }) => only.some((part) => id.includes(part)));
+  if (found.length === 0) throw new UsageError("--only fits no row: --list prints their names.");
+  return found;
+}
+
+function list(cells: readonly Cell[], terminal: Terminal): void {
+  if (terminal.json) {
+    terminal.print(jsonLines(cells.map(({ id, description, needs }) => ({ id, description, needs }))));
+    return;
+  }
+  for (const { id, description, needs } of cells) {
+    terminal.print(oneLine(`${id}  ${description}${needs.length > 0 ? ` Needs ${needs.join(", ")}.` : ""}`));
+  }
+}
+
+function announce(url: string, count: number, terminal: Terminal): void {
+  if (terminal.json) terminal.note(jsonLine({ url, rows: count }));
+  else
+    terminal.note(`Serves ${count} rows on ${url}: a client asks with GET /next and posts to POST /outcome.`);
+}
+
+async function writeBadge(file: string, svg: string): Promise<void> {
+  await writeFile(file, svg).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`The badge cannot be written: ${reasonOf(error)}.`);
+  });
+}
+
+// The exit code is 0 only where rows passed, and all that were not skipped did.
+function conclude({ results, cut }: RunResult): void {
+  if (cut !== undefined) throw new Error(cut);
+  const { passed, failed } = countsOf(results);
+  if (failed > 0) throw new Error(`${failed} of ${results.length} rows differ.`);
+  if (passed === 0) throw new Error("Every row was skipped: nothing is certified.");
+}

@@ -1,0 +1,15 @@
+import { memberOf } from "../errors/memberOf.js";
+import { isStatusError } from "../index.js";
+import { UsageError } from "./context.js";
+
+/** Why a port cannot be listened on, as a fault of the command line; the error itself where it is none. */
+export function listenError(error: Error, port: number): Error {
+  const code = memberOf(isStatusError(error) ? error.cause : error, "code");
+  if (code === "EADDRINUSE") {
+    return new UsageError(
+      `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
+    );
+  }
+  if (typeof code !== "string") return error;
+  return new UsageError(`The host and port cannot be listened on: ${code}.`);
+}

@@ -1,0 +1,121 @@
+// A cell is one row for one operation: what a client is asked to do, what it meets, and what must come of it.
+import type { OperationId } from "../generated/contract.js";
+import type {
+  ConformanceData,
+  ErrorRow,
+  OperationData,
+  RetryRow,
+  RowAnswer,
+  RowClient,
+  RowExpected,
+  RowStep,
+} from "./data.js";
+
+/** An answer, ready to be sent. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** In a text, `{apiKey}` stands for the key of the request. */
+  readonly body: string | Uint8Array;
+}
+
+/** What one request meets. */
+export type Step = { readonly answer: Answer } | { readonly network: string };
+
+/** What must come of a cell. */
+export interface Expected extends RowExpected {
+  readonly codeSource?: string;
+  /** What the message holds; null where the client writes one that names the HTTP status. */
+  readonly message?: string | null;
+}
+
+/** One row for one operation. */
+export interface Cell {
+  readonly id: string;
+  readonly description: string;
+  readonly operation: OperationId;
+  readonly asked: OperationData;
+  /** The last meets all requests that follow. */
+  readonly steps: readonly Step[];
+  readonly client: RowClient;
+  readonly needs: readonly string[];
+  readonly expected: Expected;
+}
+
+/** Every cell, in the order of the data. */
+export function cellsOf(data: ConformanceData): readonly Cell[] {
+  const names = Object.keys(data.operations) as OperationId[];
+  return [
+    ...data.retries.flatMap((row) => names.map((operation) => retryCell(row, operation, data))),
+    ...unique(data.errors.map((row) => errorCell(row, data))),
+  ];
+}
+
+function retryCell(row: RetryRow, operation: OperationId, data: ConformanceData): Cell {
+  const { event, description, server, client = {}, needs = [], codeSource, message } = row;
+  const asked = data.operations[operation];
+  const steps = "sequence" in server ? server.sequence : [server];
+  const expected = row.operations[operation];
+  return {
+    id: `retries/${event}/${operation}`,
+    description,
+    operation,
+    asked,
+    steps: steps.map((step) => stepOf(step, asked)),
+    client,
+    needs: operation === "uploadDatasetFile" ? [...needs, "upload"] : needs,
+    expected: expected.value
+      ? expected
+      : { ...expected, ...(codeSource && { codeSource }), ...(message !== undefined && { message }) },
+  };
+}
+
+function stepOf(step: RowStep, { answer }: OperationData): Step {
+  if ("success" in step) return { answer: answerOf({ status: 200, body: answer }) };
+  return "answer" in step ? { answer: answerOf(step.answer) } : step;
+}
+
+function answerOf({ status, headers, body, text }: RowAnswer): Answer {
+  return {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+    body: text ?? (body === undefined ? "" : JSON.stringify(body)),
+  };
+}
+
+// HTTP libraries hide these from their caller, or repeat by themselves.
+const hiddenStatuses: ReadonlySet<number> = new Set([407, 421]);
+
+// One request of an operation that is not sent twice anyway.
+function errorCell(row: ErrorRow, data: ConformanceData): Cell {
+  const { name, status, headers, body = "", bodyBase64, code, inferred, codeSource, message } = row;
+  const operation = "resumeReinforcementFineTuningJob";
+  return {
+    id: `errors/${slugOf(name)}`,
+    description: name,
+    operation,
+    asked: data.operations[operation],
+    steps: [{ answer: { status, headers, body: bodyBase64 ? Buffer.from(bodyBase64, "base64") : body } }],
+    client: { maxRetries: 0 },
+    needs: hiddenStatuses.has(status) ? [`status-${status}`] : [],
+    expected: { requests: 1, code, inferred, codeSource, message },
+  };
+}
+
+// Two names may differ in nothing but their case.
+function unique(cells: readonly Cell[]): readonly Cell[] {
+  const counts = new Map<string, number>();
+  return cells.map((cell) => {
+    const count = (counts.get(cell.id) ?? 0) + 1;
+    counts.set(cell.id, count);
+    return count === 1 ? cell : { ...cell, id: `${cell.id}-${count}` };
+  });
+}
+
+function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/'s\b/g, "s")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+}

@@ -1,0 +1,93 @@
+// What a client under test talks to: GET /next and POST /outcome, on this machine alone.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { BadOutcome } from "./outcome.js";
+import type { RowResult, Session } from "./session.js";
+
+/** What a run is told of. */
+export interface Listener {
+  /** After each request of the client. */
+  heard(): void;
+  /** With each row that is over. */
+  ended(result: RowResult): void;
+  /** With each thing that a client did wrong. */
+  refused(why: string): void;
+}
+
+/** The server of a run. */
+export interface Control {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const mostBytes = 1024 * 1024;
+
+/** Listens on a port of this machine; 0 takes a free one. */
+export async function listen(port: number, session: Session, listener: Listener): Promise<Control> {
+  const server = createServer((request, response) => {
+    request.on("error", () => {});
+    respond(request, session, listener)
+      .catch((error: unknown) => failureOf(error, listener))
+      .then(({ status, body }) => send(response, status, body))
+      .finally(() => listener.heard());
+  });
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => close(server) };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: object;
+}
+
+async function respond(request: IncomingMessage, session: Session, listener: Listener): Promise<Reply> {
+  const { method } = request;
+  const path = request.url?.split("?")[0];
+  if (path === "/next" && method === "GET") {
+    return { status: 200, body: (await session.next()) ?? { done: true } };
+  }
+  if (path === "/outcome" && method === "POST") {
+    const result = await session.take(await textOf(request));
+    listener.ended(result);
+    const { differences, notes } = result;
+    return { status: 200, body: { result: result.result, differences, notes } };
+  }
+  const known = path === "/next" ? "GET /next" : path === "/outcome" ? "POST /outcome" : undefined;
+  throw Object.assign(
+    new BadOutcome(`There is ${known ?? "GET /next and POST /outcome"}, not ${method} ${path}.`),
+    {
+      status: known ? 405 : 404,
+    },
+  );
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request) {
+    length += part.length;
+    if (length > mostBytes) throw new BadOutcome(`An outcome has at most ${mostBytes} bytes.`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+function failureOf(error: unknown, listener: Listener): Reply {
+  const message = error instanceof Error ? error.message : "The runner failed.";
+  listener.refused(message);
+  if (!(error instanceof BadOutcome)) return { status: 500, body: { error: message } };
+  return { status: (error as { status?: number }).status ?? 400, body: { error: message } };
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}

@@ -1,0 +1,105 @@
+// The conformance data as the package ships it.
+import { readFile } from "node:fs/promises";
+import type { OperationId } from "../generated/contract.js";
+
+/** An answer as retries.json writes it. */
+export interface RowAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly text?: string;
+}
+
+/** What one request meets. */
+export type RowStep =
+  | { readonly answer: RowAnswer }
+  | { readonly network: string }
+  | { readonly success: true };
+
+/** What must come of a call. */
+export interface RowExpected {
+  readonly requests: number;
+  readonly attempts?: number;
+  readonly requestsByCall?: readonly number[];
+  readonly value?: true;
+  readonly code?: string;
+  readonly executed?: string;
+  readonly executedBecause?: string;
+  readonly inferred?: boolean;
+  readonly notRetried?: string;
+  readonly retryAfterMs?: number;
+  readonly minWaitMs?: number;
+  readonly maxWaitMs?: number;
+  readonly minTotalWaitMs?: number;
+  readonly minSpreadMs?: number;
+}
+
+/** Options of the client or the call that are not the default. */
+export interface RowClient {
+  readonly maxRetries?: number;
+  readonly repeatable?: boolean;
+  readonly apiKey?: "function";
+  readonly timeoutMs?: number;
+  readonly attemptTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  readonly abort?: "before" | "received" | "answering";
+  readonly calls?: number;
+}
+
+/** A row of retries.json. */
+export interface RetryRow {
+  readonly event: string;
+  readonly description: string;
+  readonly server: RowStep | { readonly sequence: readonly RowStep[] };
+  readonly client?: RowClient;
+  readonly needs?: readonly string[];
+  readonly codeSource?: string;
+  readonly message?: string;
+  readonly operations: Readonly<Record<OperationId, RowExpected>>;
+}
+
+/** A row of errors.json. */
+export interface ErrorRow {
+  readonly name: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly bodyBase64?: string;
+  readonly code: string;
+  readonly inferred: boolean;
+  readonly codeSource: string;
+  readonly message: string | null;
+}
+
+/** An operation of operations.json. */
+export interface OperationData {
+  readonly method: string;
+  readonly path: string;
+  readonly contentType: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+/** All of it. */
+export interface ConformanceData {
+  readonly revision: string;
+  readonly retries: readonly RetryRow[];
+  readonly errors: readonly ErrorRow[];
+  readonly operations: Readonly<Record<OperationId, OperationData>>;
+}
+
+/** Reads the data of this package. */
+export async function readData(): Promise<ConformanceData> {
+  const [retries, errors, { operations }] = await Promise.all([
+    read<{ "x-contract-revision": string; rows: readonly RetryRow[] }>("retries"),
+    read<{ rows: readonly ErrorRow[] }>("errors"),
+    read<{ operations: ConformanceData["operations"] }>("operations"),
+  ]);
+  return { revision: retries["x-contract-revision"], retries: retries.rows, errors: errors.rows, operations };
+}
+
+async function read<T>(name: string): Promise<T> {
+  // At the same place below src/conformance and below dist/cli.
+  const file = new URL(`../../contract/conformance/${name}.json`, import.meta.url);
+  return JSON.parse(await readFile(file, "utf8")) as T;
+}

@@ -1,0 +1,91 @@
+// What a client posts of a row.
+
+/** What a client saw of a call. */
+export interface Outcome {
+  readonly id: string;
+  /** Whether `value` was posted, be it null. */
+  readonly hasValue: boolean;
+  readonly value?: unknown;
+  /** The name of what the client lacks: the row is skipped. */
+  readonly skipped?: string;
+  readonly code?: string;
+  readonly executed?: string;
+  readonly attempts?: number;
+  readonly retryAfterMs?: number | null;
+  readonly message?: string;
+  readonly text?: string;
+  readonly inferred?: boolean;
+  readonly codeSource?: string;
+  readonly executedBecause?: string;
+  readonly notRetried?: string;
+}
+
+/** An outcome that cannot be used; its message says why. */
+export class BadOutcome extends Error {}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+const oneOf =
+  (...names: readonly string[]) =>
+  (value: unknown): boolean =>
+    names.includes(value as string);
+
+const members: Readonly<Record<string, readonly [is: (value: unknown) => boolean, words: string]>> = {
+  id: [isText, "the id of a row"],
+  value: [() => true, "anything"],
+  skipped: [isText, "the name of what the client lacks"],
+  code: [isText, "the code's name"],
+  executed: [oneOf("no", "unknown", "yes"), "no, unknown or yes"],
+  attempts: [isCount, "a whole number from 0"],
+  retryAfterMs: [
+    (value) => value === null || (typeof value === "number" && value >= 0),
+    "milliseconds, or null",
+  ],
+  message: [isText, "a text"],
+  text: [isText, "a text"],
+  inferred: [(value) => typeof value === "boolean", "true or false"],
+  codeSource: [oneOf("body", "status", "transport", "client"), "body, status, transport or client"],
+  executedBecause: [isText, "a text"],
+  notRetried: [isText, "a text"],
+};
+
+/** Reads what was posted. @throws BadOutcome */
+export function readOutcome(text: string): Outcome {
+  const posted = parsed(text);
+  for (const [name, value] of Object.entries(posted)) {
+    if (!Object.hasOwn(members, name)) {
+      throw new BadOutcome(
+        `There is no member ${JSON.stringify(name)}; there are ${Object.keys(members).join(", ")}.`,
+      );
+    }
+    const [is, words] = members[name] ?? [];
+    if (!is?.(value)) throw new BadOutcome(`${name} must be ${words}.`);
+  }
+  const has = (name: string): boolean => Object.hasOwn(posted, name);
+  if (!has("id")) throw new BadOutcome("id is missing: it is the id that GET /next gave.");
+  const kinds = ["value", "code", "skipped"].filter(has);
+  if (kinds.length !== 1) {
+    throw new BadOutcome(
+      `An outcome has one of value, code and skipped; this one has ${kinds.join(", ") || "none"}.`,
+    );
+  }
+  if (has("code")) {
+    for (const name of ["executed", "attempts"]) {
+      if (!has(name)) throw new BadOutcome(`${name} is missing: an outcome with a code has it.`);
+    }
+  }
+  return { ...posted, hasValue: has("value") } as unknown as Outcome;
+}
+
+function parsed(text: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new BadOutcome("The body is not JSON.");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new BadOutcome("The body is not a JSON object.");
+  }
+  return value;
+}

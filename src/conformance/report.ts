@@ -1,0 +1,52 @@
+// What is said of a run.
+import type { RowResult } from "./session.js";
+
+/** How many rows came to what. */
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** Counts a run's rows. */
+export function countsOf(results: readonly RowResult[]): Counts {
+  const count = (kind: RowResult["result"]): number => results.filter(({ result }) => result === kind).length;
+  return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
+}
+
+/** The rows that were skipped, by what was lacking. */
+export function skippedByName(results: readonly RowResult[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { skippedFor } of results) {
+    if (skippedFor !== undefined) counts[skippedFor] = (counts[skippedFor] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** The lines for people: each row that differs, what was skipped, and the counts. */
+export function linesOf(results: readonly RowResult[], revision: string): readonly string[] {
+  const { passed, failed, skipped } = countsOf(results);
+  const differing = results.filter(({ result }) => result === "failed");
+  const weaker = results.filter(({ notes }) => notes.length > 0);
+  return [
+    ...differing.flatMap(({ id, differences }) => [id, ...differences.map((text) => `  ${text}`)]),
+    ...Object.entries(skippedByName(results)).map(([name, count]) => `skipped for ${name}: ${rows(count)}`),
+    ...(weaker.length === 0 ? [] : [`passed with a weaker answer than the table's: ${rows(weaker.length)}`]),
+    `${passed} passed, ${failed} failed, ${skipped} skipped, of ${rows(results.length)} (contract revision ${revision})`,
+  ];
+}
+
+function rows(count: number): string {
+  return count === 1 ? "1 row" : `${count} rows`;
+}
+
+/** The same for machines. */
+export function reportOf(results: readonly RowResult[], revision: string, cut: string | undefined): object {
+  return {
+    revision,
+    ...countsOf(results),
+    skippedFor: skippedByName(results),
+    cut: cut ?? null,
+    rows: results,
+  };
+}

@@ -1,0 +1,130 @@
+// A server of its own for one cell: it does what the row says, and keeps what it saw.
+import { once } from "node:events";
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import https from "node:https";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import type { Answer, Cell, Step } from "../cells.js";
+import { type Certificate, createCertificate } from "./certificate.js";
+import { problemsOf } from "./checkRequest.js";
+import { faults } from "./faults.js";
+import { type Address, places } from "./places.js";
+import type { RequestLog } from "./requestLog.js";
+
+/** A cell that is served. */
+export interface Served {
+  readonly address: Address;
+  readonly log: RequestLog;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a cell on a free port of this machine.
+ * @param keys The keys that the client has: the second is for the request after a 401.
+ * @param onRequest Called with each request.
+ * @throws NotOnThisMachine
+ */
+export async function serveCell(cell: Cell, keys: readonly string[], onRequest: () => void): Promise<Served> {
+  const log: RequestLog = [];
+  const network = networkOf(cell);
+  const place = await places[network]?.();
+  if (place) return { ...place, log };
+  const certificate = network.startsWith("tls-") ? createCertificate() : undefined;
+  const listener = listenerOf(cell, keys, (...seen) => {
+    onRequest();
+    return log.push(...seen);
+  });
+  const server = createServer(network, listener, certificate);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+    if (network === "tls-closed") socket.destroy();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const close = async (): Promise<void> => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { address: addressOf(network, (server.address() as AddressInfo).port, certificate), log, close };
+}
+
+// The rows of connections that fail have one step.
+function networkOf({ steps: [step] }: Cell): string {
+  return step && "network" in step ? step.network : "";
+}
+
+function createServer(network: string, listener: RequestListener, certificate?: Certificate): Server {
+  if (network === "tls-untrusted" || network === "tls-certificate-wanted") {
+    return https.createServer(
+      { ...certificate, requestCert: network === "tls-certificate-wanted" },
+      listener,
+    );
+  }
+  const server = http.createServer(listener);
+  const refusal = tunnelStatuses[network];
+  return server.on("connect", (_request, socket: Socket) =>
+    socket.end(`HTTP/1.1 ${refusal ?? 405} No\r\ncontent-length: 0\r\n\r\n`),
+  );
+}
+
+const tunnelStatuses: Readonly<Record<string, number>> = {
+  "tunnel-failed": 503,
+  "tunnel-refused": 403,
+  "tunnel-credentials": 407,
+};
+
+function addressOf(network: string, port: number, certificate?: Certificate): Address {
+  if (network in tunnelStatuses) {
+    return { baseUrl: "https://service.invalid", proxy: `http://127.0.0.1:${port}` };
+  }
+  const scheme = network.startsWith("tls-") ? "https" : "http";
+  const baseUrl = `${scheme}://127.0.0.1:${port}`;
+  return network === "tls-certificate-wanted" && certificate
+    ? { baseUrl, caCertificate: certificate.cert }
+    : { baseUrl };
+}
+
+type Keep = (...seen: RequestLog) => number;
+
+function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestListener {
+  let refusedKey = false;
+  return (request, response) => {
+    const arrivedMs = performance.now();
+    request.on("error", () => {});
+    response.on("error", () => {});
+    const due = refusedKey ? keys.slice(1) : keys;
+    const seen = { arrivedMs, endedMs: undefined as number | undefined, problems: [] as string[] };
+    const index = keep(seen) - 1;
+    const step = cell.steps[Math.min(index, cell.steps.length - 1)] as Step;
+    refusedKey = keys.length > 1 && "answer" in step && step.answer.status === 401;
+    buffer(request).then(
+      (body) => {
+        const { method, url, headers } = request;
+        seen.problems.push(...problemsOf({ method, url, headers, body }, cell, due));
+        const ended = (): void => {
+          seen.endedMs = performance.now();
+        };
+        if ("answer" in step) send(response, step.answer, { key: keyOf(request), ended });
+        else faults[step.network]?.(response, ended);
+      },
+      () => {},
+    );
+  };
+}
+
+function keyOf({ headers }: IncomingMessage): string {
+  return headers.authorization?.replace(/^Bearer /, "") ?? "";
+}
+
+function send(
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+  { key, ended }: { key: string; ended: () => void },
+): void {
+  const filled = (text: string): string => text.replaceAll("{apiKey}", key);
+  const entries = Object.entries(headers).map(([name, value]) => [name, filled(value)] as const);
+  response.writeHead(status, Object.fromEntries(entries));
+  ended();
+  response.end(typeof body === "string" ? filled(body) : body);
+}

@@ -1,0 +1,143 @@
+// The rows of one run: which is next, which are under way, what came of each.
+import { randomBytes } from "node:crypto";
+import type { Cell } from "./cells.js";
+import { compare } from "./compare.js";
+import { BadOutcome, type Outcome, readOutcome } from "./outcome.js";
+import { NotOnThisMachine } from "./serve/places.js";
+import { type Served, serveCell } from "./serve/serveCell.js";
+
+/** What came of one row. */
+export interface RowResult {
+  readonly id: string;
+  readonly result: "passed" | "failed" | "skipped";
+  readonly differences: readonly string[];
+  readonly notes: readonly string[];
+  /** What the client, or this machine, lacks. */
+  readonly skippedFor?: string;
+}
+
+/** One run. */
+export interface Session {
+  readonly results: readonly RowResult[];
+  /** Whether nothing is left to hand out or to hear of. */
+  readonly over: boolean;
+  /** The rows that were handed out and not heard of. */
+  readonly underWay: readonly string[];
+  /** The next row as the client is told of it; undefined where none is left. */
+  next(): Promise<object | undefined>;
+  /** Takes an outcome. @throws BadOutcome */
+  take(text: string): Promise<RowResult>;
+  /** Counts what is under way as failed, and ends every server. */
+  close(why: string): Promise<void>;
+}
+
+interface UnderWay {
+  readonly cell: Cell;
+  readonly keys: readonly string[];
+  readonly served: Served;
+}
+
+/** @param onRequest Called with each request of a row. */
+export function createSession(cells: readonly Cell[], onRequest: () => void): Session {
+  const waiting = [...cells];
+  const ids = new Set(cells.map(({ id }) => id));
+  const running = new Map<string, UnderWay>();
+  const results: RowResult[] = [];
+  let starting = 0;
+  const next = async (): Promise<object | undefined> => {
+    const cell = waiting.shift();
+    if (cell === undefined) return undefined;
+    const keys = keysFor(cell);
+    starting += 1;
+    try {
+      const served = await serveCell(cell, keys, onRequest);
+      running.set(cell.id, { cell, keys, served });
+      return taskOf(cell, keys, served);
+    } catch (error) {
+      if (!(error instanceof NotOnThisMachine)) throw error;
+      results.push(skipped(cell.id, `this machine: ${error.message}`));
+    } finally {
+      starting -= 1;
+    }
+    return await next();
+  };
+  const take = async (text: string): Promise<RowResult> => {
+    const outcome = readOutcome(text);
+    const { id } = outcome;
+    const row = running.get(id);
+    if (row === undefined) throw new BadOutcome(unknown(id, ids.has(id), results));
+    const result = resultOf(row, outcome, text);
+    running.delete(id);
+    results.push(result);
+    await row.served.close();
+    return result;
+  };
+  const close = async (why: string): Promise<void> => {
+    const left = [...running];
+    running.clear();
+    for (const [id] of left) results.push({ id, result: "failed", differences: [why], notes: [] });
+    await Promise.all(left.map(([, { served }]) => served.close()));
+  };
+  return {
+    results,
+    get over() {
+      return waiting.length === 0 && starting === 0 && running.size === 0;
+    },
+    get underWay() {
+      return [...running.keys()];
+    },
+    next,
+    take,
+    close,
+  };
+}
+
+function unknown(id: string, known: boolean, results: readonly RowResult[]): string {
+  if (results.some((result) => result.id === id)) return `The outcome of ${id} was posted already.`;
+  return known ? `${id} was not handed out yet: GET /next does.` : `There is no row ${JSON.stringify(id)}.`;
+}
+
+function skipped(id: string, skippedFor: string): RowResult {
+  return { id, result: "skipped", differences: [], notes: [], skippedFor };
+}
+
+function resultOf({ cell, keys, served }: UnderWay, outcome: Outcome, text: string): RowResult {
+  const { id, needs } = cell;
+  if (outcome.skipped !== undefined) {
+    if (needs.includes(outcome.skipped)) return skipped(id, outcome.skipped);
+    const needed = needs.length === 0 ? "nothing" : needs.join(", ");
+    throw new BadOutcome(
+      `${id} cannot be skipped for ${JSON.stringify(outcome.skipped)}: it needs ${needed}.`,
+    );
+  }
+  const { differences, notes } = compare(cell, served.log, { outcome, text, keys });
+  return { id, result: differences.length === 0 ? "passed" : "failed", differences, notes };
+}
+
+// Nobody's: any client may show them to the runner alone.
+function keysFor({ client }: Cell): readonly string[] {
+  const key = (): string => `conformance-${randomBytes(12).toString("hex")}`;
+  return client.apiKey === "function" ? [key(), key()] : [key()];
+}
+
+// Long enough for a request to arrive, on a loaded machine too.
+const abortAfterMs = 1000;
+
+function taskOf(
+  { id, operation, asked, client, needs }: Cell,
+  keys: readonly string[],
+  served: Served,
+): object {
+  const { apiKey, abort, calls = 1, maxRetries = 2, ...rest } = client;
+  const aborts = abort && { abortAfterMs: abort === "before" ? 0 : abortAfterMs };
+  return {
+    id,
+    operation,
+    ...served.address,
+    ...(apiKey ? { apiKeys: keys } : { apiKey: keys[0] }),
+    arguments: asked.arguments,
+    options: { maxRetries, ...rest, ...aborts },
+    calls,
+    needs,
+  };
+}

@@ -1,0 +1,138 @@
+// Our own client under the runner: asks for rows, makes each call, posts what it saw.
+import https from "node:https";
+import {
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+  isStatusError,
+  type OperationId,
+} from "../../../src/index.js";
+
+/** A row as GET /next gives it. */
+interface Task {
+  readonly id: string;
+  readonly operation: OperationId;
+  readonly baseUrl: string;
+  readonly proxy?: string;
+  readonly caCertificate?: string;
+  readonly apiKey?: string;
+  readonly apiKeys?: readonly string[];
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly options: {
+    readonly maxRetries: number;
+    readonly repeatable?: boolean;
+    readonly timeoutMs?: number;
+    readonly attemptTimeoutMs?: number;
+    readonly connectTimeoutMs?: number;
+    readonly abortAfterMs?: number;
+  };
+  readonly calls: number;
+  readonly needs: readonly string[];
+}
+
+/** How many rows are under way at once. */
+const workers = 24;
+
+/**
+ * Makes the calls of every row that the runner has.
+ * @param lacks What the client cannot do, by the names of `needs`.
+ */
+export async function certifyOwnClient(
+  runner: string,
+  options: ClientOptions = {},
+  lacks: readonly string[] = [],
+): Promise<void> {
+  const work = async (): Promise<void> => {
+    for (;;) {
+      const task = (await (await fetch(`${runner}/next`)).json()) as Task | { done: true };
+      if ("done" in task) return;
+      const skipped = task.needs.find((need) => lacks.includes(need));
+      const outcome = skipped === undefined ? await outcomeOf(task, options) : { skipped };
+      const body = JSON.stringify({ id: task.id, ...outcome });
+      const response = await fetch(`${runner}/outcome`, { method: "POST", body });
+      if (!response.ok) throw new Error(`${task.id}: ${await response.text()}`);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+}
+
+async function outcomeOf(task: Task, options: ClientOptions): Promise<object> {
+  const { calls } = task;
+  const client = clientOf(task, options);
+  try {
+    for (let made = 1; made < calls; made++) await call(client, task).catch(() => {});
+    const { data, attempts } = await call(client, task).withResponse();
+    return { value: data ?? {}, attempts: attempts.length };
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    const { code, executed, executedBecause, retryAfterMs, message, inferred, codeSource, notRetried } =
+      error;
+    const text = `${error.stack} ${JSON.stringify(error)}`;
+    const attempts = error.attempts.length;
+    const said = {
+      code,
+      executed,
+      executedBecause,
+      message,
+      inferred,
+      codeSource,
+      notRetried,
+      attempts,
+      text,
+    };
+    return { ...said, retryAfterMs: retryAfterMs ?? null };
+  } finally {
+    await client.close();
+  }
+}
+
+function clientOf(task: Task, options: ClientOptions): Client {
+  const { baseUrl, proxy, caCertificate, apiKey, apiKeys, options: asked } = task;
+  const { maxRetries, timeoutMs, attemptTimeoutMs, connectTimeoutMs } = asked;
+  let times = 0;
+  return createClient({
+    baseUrl,
+    accountId: "acme",
+    apiKey: apiKeys ? () => apiKeys[Math.min(times++, apiKeys.length - 1)] ?? "" : (apiKey ?? ""),
+    maxRetries,
+    ...(timeoutMs && { timeoutMs }),
+    ...(attemptTimeoutMs && { attemptTimeoutMs }),
+    ...(connectTimeoutMs && { connectTimeoutMs }),
+    ...(proxy && { proxy }),
+    ...(caCertificate && { agent: new https.Agent({ ca: caCertificate }) }),
+    ...options,
+  });
+}
+
+function call(client: Client, { operation, arguments: given, options }: Task) {
+  const { repeatable, abortAfterMs } = options;
+  const own: CallOptions = {
+    ...(repeatable !== undefined && { repeatable }),
+    ...(abortAfterMs !== undefined && { signal: abortedIn(abortAfterMs) }),
+  };
+  const { body, file } = given as {
+    body: { query: string; documents: string[]; replicaCount: number };
+    file: { name: string; content: string };
+  };
+  const id = (name: string) => given[name] as string;
+  switch (operation) {
+    case "resumeReinforcementFineTuningJob":
+      return client.reinforcementFineTuningJobs.resume(id("reinforcement_fine_tuning_job_id"), own);
+    case "rerankDocuments":
+      return client.rerank(body, own);
+    case "scaleDeployment":
+      return client.deployments.scale(id("deployment_id"), body.replicaCount, own);
+    case "uploadDatasetFile": {
+      const content = new TextEncoder().encode(file.content);
+      return client.datasets.upload(id("dataset_id"), content, { name: file.name, ...own });
+    }
+  }
+}
+
+function abortedIn(ms: number): AbortSignal {
+  const controller = new AbortController();
+  if (ms === 0) controller.abort();
+  else setTimeout(() => controller.abort(), ms);
+  return controller.signal;
+}
