@@ -64,7 +64,8 @@ async function publishFiles(): Promise<void> {
   await publishRevisions(site);
   await cp(path.join(root, "contract/conformance"), path.join(site, "conformance"), {
     recursive: true,
-    filter: (source) => !source.endsWith(".md"),
+    filter: (source) =>
+      path.extname(source) === "" ? !/(python|go)$/.test(source) : source.endsWith(".json"),
   });
 }
 

@@ -38,17 +38,19 @@ function isWeaker({ steps, expected }: Cell, { executed }: Outcome): boolean {
   return expected.executed === "no" && executed === "unknown" && steps.some((step) => "network" in step);
 }
 
-// What it does not know to be safe, it does not repeat.
-function weakened(expected: Expected, { attempts = 0, notRetried }: Outcome): Expected {
+// Then it decides as after a lost connection.
+function weakened(expected: Expected, { attempts = 0, notRetried = "" }: Outcome): Expected {
   const { executedBecause: _, ...known } = expected;
-  const most = expected.attempts ?? expected.requests;
   return {
     ...known,
     executed: "unknown",
-    ...(attempts < most && { attempts: Math.max(1, attempts) }),
-    ...(notRetried === "not-safe" && { notRetried }),
+    ...(attempts > 0 && attempts <= mostAttempts && { attempts }),
+    ...(lostConnection.has(notRetried) && { notRetried }),
   };
 }
+
+const mostAttempts = 3;
+const lostConnection: ReadonlySet<string> = new Set(["not-safe", "retries-used-up"]);
 
 function different(name: string, is: unknown, expected: unknown): readonly string[] {
   if (isDeepStrictEqual(is, expected)) return [];

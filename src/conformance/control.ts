@@ -32,6 +32,8 @@ export async function listen(port: number, session: Session, listener: Listener)
       .then(({ status, body }) => send(response, status, body))
       .finally(() => listener.heard());
   });
+  // A client may be busy with a row for long, and then use the connection again.
+  server.keepAliveTimeout = 0;
   await once(server.listen(port, "127.0.0.1"), "listening");
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => close(server) };
 }

@@ -35,7 +35,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
     if (session.over) clock.endIn(lingerMs);
     else clock.heard();
   };
-  const control = await listen(port, session, { heard, ended: onResult, refused: onRefusal });
+  const listener = { heard, ended: onResult, refused: onRefusal };
+  const control = await listen(port, session, listener).catch((error: unknown) => {
+    clock.endIn(0);
+    throw error;
+  });
   const abort = (): void => clock.endIn(0);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();

@@ -165,11 +165,11 @@ describe("the installed package on this Node", () => {
       const names = ["openapi.yaml", "openapi-client.yaml", "openapi.json", "openapi-client.json", "openapi-3.0.json", "openapi-client-3.0.json"];
       for (const name of names) console.log(JSON.stringify(read(name)));
       for (const name of ["EXTENSIONS.md", "CONTRACT-CHANGELOG.md"]) console.log(read(name).slice(0, 11));
-      for (const name of ["errors", "errors.schema", "retries", "retries.schema"]) console.log(read("conformance/" + name + ".json").slice(4, 13));
+      for (const name of ["errors", "errors.schema", "operations", "parameters", "retries", "retries.schema"]) console.log(read("conformance/" + name + ".json").slice(4, 13));
       for (const name of ["fern", "speakeasy"]) console.log(read("overlays/" + name + ".yaml").slice(0, 1));`;
     const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: packed.user });
     expect(outcome.stdout + outcome.stderr).toMatch(
-      /^("openapi: 3\.1\.0.*"\n){2}("\{\\n {2}\\"openapi\\": \\"3\.1.*"\n){2}("\{\\n {2}\\"openapi\\": \\"3\.0.*"\n){2}# Extension\n# Changelog\n("\$schema"\n){4}#\n#\n$/,
+      /^("openapi: 3\.1\.0.*"\n){2}("\{\\n {2}\\"openapi\\": \\"3\.1.*"\n){2}("\{\\n {2}\\"openapi\\": \\"3\.0.*"\n){2}# Extension\n# Changelog\n("\$schema"\n){6}#\n#\n$/,
     );
   });
 

@@ -3,7 +3,7 @@ import { budget } from "../../../src/call/decisions.js";
 import { type Decision, decideRetry, type RetryInput } from "../../../src/call/retry.js";
 
 /** What a loaded machine may add to a wait before it counts as too long, in milliseconds. */
-export const slackMs = 2000;
+export const slackMs = 5000;
 
 /** The shortest and the longest wait before a request. */
 export interface Wait {

@@ -1,10 +1,11 @@
 // What goes wrong below HTTP once a request was read.
 import type { ServerResponse } from "node:http";
-import { gzipSync } from "node:zlib";
+import { constants, deflateRawSync } from "node:zlib";
 
 /** Answers a request as a fault does, and says when the connection has ended. */
 export type Fault = (response: ServerResponse, ended: () => void) => void;
 
+const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 const begun = '{"object":';
 // A reset overtakes what was sent before: the beginning of the answer is let through first.
 const letThroughMs = 100;
@@ -47,8 +48,9 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
   "body-endless": (response) => {
     response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
-    // Sent again and again: a gzip body may have many members.
-    const megabyte = gzipSync(Buffer.alloc(1024 * 1024, " "));
+    response.write(gzipHeader);
+    // A block that stands alone, sent again and again: one stream, which every decoder goes on reading.
+    const megabyte = deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush: constants.Z_FULL_FLUSH });
     const more = (error?: Error | null): void => {
       if (!error && !response.destroyed) response.write(megabyte, more);
     };

@@ -1,0 +1,63 @@
+"""Runs client.py against `npx tunerank conformance`: python certify.py http://127.0.0.1:4020"""
+
+import asyncio, ssl, sys
+
+import httpx
+from client import Client, ServiceError
+
+LACKS = {"abort", "status-101"}
+WORKERS = 16
+
+
+def options_of(row):
+    known = {"maxRetries": "max_retries", "timeoutMs": "timeout_ms", "attemptTimeoutMs": "attempt_timeout_ms"}
+    known["connectTimeoutMs"] = "connect_timeout_ms"
+    options = {known[name]: value for name, value in row["options"].items() if name in known}
+    if "caCertificate" in row:
+        options["tls"] = ssl.create_default_context(cadata=row["caCertificate"])
+    return {**options, "proxy": row.get("proxy")}
+
+
+def key_of(row):
+    keys = iter(row.get("apiKeys", []))
+    last = row.get("apiKeys", [""])[-1]
+    return (lambda: next(keys, last)) if "apiKeys" in row else row["apiKey"]
+
+
+async def outcome_of(row):
+    client = Client(row["baseUrl"], key_of(row), **options_of(row))
+    repeatable = row["options"].get("repeatable")
+    outcome = {}
+    for _ in range(row["calls"]):
+        try:
+            value, attempts = await client.call(row["operation"], row["arguments"], repeatable)
+            outcome = {"value": value, "attempts": attempts}
+        except ServiceError as error:
+            outcome = {
+                "code": error.code, "executed": error.executed, "attempts": error.attempts, "message": str(error),
+                "inferred": error.inferred, "codeSource": error.code_source, "notRetried": error.not_retried,
+                "retryAfterMs": error.retry_after_ms, "text": f"{error!r} {vars(error)}",
+            }
+    await client.close()
+    return outcome
+
+
+async def work(runner, http):
+    while True:
+        row = (await http.get(f"{runner}/next")).json()
+        if "done" in row:
+            return
+        lacking = LACKS.intersection(row["needs"])
+        outcome = {"skipped": lacking.pop()} if lacking else await outcome_of(row)
+        answer = await http.post(f"{runner}/outcome", json={"id": row["id"], **outcome})
+        if answer.is_error:
+            raise SystemExit(f"{row['id']}: {answer.text}")
+
+
+async def main(runner):
+    async with httpx.AsyncClient(timeout=60, trust_env=False) as http:
+        await asyncio.gather(*(work(runner, http) for _ in range(WORKERS)))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

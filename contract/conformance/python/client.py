@@ -1,0 +1,200 @@
+"""A client of the service on httpx, written from contract/conformance/README.md; see certify.py for how it is proved."""
+
+import asyncio, email.utils, json, math, random, re, socket, ssl, time
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+
+_data = Path(__file__).resolve().parent.parent
+P, _operations = (json.loads((_data / f"{name}.json").read_text()) for name in ("parameters", "operations"))
+OPERATIONS, ORDER, TLS = _operations["operations"], P["executed"]["order"], httpx.create_ssl_context()
+
+class ServiceError(Exception):
+    attempts, not_retried, retry_after_ms, status = 0, None, None, None
+
+    def __init__(self, code, message, executed, events, code_source, inferred=True, **more):
+        super().__init__(f"[{code}] {message}")
+        self.code, self.executed, self.events = code, executed, events
+        self.code_source, self.inferred = code_source, inferred
+        self.__dict__.update(more)
+
+def _in(value, field):
+    for name in field.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+def _ms(text, unit):
+    number = re.fullmatch(r"\d+(\.\d+)?", (text or "").strip()[:99])
+    return number and math.ceil(round(float(number[0]) * unit, 6))
+
+def _date(text):
+    return (date := email.utils.parsedate_tz(text or "")) and email.utils.mktime_tz(date) * 1000
+
+def _wait_asked(headers, body):
+    details = _in(body, "error.details") or _in(body, "details")
+    items = details if isinstance(details, list) else []
+    delays = [str(_in(item, "retryDelay")) for item in items if str(_in(item, "@type")).endswith("google.rpc.RetryInfo")]
+    asked = [_ms(headers.get("retry-after-ms"), 1), _ms(headers.get("retry-after"), 1000)]
+    asked += [_ms(delay[:-1], 1000) for delay in delays if delay.endswith("s")]
+    until, now = _date(headers.get("retry-after")), _date(headers.get("date"))
+    asked.append(until and max(0, int(until - (now or time.time() * 1000))))
+    return max((ms for ms in asked if ms is not None), default=None)
+
+def _code(body, status):
+    found, code = [_in(body, field) for field in P["errorBody"]["codeFields"]], _in(body, "code")
+    if isinstance(code, str) and re.fullmatch("[a-z_]+", code):
+        found.append("CANCELLED" if code == "canceled" else code.upper())
+    if type(code) is int:
+        found += [name for name, row in P["codes"].items() if (row["grpcNumber"], row["httpStatus"]) == (code, status)]
+    return next((name for name in found if isinstance(name, str) and name in P["codes"]), None)
+
+def _plain(text):
+    if not text.startswith("<"):
+        return " ".join(text[:500].split())
+    words = re.findall(r"(?i)<title[^>]*>([^<]+)<", text) or [re.sub(r"<[^>]*>", " ", text)]
+    return " ".join(words[0].split())[:200]
+
+def _message(body):
+    detail = _in(body, "detail")
+    items = [_in(item, "msg") for item in detail] if isinstance(detail, list) else []
+    found = [_in(body, "error.message"), _in(body, "error"), _in(body, "message"), _in(body, "Message"), detail]
+    found += ["; ".join(item for item in items if isinstance(item, str)), _in(body, "title"), body]
+    return next((value.strip() for value in found if isinstance(value, str) and value.strip()), "")
+
+def _json(text):
+    try:
+        return json.loads(text), True
+    except ValueError:
+        return None, False
+
+def read_error(status, headers, text, key):
+    body, is_json = _json(text)
+    body = body[0] if isinstance(body, list) and len(body) == 1 else body
+    named, asked = None if 300 <= status < 400 else _code(body, status), _wait_asked(headers, body)
+    row = next(r for r in P["statuses"] for s in r["statuses"] if int(s[:3]) <= status <= int(s[-3:]))
+    agree = named and P["codes"][named]["httpStatus"] == status
+    events = ([P["codes"][named]["event"]] if named else []) + ([] if agree else [row["event"]])
+    events = ["exhaustedTimed" if e == "exhausted" and asked is not None else e for e in events]
+    message = "" if status < 400 else _message(body) if is_json else _plain(text)
+    message = message.replace(key, "[redacted]") or f"HTTP {status} without a message."
+    executed = max((P["events"][e]["executed"] for e in events), key=ORDER.index)
+    chosen = ("body", False) if named else ("status", status not in row["notInferred"])
+    return ServiceError(named or row["code"], message, executed, events, *chosen, status=status, retry_after_ms=asked)
+
+def network_error(error, reached):
+    chain = [error]
+    while cause := chain[-1].__cause__ or chain[-1].__context__:
+        chain.append(cause)
+    if isinstance(error, httpx.ProxyError):
+        statuses = {"407": "tunnel-credentials", "5": "tunnel-failed", "": "tunnel-refused"}
+        name = next(name for status, name in statuses.items() if str(error).startswith(status))
+    elif reached == "body":
+        name = "body-truncated"
+    elif any(isinstance(each, ssl.SSLError) and not isinstance(each, ssl.SSLEOFError) for each in chain):
+        name = "tls-untrusted"
+    elif any(isinstance(each, socket.gaierror) and each.errno == socket.EAI_NONAME for each in chain):
+        name = "name-not-found"
+    else:
+        before = "connect-stalls" if isinstance(error, httpx.ConnectTimeout) else "refused"
+        name = before if reached == "connect" else "reset-before-headers"
+    row = P["network"][name]
+    return ServiceError(row["code"], f"The network failed ({name}).", row["executed"], [row["event"]], "transport")
+
+class Client:
+    # The key is a text, or a function that is asked before every attempt.
+    def __init__(self, base_url, api_key, max_retries=P["maxRetries"], timeout_ms=None, attempt_timeout_ms=None,
+                 connect_timeout_ms=P["deadlines"]["connectTimeoutMs"], tls=TLS, proxy=None):
+        self.base_url, self.api_key, self.max_retries = base_url.rstrip("/"), api_key, max_retries
+        self.timeout_ms, self.attempt_timeout_ms, self.budget = timeout_ms, attempt_timeout_ms, P["budget"]["retries"] * 10
+        options = {"verify": tls, "proxy": proxy, "trust_env": False, "timeout": httpx.Timeout(None, connect=connect_timeout_ms / 1000)}
+        # What may not be sent twice never takes a connection that was idle.
+        self.fresh = httpx.AsyncClient(**options, limits=httpx.Limits(max_keepalive_connections=0))
+        self.pooled = httpx.AsyncClient(**options)
+
+    async def close(self):
+        await asyncio.gather(self.pooled.aclose(), self.fresh.aclose())
+
+    async def call(self, operation, arguments, repeatable=None):
+        """The value of a good answer, and how many attempts it took. Raises ServiceError."""
+        safe, d = OPERATIONS[operation]["repeatable"] if repeatable is None else repeatable, P["deadlines"]
+        column = operation if repeatable is None else "rerankDocuments" if safe else "resumeReinforcementFineTuningJob"
+        size = len(arguments["file"]["content"].encode()) if "file" in arguments else 0
+        total = self.timeout_ms or d["timeoutMs"][operation] + size * 1000 / d["uploadBytesPerSecond"]
+        each = self.attempt_timeout_ms or total * d["attemptShare"]["repeatable" if safe and self.max_retries else "else"]
+        ends, retries, worst, renewed, fresh = time.monotonic() + total / 1000, 0, "no", False, not safe
+        while True:
+            left = (ends - time.monotonic()) * 1000
+            try:
+                value = await self._attempt(operation, arguments, (min(each, left), each >= left), fresh)
+                self.budget = min(P["budget"]["retries"] * 10, self.budget + 1)
+                return value, retries + 1
+            except ServiceError as error:
+                worst = max(worst, error.executed, key=ORDER.index)
+                wait = self._decide(error, (column, safe, retries, renewed), (ends - time.monotonic()) * 1000)
+                if wait is None:
+                    error.executed, error.attempts = worst, retries + 1
+                    raise
+                renewed, fresh = renewed or "unauthenticated" in error.events, fresh or error.status == 421
+            self.budget, retries = self.budget - 10, retries + 1
+            await asyncio.sleep(wait / 1000)
+
+    def _decide(self, error, made, left):
+        """How long to wait before another attempt; None where there is none, and error.not_retried says why."""
+        (column, safe, retries, renewed), asked, b = made, error.retry_after_ms or 0, P["backoff"]
+        rows, renewing = [P["events"][e]["retries"] for e in error.events], "unauthenticated" in error.events
+        most = min(row[column] for row in rows)
+        base = b["exhaustedBaseMs"] if error.code == "RESOURCE_EXHAUSTED" else b["baseMs"]
+        wait = max(asked, 0 if renewing else random.random() * min(b["capMs"], base * b["factor"] ** retries))
+        unsafe = not safe and all(row["rerankDocuments"] for row in rows)
+        reasons = [
+            (error.not_retried or "refused" in error.events, error.not_retried or "refused"),
+            (most == 0, "not-safe" if unsafe else "not-transient"),
+            (renewing and (renewed or not callable(self.api_key)), "retries-used-up" if retries else "refused"),
+            ((0 if renewing else retries) >= most or retries >= self.max_retries, "retries-used-up"),
+            (self.budget < 10, "budget"),
+            (asked > P["retryAfter"]["longestMs"], "asked-to-wait-too-long"),
+            (wait >= left, "deadline-too-close"),
+        ]
+        error.not_retried = next((why for holds, why in reasons if holds), None)
+        return None if error.not_retried else wait
+
+    async def _attempt(self, operation, arguments, time_left, fresh):
+        (ms, deadline), seen = time_left, {"reached": "connect"}
+        try:
+            return await asyncio.wait_for(self._send(operation, arguments, fresh, seen), ms / 1000)
+        except asyncio.TimeoutError:
+            event = {"connect": "neverConnected", "sent": "attemptTimeout", "body": "bodyLost"}[seen["reached"]]
+            why = {"not_retried": "deadline-too-close" if deadline else None}
+            raise ServiceError("DEADLINE_EXCEEDED", "Too late.", P["events"][event]["executed"], [event], "client", **why) from None
+        except (httpx.HTTPError, OSError) as error:
+            raise network_error(error, seen["reached"]) from None
+
+    async def _send(self, operation, arguments, fresh, seen):
+        o, key = OPERATIONS[operation], self.api_key() if callable(self.api_key) else self.api_key
+        path = re.sub(r"{(\w+)}", lambda name: quote(arguments[name[1]], safe=""), o["path"])
+        file = arguments.get("file")
+        body = {"files": {"file": (file["name"], file["content"])}} if file else {"json": arguments["body"]}
+
+        async def trace(event, info):
+            if event.endswith("send_request_headers.started") and info["request"].method != b"CONNECT":
+                seen["reached"] = "sent"
+        more = {**body, "extensions": {"trace": trace}, "headers": {"authorization": f"Bearer {key}"}}
+        async with (self.fresh if fresh else self.pooled).stream(o["method"], self.base_url + path, **more) as answer:
+            good, parts, size = answer.is_success, [], 0
+            seen["reached"], caps = "body" if good else "sent", P["answers"]
+            most = caps["maxBytes"][operation] if good else caps["maxErrorBytes"]
+            async for part in answer.aiter_bytes():
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    break
+        if good and size > most:
+            raise ServiceError("RESOURCE_EXHAUSTED", "The answer is too large.", "yes", ["tooLarge"], "client")
+        text = b"".join(parts)[:most].decode("utf-8", "replace").lstrip("\ufeff").strip()
+        if not good:
+            raise read_error(answer.status_code, answer.headers, text, key)
+        if isinstance(value := _json(text)[0], dict):
+            return value
+        event = "html" if text.startswith("<") else "notJson" if answer.status_code == 200 else "otherSuccess"
+        raise ServiceError("INTERNAL", "The answer is no JSON object.", P["events"][event]["executed"], [event], "client")

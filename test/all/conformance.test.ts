@@ -1,0 +1,33 @@
+// Our own client, certified by the command that certifies any other.
+import { expect, test } from "vitest";
+import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
+import { startRunner } from "../support/conformance/runner.js";
+
+// What fetch functions do not hand on, or have no option for.
+const hiddenByFetch = [
+  "proxy",
+  "ca-certificate",
+  "connect-timeout",
+  "status-101",
+  "status-407",
+  "status-421",
+];
+
+test("on Node every row passes that this machine can serve", { timeout: 300_000 }, async () => {
+  const { url, outcome, report } = await startRunner();
+  await certifyOwnClient(url);
+  const { rows, skippedFor } = await report();
+  expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
+  expect(Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"))).toEqual([]);
+  expect((await outcome).exitCode).toBe(0);
+});
+
+test("over fetch every row passes that fetch lets through", { timeout: 300_000 }, async () => {
+  const { url, outcome, report } = await startRunner();
+  await certifyOwnClient(url, { fetch: globalThis.fetch }, hiddenByFetch);
+  const { rows, skippedFor } = await report();
+  expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
+  const lacking = Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"));
+  expect(lacking.sort()).toEqual([...hiddenByFetch].sort());
+  expect((await outcome).exitCode).toBe(0);
+});

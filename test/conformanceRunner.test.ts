@@ -1,0 +1,187 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { tunerank } from "./support/commandLine.js";
+import { certifyOwnClient } from "./support/conformance/certifyOwnClient.js";
+import { next, post, type Runner, startRunner } from "./support/conformance/runner.js";
+import { useTemporaryFile } from "./support/temporaryFile.js";
+
+const file = useTemporaryFile(new Uint8Array());
+const running: Runner[] = [];
+afterEach(async () => {
+  for (const { child, outcome } of running.splice(0)) {
+    child.kill("SIGKILL");
+    await outcome;
+  }
+});
+
+async function runner(...args: string[]): Promise<Runner> {
+  const started = await startRunner(...args);
+  running.push(started);
+  return started;
+}
+
+const success = "retries/success-at-once/scaleDeployment";
+
+test("our own client passes rows of every kind, several at once", async () => {
+  const only = ["success-", "reset-before", "body-truncated", "tls-", "status-401", "key-in", "errors/nginx"];
+  const { url, outcome, report } = await runner(...only.flatMap((each) => ["--only", each]));
+  await certifyOwnClient(url);
+  expect((await outcome).exitCode).toBe(0);
+  const { rows, failed, skipped, passed } = await report();
+  expect(rows.filter(({ result }) => result !== "passed")).toEqual([]);
+  expect([failed, skipped, passed]).toEqual([0, 0, rows.length]);
+});
+
+test("a row has all that a client needs, and its outcome is answered", async () => {
+  const { url, outcome, report } = await runner("--only", success);
+  const row = await next(url);
+  expect(row).toMatchObject({ id: success, operation: "scaleDeployment", calls: 1, needs: [] });
+  expect(row).toMatchObject({
+    options: { maxRetries: 2 },
+    baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+  });
+  expect(await next(url)).toEqual({ done: true });
+  const answer = await fetch(`${row.baseUrl}/v1/accounts/acme/deployments/prod:scale`, {
+    method: "PATCH",
+    headers: { authorization: `Bearer ${row.apiKey}`, "content-type": "application/json" },
+    body: '{"replicaCount":2}',
+  });
+  expect(await post(url, { id: row.id, value: await answer.json(), attempts: 1 })).toEqual([
+    200,
+    { result: "passed", differences: [], notes: [] },
+  ]);
+  expect((await outcome).exitCode).toBe(0);
+  expect(await report()).toMatchObject({ passed: 1, failed: 0, skipped: 0, cut: null });
+});
+
+test("what differs is told row by row, and the exit code is 1", async () => {
+  const { url, outcome } = await runner("--only", "retries/key-in-message/rerank");
+  const row = await next(url);
+  await fetch(`${row.baseUrl}/wrong`, { method: "POST", body: "[]" });
+  const [status, said] = await post(url, {
+    id: row.id,
+    code: "UNKNOWN",
+    executed: "yes",
+    attempts: 2,
+    retryAfterMs: 5,
+    message: `no ${row.apiKey}`,
+    notRetried: "budget",
+  });
+  expect([status, said.result]).toEqual([200, "failed"]);
+  expect(said.differences).toEqual([
+    "request 1: the path is /wrong instead of /inference/v1/rerank",
+    "request 1: Authorization is not the Bearer key that is due",
+    expect.stringMatching(/^request 1: the content type is text\/plain.* instead of application\/json$/),
+    "attempts: 2 instead of 1",
+    'code: "UNKNOWN" instead of "INVALID_ARGUMENT"',
+    'executed: "yes" instead of "no"',
+    "retryAfterMs: 5 instead of none",
+    'notRetried: "budget" instead of "refused"',
+    expect.stringMatching(/^message: .* does not hold "Not valid: "$/),
+    "the key stands in what was posted",
+  ]);
+  const { exitCode, stderr } = await outcome;
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("1 of 1 rows differ.");
+});
+
+test("a bad outcome is refused with a reason, and the row stays open", async () => {
+  const { url, child } = await runner("--only", success);
+  expect(await post(url, { id: success, value: {} })).toEqual([
+    400,
+    { error: `${success} was not handed out yet: GET /next does.` },
+  ]);
+  await next(url);
+  const bad: readonly (readonly [unknown, RegExp])[] = [
+    ["{", /^The body is not JSON\.$/],
+    ["[]", /^The body is not a JSON object\.$/],
+    [{ value: 1 }, /^id is missing/],
+    [{ id: "retries/nothing", value: 1 }, /^There is no row "retries\/nothing"\.$/],
+    [{ id: success }, /has one of value, code and skipped; this one has none/],
+    [{ id: success, value: 1, code: "UNKNOWN" }, /this one has value, code/],
+    [{ id: success, code: "UNKNOWN" }, /^executed is missing/],
+    [
+      { id: success, code: "UNKNOWN", executed: "maybe", attempts: 1 },
+      /^executed must be no, unknown or yes\.$/,
+    ],
+    [{ id: success, code: "UNKNOWN", executed: "no", attempts: -1 }, /^attempts must be a whole number/],
+    [{ id: success, value: 1, retry_after_ms: 1 }, /^There is no member "retry_after_ms"/],
+    [{ id: success, skipped: "upload" }, /cannot be skipped for "upload": it needs nothing\.$/],
+  ];
+  for (const [outcome, reason] of bad) {
+    const [status, said] = await post(url, outcome);
+    expect([status, said.error]).toEqual([400, expect.stringMatching(reason)]);
+  }
+  expect((await fetch(`${url}/elsewhere`)).status).toBe(404);
+  expect((await fetch(`${url}/outcome`)).status).toBe(405);
+  const [, said] = await post(url, { id: success, value: {} });
+  expect(said).toMatchObject({ result: "failed", differences: ["requests: 0 instead of 1"] });
+  expect(child.exitCode).toBe(null);
+  const [status, again] = await post(url, { id: success, value: {} });
+  expect([status, again.error]).toEqual([400, `The outcome of ${success} was posted already.`]);
+});
+
+test("a row that needs what a client lacks is counted as skipped, never as passed", async () => {
+  const { url, outcome, report } = await runner("--only", "status-401-fresh-key/uploadDatasetFile");
+  const row = await next(url);
+  expect(row.needs).toEqual(["key-function", "upload"]);
+  expect(row.apiKeys).toHaveLength(2);
+  await post(url, { id: row.id, skipped: "key-function" });
+  const { exitCode, stderr } = await outcome;
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("Every row was skipped: nothing is certified.");
+  expect(await report()).toMatchObject({ passed: 0, skipped: 1, skippedFor: { "key-function": 1 } });
+});
+
+test("a client that stops answering ends the run, and its row is named", async () => {
+  const { url, outcome, report } = await runner("--only", success, "--timeout", "2");
+  await next(url);
+  const { exitCode, stderr } = await outcome;
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`The client has said nothing for 2 s; no outcome was posted of ${success}.`);
+  expect((await report()).rows).toEqual([
+    { id: success, result: "failed", differences: ["no outcome was posted"], notes: [] },
+  ]);
+});
+
+test("a port in use, an unknown row and wrong numbers are faults of the command line", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as { port: number };
+  const wrong: readonly (readonly [string[], string])[] = [
+    [
+      ["--port", `${port}`],
+      `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
+    ],
+    [["--port", "70000"], "--port must be 0 to 65535."],
+    [["--only", "no-such-row"], "--only fits no row: --list prints their names."],
+    [["--timeout", "0"], "--timeout must be more than 0 and at most 86400 seconds."],
+  ];
+  for (const [args, message] of wrong) {
+    const { exitCode, stderr } = await tunerank(["conformance", ...args]);
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([2, `tunerank: ${message}`]);
+  }
+  taken.close();
+});
+
+test("--list names each row once, with what it needs", async () => {
+  const [lines, json] = await Promise.all([
+    tunerank(["conformance", "--list"]),
+    tunerank(["conformance", "--list", "--json"]),
+  ]);
+  const rows = JSON.parse(json.stdout) as { id: string; needs: string[] }[];
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  expect(lines.stdout.trimEnd().split("\n")).toHaveLength(rows.length);
+  expect(rows.find(({ id }) => id === "retries/status-421/rerankDocuments")?.needs).toEqual(["status-421"]);
+});
+
+test("the badge has the revision and the counts", async () => {
+  const { url, outcome, report } = await runner("--only", success, "--badge", file);
+  await certifyOwnClient(url);
+  await outcome;
+  const svg = await readFile(file, "utf8");
+  expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+  expect(svg).toContain(`conformance ${(await report()).revision}: 1 passed`);
+});

@@ -1,0 +1,47 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { outcomeOf, start } from "../commandLine.js";
+import type { Outcome } from "../project.js";
+
+/** `tunerank conformance` on a free port. */
+export interface Runner {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** What it said, once it has ended. */
+  readonly outcome: Promise<Outcome>;
+  /** What `--json` printed of the run. */
+  report(): Promise<Report>;
+}
+
+/** The report of a run. */
+export interface Report {
+  readonly revision: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly skippedFor: Readonly<Record<string, number>>;
+  readonly cut: string | null;
+  readonly rows: readonly { readonly id: string; readonly result: string; readonly differences: string[] }[];
+}
+
+/** Starts the command. */
+export async function startRunner(...args: readonly string[]): Promise<Runner> {
+  const child = start(["conformance", "--port", "0", "--json", ...args]);
+  const outcome = outcomeOf(child);
+  const [line] = (await once(child.stderr as NonNullable<ChildProcess["stderr"]>, "data")) as [Buffer];
+  const { url } = JSON.parse(`${line}`.split("\n")[0] ?? "") as { url: string };
+  const report = async (): Promise<Report> => JSON.parse((await outcome).stdout) as Report;
+  return { url, child, outcome, report };
+}
+
+/** The next row. */
+export async function next(url: string): Promise<Record<string, unknown>> {
+  return (await (await fetch(`${url}/next`)).json()) as Record<string, unknown>;
+}
+
+/** Posts an outcome, as an object or as it is; the status and the JSON of the answer. */
+export async function post(url: string, outcome: unknown): Promise<[number, Record<string, unknown>]> {
+  const body = typeof outcome === "string" ? outcome : JSON.stringify(outcome);
+  const response = await fetch(`${url}/outcome`, { method: "POST", body });
+  return [response.status, (await response.json()) as Record<string, unknown>];
+}
