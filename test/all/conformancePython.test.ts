@@ -1,0 +1,104 @@
+// The client that was written from contract/conformance/README.md alone passes; broken in one place, it fails there.
+import { expect, test } from "vitest";
+import { certifyPython, findPython, type Variant } from "../support/conformance/pythonClient.js";
+import { startRunner } from "../support/conformance/runner.js";
+
+const python = await findPython();
+
+test.skipIf(!python)(
+  "the Python client passes every row but those of an abort and a 101",
+  { timeout: 600_000 },
+  async () => {
+    const { url, report } = await startRunner();
+    await certifyPython(python ?? "", url);
+    const { rows, skippedFor, passed } = await report();
+    expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
+    const lacking = Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"));
+    expect(lacking.sort()).toEqual(["abort", "status-101"]);
+    expect(passed).toBeGreaterThan(900);
+  },
+);
+
+// Rows of every rule that a variant breaks, and their neighbours.
+const rows = [
+  ...[
+    "success-",
+    "backoff",
+    "budget",
+    "key-in",
+    "status-503/",
+    "status-409/",
+    "aborted-named",
+    "not-found-named",
+  ],
+  ...["status-429-retry-after-ms", "reset-before-headers", "close-before-headers/", "status-401-fresh-key/"],
+].map((part) => `retries/${part}`);
+const only = [...rows, "errors/nginx", "errors/cloudflare", "errors/envoy"].flatMap((part) => [
+  "--only",
+  part,
+]);
+
+const variants: readonly Variant[] = [
+  {
+    name: "ignores Retry-After",
+    from: "wait = max(asked, ",
+    to: "wait = max(0, ",
+    fails: /^retries\/(success-after-(retry-after|times))/,
+  },
+  { name: "never backs off", from: "random.random() *", to: "0 *", fails: /^retries\/backoff\// },
+  {
+    name: "retries resume",
+    from: "column = operation if repeatable is None",
+    to: 'column = operation.replace("resumeReinforcementFineTuningJob", "rerankDocuments") if repeatable is None',
+    fails: /resumeReinforcementFineTuningJob$/,
+  },
+  {
+    name: "retries 409",
+    from: "    agree = named",
+    to: '    row = {**row, "event": "gateway"} if status == 409 else row\n    named = named if status != 409 else None\n    agree = named',
+    fails: /^retries\/(status-409|aborted-named)\//,
+  },
+  {
+    name: "forgets the budget",
+    from: "(self.budget < 10, ",
+    to: "(False, ",
+    fails: /^retries\/budget(-after-successes)?\//,
+  },
+  {
+    name: "calls a lost connection no",
+    from: 'return ServiceError(row["code"], f"The network failed ({name}).", row["executed"]',
+    to: 'return ServiceError(row["code"], f"The network failed ({name}).", "no"',
+    fails: /^retries\/(reset-before-headers|close-before-headers|success-after-(reset|body-truncated))\//,
+  },
+  {
+    name: "throws on a good answer",
+    from: "if isinstance(value := _json(text)[0], dict):",
+    to: "if isinstance(value := _json(text)[0], list):",
+    fails: /^retries\/(success-(?!too-late)|budget-after-successes)/,
+  },
+  {
+    name: "loses the message of HTML errors",
+    from: 'return " ".join(words[0].split())[:200]',
+    to: 'return ""',
+    fails: /^(retries\/key-in-html\/|errors\/(nginx|cloudflare))/,
+  },
+  {
+    name: "leaks the key into its error",
+    from: 'message = message.replace(key, "[redacted]") or',
+    to: "message = message or",
+    fails: /^retries\/key-in-(message|text|html)\//,
+  },
+];
+
+test.skipIf(!python).each(variants)(
+  "a client that $name fails for its own rows",
+  { timeout: 600_000 },
+  async (variant) => {
+    const { url, report, outcome } = await startRunner(...only);
+    await certifyPython(python ?? "", url, variant);
+    const failed = (await report()).rows.filter(({ result }) => result === "failed").map(({ id }) => id);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.filter((id) => !variant.fails.test(id))).toEqual([]);
+    expect((await outcome).exitCode).toBe(1);
+  },
+);
