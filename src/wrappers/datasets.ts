@@ -114,7 +114,7 @@ async function openAndSend(
       describe: undefined,
       read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
     } as const;
-    return await makeCall(settings.client, call, settings);
+    return await makeCall(call, settings);
   } finally {
     await source.close().catch(() => {});
   }

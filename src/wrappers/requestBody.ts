@@ -1,6 +1,9 @@
 import type { EncodedRequest } from "./anyRequest.js";
 import type { Core } from "./request.js";
 
+// Taken now: others may set another.
+const { toString: objectTag } = Object.prototype;
+
 type Content = Pick<EncodedRequest, "body" | "contentType">;
 type Bytes = Uint8Array | Blob | FormData;
 
@@ -14,9 +17,8 @@ export async function contentOf(
     if (contentType === undefined) return { body, contentType };
     throw core.invalid("contentType is given without a body.");
   }
-  // Asked for by name: naming the classes would load all of fetch on Node.
-  const kind = Object.prototype.toString.call(body).slice(8, -1);
-  if (/^(Uint8Array|Blob|File|FormData)$/.test(kind)) return bytesOf(core, body as Bytes, contentType);
+  // By its tag: naming the classes would load all of fetch on Node.
+  if (/^(Uint8Array|Blob|File|FormData)$/.test(tagOf(body))) return bytesOf(core, body as Bytes, contentType);
   return jsonOf(core, body, contentType);
 }
 
@@ -51,7 +53,7 @@ function jsonOf(core: Core, body: unknown, contentType = "application/json"): Co
 
 // A stream, a Map or a URLSearchParams would be sent as an empty object.
 function isJson({ memberOf }: Core, body: unknown): boolean {
-  const kind = Object.prototype.toString.call(body).slice(8, -1);
+  const kind = tagOf(body);
   if (typeof memberOf(body, "toJSON") === "function") return true;
   const isStream = kind === "Object" && Symbol.asyncIterator in (body as object);
   return /^(String|Number|Boolean|Null|Array|Object)$/.test(kind) && !isStream;
@@ -64,4 +66,9 @@ function refuseOthers(name: string, value: unknown): unknown {
   if (isOther) throw new TypeError(`${where} is a ${typeof value}.`);
   if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${where} is ${value}.`);
   return value;
+}
+
+// "Blob" of "[object Blob]".
+function tagOf(value: unknown): string {
+  return objectTag.call(value).slice(8, -1);
 }
