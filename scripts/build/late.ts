@@ -5,7 +5,7 @@ import type { Plugin } from "esbuild";
 
 /**
  * Puts them into the file that imports them, which stays the only one. esbuild would do so too, but have a function
- * around every module that they share. Those below transport/node bring a library along, and stay apart.
+ * around every module that they share.
  */
 export const joined: Plugin = {
   name: "joined",
@@ -21,6 +21,18 @@ export const joined: Plugin = {
     });
   },
 };
+
+/** Leaves one of them out: it is built as a file of its own, below chunks. */
+export function apart(module: string): Plugin {
+  return {
+    name: "apart",
+    setup({ onResolve }) {
+      onResolve({ filter: /^\./ }, ({ path: to }) =>
+        to === module ? { path: `./chunks/${path.basename(to)}`, external: true } : undefined,
+      );
+    },
+  };
+}
 
 /**
  * Has all of them, and the entry, share one file: esbuild would write one for each set of them that shares something.

@@ -1,6 +1,7 @@
+import path from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { browserFile, type Entry, entries, stemOf } from "./entries.js";
-import { joined, sharingOne } from "./late.js";
+import { apart, joined, sharingOne } from "./late.js";
 import { builtinsAsImports, withoutDebug, withoutSourceMaps } from "./nodeModules.js";
 
 type Platform = "node" | "web";
@@ -19,23 +20,21 @@ const shared: BuildOptions = {
 
 /** Writes every entry as an ES module and as CommonJS, and the one file for browsers. */
 export async function writeLibrary(root: string, dist: string): Promise<void> {
-  const options = { ...shared, absWorkingDir: root };
+  const write = (...parts: BuildOptions[]) =>
+    build(Object.assign({ absWorkingDir: root, outdir: dist }, shared, ...parts));
   for (const entry of entries) {
     const platforms: Platform[] = entry.platforms ? ["node", "web"] : ["node"];
     for (const platform of platforms) {
       const input = inputOf(entry, platform);
-      await build({ ...options, ...input, ...esModules(root, platform), outdir: dist });
-      await build({ ...options, ...input, ...commonJs, outdir: `${dist}/cjs` });
+      await write(input, platform === "web" ? severalFiles(root) : oneFile);
+      await write(input, commonJs, { outdir: `${dist}/cjs` });
     }
   }
-  await build({
-    ...options,
-    entryPoints: ["src/index.ts"],
+  await write(oneFile, { entryPoints: { "chunks/proxies": proxies }, plugins });
+  await write(oneFile, {
+    entryPoints: { [path.parse(browserFile).name]: "src/index.ts" },
     conditions: conditionsOf("web"),
-    plugins: [...plugins, joined],
-    format: "esm",
     minify: true,
-    outfile: `${dist}/${browserFile}`,
   });
 }
 
@@ -47,10 +46,19 @@ function inputOf(entry: Entry, platform: Platform): BuildOptions {
   };
 }
 
-// On Node each file read at start costs about a millisecond, so there what is loaded when it is used is part of it.
-function esModules(root: string, platform: Platform): BuildOptions {
-  const late = platform === "web" ? sharingOne(`${root}/src/index.ts`, "createClient") : joined;
-  return { format: "esm", splitting: true, chunkNames: "chunks/[name]", plugins: [...plugins, late] };
+// What brings a library along.
+const proxies = "src/transport/node/proxies.ts";
+
+// On Node each file read at start costs about a millisecond: what is loaded when it is used is part of it.
+const oneFile: BuildOptions = { format: "esm", plugins: [...plugins, joined, apart("./proxies.js")] };
+
+function severalFiles(root: string): BuildOptions {
+  return {
+    format: "esm",
+    splitting: true,
+    chunkNames: "chunks/[name].web",
+    plugins: [...plugins, sharingOne(`${root}/src/index.ts`, "createClient")],
+  };
 }
 
 // Jest's CommonJS has no import(): it becomes a require() at the same place. For Node, esbuild notes the names of the

@@ -7,10 +7,7 @@ type Content = Pick<EncodedRequest, "body" | "contentType">;
 type Bytes = Uint8Array | Blob | FormData;
 
 /** The body that a caller gave, as it is sent. @throws StatusError for what is neither JSON nor bytes. */
-export async function contentOf(
-  body: unknown,
-  contentType: string | undefined,
-): Promise<Content> {
+export async function contentOf(body: unknown, contentType: string | undefined): Promise<Content> {
   if (body === undefined) {
     if (contentType === undefined) return { body, contentType };
     throw invalid("contentType is given without a body.");
