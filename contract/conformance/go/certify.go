@@ -1,0 +1,205 @@
+// go run . http://127.0.0.1:4020: the client under `npx tunerank conformance`.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// P holds parameters.json.
+var P struct {
+	MaxRetries int
+	Backoff    struct{ BaseMs, ExhaustedBaseMs, Factor, CapMs float64 }
+	RetryAfter struct{ LongestMs float64 }
+	Budget     struct{ Retries int }
+	Deadlines  struct {
+		TimeoutMs                              map[string]int
+		UploadBytesPerSecond, ConnectTimeoutMs int
+		AttemptShare                           map[string]float64
+	}
+	Answers struct {
+		MaxBytes      map[string]int
+		MaxErrorBytes int
+	}
+	ErrorBody struct{ CodeFields []string }
+	Codes     map[string]struct {
+		HTTPStatus int
+		GrpcNumber float64
+		Event      string
+	}
+	Statuses Statuses
+	Events   map[string]struct {
+		Retries  map[string]int
+		Executed string
+	}
+	Network  map[string]struct{ Event, Code, Executed string }
+	Executed struct{ Order []string }
+}
+
+// Statuses are the rows of parameters.json.
+type Statuses []StatusRow
+
+// StatusRow is what some statuses stand for.
+type StatusRow struct {
+	Code, Event string
+	Statuses    []string
+	NotInferred []int
+}
+
+// Operations holds operations.json.
+var Operations map[string]struct {
+	Method, Path, ContentType string
+	Repeatable                bool
+}
+
+// Arguments are those of a row.
+type Arguments struct {
+	Path map[string]string
+	Body json.RawMessage
+	File struct{ Name, Content string }
+}
+
+// UnmarshalJSON puts a row's arguments where they belong.
+func (a *Arguments) UnmarshalJSON(text []byte) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	a.Path, a.Body = map[string]string{}, all["body"]
+	json.Unmarshal(all["file"], &a.File)
+	for name, value := range all {
+		var text string
+		if json.Unmarshal(value, &text) == nil {
+			a.Path[name] = text
+		}
+	}
+	return nil
+}
+
+// Of gives the row of a status.
+func (s Statuses) Of(status int) StatusRow {
+	for _, row := range s {
+		for _, part := range row.Statuses {
+			from, _ := strconv.Atoi(part[:3])
+			to, _ := strconv.Atoi(part[len(part)-3:])
+			if from <= status && status <= to {
+				return row
+			}
+		}
+	}
+	panic(fmt.Sprintf("no row has the status %d", status))
+}
+
+// Row is what the runner asks for.
+type Row struct {
+	ID, Operation, BaseURL, Proxy, CaCertificate, APIKey string
+	APIKeys, Needs                                       []string
+	Arguments                                            Arguments
+	Calls                                                int
+	Done                                                 bool
+	Options                                              struct {
+		MaxRetries, TimeoutMs, AttemptTimeoutMs, ConnectTimeoutMs int
+		AbortAfterMs                                              *int
+		Repeatable                                                *bool
+	}
+}
+
+// net/http keeps a 101 from its caller.
+var lacks = []string{"status-101"}
+
+func outcomeOf(row Row) map[string]any {
+	for _, need := range row.Needs {
+		if slices.Contains(lacks, need) {
+			return map[string]any{"skipped": need}
+		}
+	}
+	client := NewClient(row.BaseURL, row.Proxy, row.CaCertificate, row.Options.ConnectTimeoutMs)
+	client.MaxRetries, client.TimeoutMs, client.AttemptTimeoutMs = row.Options.MaxRetries, row.Options.TimeoutMs, row.Options.AttemptTimeoutMs
+	asked := 0
+	client.KeyCanChange, client.Key = len(row.APIKeys) > 0, func() string {
+		if asked++; len(row.APIKeys) == 0 {
+			return row.APIKey
+		}
+		return row.APIKeys[min(asked, len(row.APIKeys))-1]
+	}
+	var outcome map[string]any
+	for range row.Calls {
+		ctx, cancel := context.WithCancel(context.Background())
+		if after := row.Options.AbortAfterMs; after != nil && *after == 0 {
+			cancel()
+		} else if after != nil {
+			time.AfterFunc(time.Duration(*after)*time.Millisecond, cancel)
+		}
+		value, attempts, err := client.Call(ctx, row.Operation, row.Arguments, row.Options.Repeatable)
+		cancel()
+		outcome = map[string]any{"value": value, "attempts": attempts}
+		if err != nil {
+			e := err.(*ServiceError)
+			outcome = map[string]any{"code": e.Code, "executed": e.Executed, "attempts": e.Attempts, "retryAfterMs": e.RetryAfterMs, "message": e.Error(),
+				"inferred": e.Inferred, "codeSource": e.CodeSource, "notRetried": e.NotRetried, "text": fmt.Sprintf("%+v", *e)}
+		}
+	}
+	client.Pooled.CloseIdleConnections()
+	return outcome
+}
+
+func read(name string, into any) {
+	text, err := os.ReadFile("../" + name + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+func work(runner string) error {
+	for {
+		answer, err := http.Get(runner + "/next")
+		if err != nil {
+			return err
+		}
+		var row Row
+		err = json.NewDecoder(answer.Body).Decode(&row)
+		answer.Body.Close()
+		if err != nil || row.Done {
+			return err
+		}
+		outcome := outcomeOf(row)
+		outcome["id"] = row.ID
+		text, _ := json.Marshal(outcome)
+		answer, err = http.Post(runner+"/outcome", "application/json", bytes.NewReader(text))
+		if err != nil || answer.StatusCode != 200 {
+			return errors.Join(err, fmt.Errorf("%s was refused: %s", row.ID, text))
+		}
+		answer.Body.Close()
+	}
+}
+
+func main() {
+	var data struct{ Operations any }
+	data.Operations = &Operations
+	read("parameters", &P)
+	read("operations", &data)
+	var workers sync.WaitGroup
+	for range 16 {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			if err := work(os.Args[1]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}()
+	}
+	workers.Wait()
+}

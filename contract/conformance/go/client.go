@@ -1,0 +1,194 @@
+// A client of the service on net/http, written from contract/conformance/README.md; certify.go proves it.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"math/rand"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ServiceError says why a call failed.
+type ServiceError struct {
+	Code, Message, Executed, CodeSource, NotRetried string
+	Inferred                                        bool
+	RetryAfterMs                                    *float64
+	Attempts, Status                                int
+	Events                                          []string
+}
+
+func (e *ServiceError) Error() string { return "[" + e.Code + "] " + e.Message }
+
+// Client makes calls; Key is asked before every attempt.
+type Client struct {
+	BaseURL                                                 string
+	Key                                                     func() string
+	KeyCanChange                                            bool
+	MaxRetries, TimeoutMs, AttemptTimeoutMs, ConnectTimeout int
+	Pooled, Fresh                                           *http.Client
+	mu                                                      sync.Mutex
+	spent                                                   int // tenths of a retry
+}
+
+// Call makes one call, within its deadline and the client's budget; its value, and how many attempts it took.
+func (c *Client) Call(ctx context.Context, operation string, arguments Arguments, repeatable *bool) (map[string]any, int, error) {
+	column, safe := operation, Operations[operation].Repeatable
+	if repeatable != nil {
+		column, safe = map[bool]string{true: "rerankDocuments", false: "resumeReinforcementFineTuningJob"}[*repeatable], *repeatable
+	}
+	total := c.TimeoutMs
+	if total == 0 {
+		total = P.Deadlines.TimeoutMs[operation] + len(arguments.File.Content)*1000/P.Deadlines.UploadBytesPerSecond
+	}
+	each := c.AttemptTimeoutMs
+	if share := P.Deadlines.AttemptShare; each == 0 && safe && c.MaxRetries > 0 {
+		each = int(float64(total) * share["repeatable"])
+	} else if each == 0 {
+		each = int(float64(total) * share["else"])
+	}
+	ends, worst, renewed, fresh := time.Now().Add(time.Duration(total)*time.Millisecond), "no", false, !safe
+	for retries := 0; ; retries++ {
+		limit := time.Now().Add(time.Duration(each) * time.Millisecond)
+		last := !limit.Before(ends)
+		if last {
+			limit = ends
+		}
+		value, failure := c.attempt(ctx, operation, arguments, limit, fresh)
+		if failure == nil {
+			c.spend(-1)
+			return value, retries + 1, nil
+		}
+		if failure.Code == "DEADLINE_EXCEEDED" && failure.CodeSource == "client" && last {
+			failure.NotRetried = "deadline-too-close"
+		}
+		worst = worse(worst, failure.Executed)
+		wait := c.decide(failure, column, safe, retries, renewed, ends)
+		if wait < 0 {
+			failure.Executed = worst
+			if failure.Attempts = retries + 1; failure.Events == nil && failure.Executed == "no" {
+				failure.Attempts = retries // aborted before it was sent
+			}
+			return nil, failure.Attempts, failure
+		}
+		renewed = renewed || slices.Contains(failure.Events, "unauthenticated")
+		fresh = fresh || failure.Status == 421
+		c.spend(10)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (c *Client) spend(tenths int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spent = max(0, c.spent+tenths)
+	return P.Budget.Retries*10 - c.spent
+}
+
+// How long to wait before another attempt; negative where there is none, and NotRetried says why.
+func (c *Client) decide(e *ServiceError, column string, safe bool, retries int, renewed bool, ends time.Time) time.Duration {
+	most, transient, asked := math.MaxInt, true, 0.0
+	for _, event := range e.Events {
+		most = min(most, P.Events[event].Retries[column])
+		transient = transient && P.Events[event].Retries["rerankDocuments"] > 0
+	}
+	if e.RetryAfterMs != nil {
+		asked = *e.RetryAfterMs
+	}
+	base, renewing, used := P.Backoff.BaseMs, slices.Contains(e.Events, "unauthenticated"), retries
+	if e.Code == "RESOURCE_EXHAUSTED" {
+		base = P.Backoff.ExhaustedBaseMs
+	}
+	wait := rand.Float64() * min(P.Backoff.CapMs, base*math.Pow(P.Backoff.Factor, float64(retries)))
+	if renewing {
+		wait, used = 0, 0
+	}
+	wait = max(wait, asked)
+	switch {
+	case e.NotRetried != "":
+	case slices.Contains(e.Events, "refused"):
+		e.NotRetried = "refused"
+	case most == 0 && transient && !safe:
+		e.NotRetried = "not-safe"
+	case most == 0:
+		e.NotRetried = "not-transient"
+	case renewing && (renewed || !c.KeyCanChange) && retries == 0:
+		e.NotRetried = "refused"
+	case renewing && (renewed || !c.KeyCanChange), used >= most, retries >= c.MaxRetries:
+		e.NotRetried = "retries-used-up"
+	case c.spend(0) < 10:
+		e.NotRetried = "budget"
+	case asked > P.RetryAfter.LongestMs:
+		e.NotRetried = "asked-to-wait-too-long"
+	case wait >= float64(time.Until(ends).Milliseconds()):
+		e.NotRetried = "deadline-too-close"
+	default:
+		return time.Duration(math.Ceil(wait*1e6)) * time.Nanosecond
+	}
+	return -1
+}
+
+func worse(a, b string) string {
+	if slices.Index(P.Executed.Order, a) > slices.Index(P.Executed.Order, b) {
+		return a
+	}
+	return b
+}
+
+// One request and its answer. `reached` is how far it got: "connect", "sent" or "body".
+func (c *Client) attempt(ctx context.Context, operation string, arguments Arguments, limit time.Time, fresh bool) (map[string]any, *ServiceError) {
+	if ctx.Err() != nil {
+		return nil, &ServiceError{Code: "CANCELLED", Message: "Aborted.", Executed: "no", CodeSource: "client", Inferred: true, NotRetried: "aborted"}
+	}
+	key, reached := c.Key(), "connect"
+	timed, cancel := context.WithDeadline(ctx, limit)
+	defer cancel()
+	trace := &httptrace.ClientTrace{WroteHeaders: func() { reached = "sent" }, GotConn: func(httptrace.GotConnInfo) { reached = "sent" }}
+	request := newRequest(httptrace.WithClientTrace(timed, trace), c.BaseURL, operation, arguments)
+	request.Header.Set("Authorization", "Bearer "+key)
+	client := c.Pooled
+	if fresh {
+		client = c.Fresh
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, networkError(ctx, timed, err, reached)
+	}
+	defer answer.Body.Close()
+	good, most := answer.StatusCode/100 == 2, P.Answers.MaxErrorBytes
+	if good {
+		reached, most = "body", P.Answers.MaxBytes[operation]
+	}
+	content, err := io.ReadAll(io.LimitReader(answer.Body, int64(most)+1))
+	if err != nil && good {
+		return nil, networkError(ctx, timed, err, reached)
+	}
+	if good && len(content) > most {
+		return nil, &ServiceError{Code: "RESOURCE_EXHAUSTED", Message: "The answer is too large.", Executed: "yes", CodeSource: "client", Inferred: true, Events: []string{"tooLarge"}}
+	}
+	text := strings.TrimSpace(strings.TrimPrefix(strings.ToValidUTF8(string(content[:min(len(content), most)]), "\ufffd"), "\ufeff"))
+	var value any
+	broken := json.Unmarshal([]byte(text), &value)
+	if !good {
+		return nil, readError(answer, value, broken == nil, text, key)
+	}
+	if object, is := value.(map[string]any); is && broken == nil {
+		return object, nil
+	}
+	event := "notJson"
+	if strings.HasPrefix(text, "<") {
+		event = "html"
+	} else if answer.StatusCode != 200 {
+		event = "otherSuccess"
+	}
+	return nil, &ServiceError{Code: "INTERNAL", Message: "The answer is no JSON object.", Executed: P.Events[event].Executed, CodeSource: "client", Inferred: true, Events: []string{event}}
+}

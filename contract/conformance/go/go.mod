@@ -1,0 +1,3 @@
+module tunerank/conformance
+
+go 1.22
