@@ -18,8 +18,15 @@ const { values: options } = parseArgs({
   options: {
     only: { type: "string", multiple: true },
     "require-all": { type: "boolean", default: false },
+    conformance: { type: "boolean", default: false },
   },
 });
+
+if (options.conformance) {
+  const { checkConformance } = await import("../conformance/run.js");
+  await checkConformance();
+  process.exit();
+}
 
 const documents = await emptyFolder("documents");
 await writeContract(join(root, "openapi.yaml"), documents);

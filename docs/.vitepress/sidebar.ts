@@ -55,6 +55,8 @@ export const sidebar: Item[] = [
     text: "The contract",
     items: [
       { text: "Documents for download", link: "/guide/documents" },
+      { text: "Certify your client", link: "/guide/certify" },
+      { text: "Conformance data", link: "/guide/conformance" },
       { text: "What is left open", link: "/guide/unstated" },
       { text: "Extensions", link: "/guide/extensions" },
       { text: "Versioning", link: "/guide/versioning" },

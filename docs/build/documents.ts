@@ -27,6 +27,11 @@ export const documents: readonly { file: string; page: string; description: stri
     page: "guide/contract-changelog.md",
     description: "What changed in each revision of the contract.",
   },
+  {
+    file: "contract/conformance/README.md",
+    page: "guide/conformance.md",
+    description: "What a client does with every answer and every failure, in words and as data.",
+  },
 ];
 
 /** The published forms of the contract. */
@@ -44,6 +49,8 @@ const published: Readonly<Record<string, string>> = {
   ...Object.fromEntries(publishedForms.map((name) => [name, `/${name}`])),
   "contract/conformance/retries.json": "/conformance/retries.json",
   "contract/conformance/errors.json": "/conformance/errors.json",
+  "contract/conformance/operations.json": "/conformance/operations.json",
+  "contract/conformance/parameters.json": "/conformance/parameters.json",
   ...Object.fromEntries(documents.map(({ file, page }) => [file, `/${page}`])),
 };
 

@@ -1,6 +1,7 @@
 import { benchmarksPart } from "./benchmarks.js";
 import { codePages } from "./codes.js";
 import { commandLineParts } from "./commandLine.js";
+import { conformancePart } from "./conformanceResults.js";
 import { Contract } from "./contract.js";
 import { decisionPages } from "./decisions.js";
 import { documentPages } from "./documents.js";
@@ -38,6 +39,7 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   runtimesPart,
   packageChecksPart,
   languagesPart,
+  conformancePart,
   benchmarksPart,
   outagePart,
   proxiesPart,

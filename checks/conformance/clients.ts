@@ -1,0 +1,78 @@
+// The clients that are certified, and how each is started.
+import { join } from "node:path";
+import { certifyOwnClient } from "../../test/support/conformance/certifyOwnClient.js";
+import { certifyPython, findPython } from "../../test/support/conformance/pythonClient.js";
+import { run } from "../generators/check/command.js";
+import { emptyFolder, root } from "../generators/check/folders.js";
+import { versions } from "../generators/check/versions.js";
+import { programs } from "../generators/tools/python.js";
+
+/** A client under test. */
+export interface Client {
+  readonly name: string;
+  readonly language: string;
+  readonly needs: readonly string[];
+  /** Whether it is here to show what a generated client alone does not do. */
+  readonly generated?: true;
+  /** Where its picture goes. */
+  readonly badge?: string;
+  run(runner: string): Promise<void>;
+}
+
+const conformance = join(root, "contract/conformance");
+const hiddenByFetch = [
+  "proxy",
+  "ca-certificate",
+  "connect-timeout",
+  "status-101",
+  "status-407",
+  "status-421",
+];
+
+/** Every client. */
+export const clients: readonly Client[] = [
+  {
+    name: "tunerank",
+    language: "TypeScript, on node:http",
+    needs: [],
+    badge: join(root, "docs/public/conformance.svg"),
+    run: (runner) => certifyOwnClient(runner),
+  },
+  {
+    name: "tunerank over fetch",
+    language: "TypeScript, on Node's fetch",
+    needs: [],
+    run: (runner) => certifyOwnClient(runner, { fetch: globalThis.fetch }, hiddenByFetch),
+  },
+  {
+    name: "contract/conformance/python",
+    language: "Python, on httpx",
+    needs: ["Python 3.11 or newer"],
+    run: async (runner) => certifyPython((await findPython()) ?? "python3", runner),
+  },
+  {
+    name: "contract/conformance/go",
+    language: "Go, on net/http",
+    needs: ["Go"],
+    run: async (runner) => {
+      await run("go", ["run", ".", runner], { cwd: join(conformance, "go") });
+    },
+  },
+  {
+    name: `openapi-python-client ${versions["openapi-python-client"]}, as generated`,
+    language: "Python, on httpx",
+    needs: ["Python 3.11 or newer"],
+    generated: true,
+    run: runGenerated,
+  },
+];
+
+async function runGenerated(runner: string): Promise<void> {
+  const bin = await programs({ name: "openapi-python-client", packages: ["openapi-python-client", "mypy"] });
+  const folder = await emptyFolder("conformance");
+  const document = join(root, "dist/openapi-client.json");
+  const client = join(folder, "client");
+  await run(join(bin, "openapi-python-client"), ["generate", "--path", document, "--output-path", client]);
+  const caller = join(root, "checks/conformance/generated.py");
+  await run(join(bin, "python"), [caller, runner], { env: { PYTHONPATH: client } });
+}

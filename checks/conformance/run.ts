@@ -1,0 +1,37 @@
+// npm run check:generators -- --conformance: clients of several languages under `tunerank conformance`; what a machine
+// lacks is said. A complete run writes docs/data/conformance.json and the badge.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { root } from "../generators/check/folders.js";
+import { missing } from "../generators/check/toolchains.js";
+import { certify, type Result } from "./certify.js";
+import { clients } from "./clients.js";
+
+/** Runs every client, prints what came of it, and writes the results of a complete run. */
+export async function checkConformance(): Promise<void> {
+  const results: Result[] = [];
+  let complete = true;
+  for (const client of clients) {
+    const lacking = await missing(client.needs);
+    if (lacking.length > 0) {
+      console.log(`${client.name}: skipped, needs ${lacking.join(", ")}`);
+      complete = false;
+      continue;
+    }
+    const result = await certify(client);
+    const { passed, failed, skipped, seconds } = result;
+    console.log(`${client.name}: ${passed} passed, ${failed} failed, ${skipped} skipped, in ${seconds} s`);
+    if (failed > 0 !== (client.generated === true)) process.exitCode = 1;
+    results.push(result);
+  }
+  if (!complete || process.exitCode) {
+    console.log("docs/data/conformance.json is left as it is: it holds complete runs only.");
+    return;
+  }
+  const data = {
+    date: new Date().toISOString().slice(0, 10),
+    revision: results[0]?.revision,
+    clients: results,
+  };
+  await writeFile(join(root, "docs/data/conformance.json"), `${JSON.stringify(data, null, 2)}\n`);
+}
