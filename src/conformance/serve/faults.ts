@@ -5,6 +5,8 @@ import { constants, deflateRawSync } from "node:zlib";
 /** Answers a request as a fault does, and says when the connection has ended. */
 export type Fault = (response: ServerResponse, ended: () => void) => void;
 
+// A client without a cap is not to fill its machine: by then it has shown that it has none.
+const mostMegabytes = 200;
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 const begun = '{"object":';
 // A reset overtakes what was sent before: the beginning of the answer is let through first.
@@ -51,8 +53,11 @@ export const faults: Readonly<Record<string, Fault>> = {
     response.write(gzipHeader);
     // A block that stands alone, sent again and again: one stream, which every decoder goes on reading.
     const megabyte = deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush: constants.Z_FULL_FLUSH });
+    let sent = 0;
     const more = (error?: Error | null): void => {
-      if (!error && !response.destroyed) response.write(megabyte, more);
+      if (error || response.destroyed) return;
+      if (sent++ < mostMegabytes) response.write(megabyte, more);
+      else response.destroy();
     };
     more();
   },
