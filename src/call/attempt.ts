@@ -1,7 +1,6 @@
 import { tracedAttempt } from "#platform";
-import { Multipart } from "../files/multipart.js";
 import { SourceError } from "../files/sourceError.js";
-import { type Exchange, type Transport, TransportFailure } from "../transport/transport.js";
+import { type Exchange, isForm, type Transport, TransportFailure } from "../transport/transport.js";
 import { currentKey } from "./apiKey.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { failureRecord, successRecord, targetOf } from "./records.js";
@@ -20,7 +19,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
       if (found instanceof Failure) return found;
       key = found ?? "";
       run.secrets = secretsOf(transport, key);
-      if (request.body instanceof Multipart) await deadline.during(request.body.part.file.check());
+      if (isForm(request.body)) await deadline.during(request.body.part.file.check());
       const loading = transport.ready?.(request.url);
       if (loading) await deadline.during(loading);
     }

@@ -3,8 +3,7 @@ import type { NotRetried } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { redactorOf } from "../errors/redact.js";
 import type { Attempt, StatusError } from "../errors/statusError.js";
-import { Multipart } from "../files/multipart.js";
-import type { TransportResponse } from "../transport/transport.js";
+import { isForm, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { send, sendTraced } from "./attempt.js";
 import type { Outcome } from "./callPromise.js";
@@ -151,7 +150,7 @@ function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision 
     retryAfterMs: details.retryAfterMs,
     timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
     budget,
-    replayable: !(body instanceof Multipart) || body.part.file.replayable,
+    replayable: !isForm(body) || body.part.file.replayable,
     freshKey:
       typeof client.apiKey === "function" &&
       attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),

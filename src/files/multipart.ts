@@ -31,6 +31,24 @@ export class Multipart {
     const framing = new TextEncoder().encode(this.head + this.tail).byteLength;
     this.size = size === undefined ? undefined : framing + size;
   }
+
+  /** The whole form as a Blob of Blobs, for `fetch`: its length is known, and the platform streams it. */
+  async toBlob(): Promise<Blob> {
+    const { head, tail } = this;
+    const { file } = this.part;
+    const form = new Blob([head, ...(file.blob ? [file.blob()] : await collect(this.part)), tail]);
+    const found = form.size - new Blob([head, tail]).size;
+    if (file.size !== undefined && found !== file.size) throw changed(file, `${found}`);
+    return form;
+  }
+}
+
+// Few runtimes can send a stream: it is read whole first.
+async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  // Copied: a stream may fill the same buffer again.
+  for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
+  return parts;
 }
 
 // Not crypto.randomUUID: pages on plain http do not have it.
@@ -58,8 +76,8 @@ export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): Asy
   if (sent === 0 || file.size === undefined) onSent(sent, true);
 }
 
-/** The error of a file whose size is not the expected one. */
-export function changed({ size, replayable }: FileSource, found: string): SourceError {
+// The error of a file whose size is not the expected one.
+function changed({ size, replayable }: FileSource, found: string): SourceError {
   return new SourceError(
     "FAILED_PRECONDITION",
     replayable

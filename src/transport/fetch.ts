@@ -1,14 +1,14 @@
 import { memberOf } from "../errors/memberOf.js";
 import type { FormStream } from "../files/formStream.js";
-import { Multipart } from "../files/multipart.js";
+import type { Multipart } from "../files/multipart.js";
 import { SourceError } from "../files/sourceError.js";
 import type { FetchLike, FetchResponse } from "../options/options.js";
-import { blobOf } from "./blobOf.js";
 import { FetchAnswer } from "./fetchAnswer.js";
 import {
   answeredEarly,
   type Exchange,
   type FailureReason,
+  isForm,
   maxErrorBytes,
   networkCode,
   type Phase,
@@ -63,7 +63,7 @@ class FetchExchange implements Exchange {
       const { body } = request;
       // Nothing leaves while a form is made.
       this.phase = "connect";
-      const content = body instanceof Multipart ? await this.#formOf(body, request.headers) : body;
+      const content = isForm(body) ? await this.#formOf(body, request.headers) : body;
       if (this.#controller.signal.aborted) return await this.response;
       this.phase = "headers";
       const init = {
@@ -80,7 +80,7 @@ class FetchExchange implements Exchange {
       const answer = await fetch(request.url.href, init as never);
       // Of anything but a stream the platform tells nothing on the way: once the answer begins, all of it was sent.
       // A stream that was never asked for was sent by no real fetch.
-      if (body instanceof Multipart && (body.part.file.blob || this.#form?.begun === false)) {
+      if (isForm(body) && (body.part.file.blob || this.#form?.begun === false)) {
         body.part.onSent(body.part.file.size ?? 0, true);
       }
       this.phase = "body";
@@ -106,7 +106,7 @@ class FetchExchange implements Exchange {
       return this.#form.stream;
     }
     try {
-      return await blobOf(form);
+      return await form.toBlob();
     } catch (cause) {
       throw this.#failure(cause, "source", sourceFailed);
     }
