@@ -16,7 +16,6 @@ import {
   checkId,
   checkInteger,
   checkOptionalDuration,
-  checkProxy,
   checkText,
   ownProperties,
 } from "./options/arguments.js";
@@ -128,10 +127,6 @@ function transportOf(options: ClientOptions): Transport {
   checkCallback(fetch, "fetch");
   checkInteger(maxConnections, "maxConnections", 1);
   checkInteger(keepAliveMs, "keepAliveMs", 0);
-  if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
-    throw invalid("agent must be an agent of node:http or node:https.");
-  }
-  if (proxy !== undefined) checkProxy(proxy);
   const ways = Object.entries({ agent, fetch, proxy }).filter(([, way]) => way !== undefined);
   if (ways.length > 1)
     throw invalid(`${ways[0]?.[0]} has no effect on ${ways[1]?.[0]}: pass one of the two.`);

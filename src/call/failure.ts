@@ -1,3 +1,4 @@
+import { wordsFor } from "#platform";
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { redactCause, redactorOf } from "../errors/redact.js";
@@ -12,7 +13,7 @@ import {
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";
-import { adviceFor, wordsFor } from "./networkWords.js";
+import { adviceFor } from "./networkWords.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {
@@ -102,7 +103,7 @@ function namedBySource({ code, message, hint, cause }: SourceError): Named & { r
 }
 
 function connectAdvice({ reason, advice }: TransportFailure, code: string): string | undefined {
-  if (reason !== "network" && reason !== "connect-timeout") return undefined;
+  if (!/^(network|connect-timeout|proxy)$/.test(reason)) return undefined;
   const known = reason === "network" ? adviceFor(code) : undefined;
   return known && advice ? `${known} ${advice}` : (known ?? advice);
 }
@@ -114,17 +115,9 @@ function tunnelEvent(status = 0): RetryEvent {
 
 function namedByProxy(status = 0): Named {
   const codeSource = "transport";
-  if (status >= 500) return { code: "UNAVAILABLE", codeSource, hint: tunnelHints.failed };
-  return status === 407
-    ? { code: "UNAUTHENTICATED", codeSource, hint: tunnelHints.credentials }
-    : { code: "PERMISSION_DENIED", codeSource, hint: tunnelHints.refused };
+  if (status >= 500) return { code: "UNAVAILABLE", codeSource };
+  return { code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED", codeSource };
 }
-
-const tunnelHints = {
-  failed: "The proxy could not reach the service: look at the proxy, or connect without it.",
-  credentials: "The proxy asks for credentials: put its user name and password in the proxy's address.",
-  refused: "The proxy allows no connection to this host: ask those who run it, or connect without it.",
-} as const;
 
 /** The refusal of a file that cannot be sent, before anything is. */
 export function sourceFailure(error: SourceError): Failure {

@@ -1,5 +1,6 @@
 export { openPath } from "../files/diskFile.js";
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
+export { wordsFor } from "../transport/node/words.js";
 export { tellRefusal, traced, tracedAttempt, watchesAttempts } from "./tracing.js";
 
 /** The runtime's part of the User-Agent. */

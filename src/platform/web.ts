@@ -8,7 +8,7 @@ export const runtime: string = runtimeName();
 
 /** The platform's own `fetch`. */
 export function createTransport({ agent, proxy }: TransportOptions): Transport {
-  const option = agent ? "agent" : proxy && "proxy";
+  const option = agent !== undefined ? "agent" : proxy !== undefined && "proxy";
   if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
   if (typeof globalThis.fetch !== "function") {
     throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
@@ -27,6 +27,11 @@ function explain(error: unknown): never {
 /** Only Node can open a path: elsewhere a file comes as a Blob. @throws StatusError always */
 export async function openPath(_path: string | UrlLike, _name: string | undefined): Promise<FileSource> {
   throw invalid("file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.");
+}
+
+/** What the network reported: `fetch` has words for people. */
+export function wordsFor(message: string, _error: unknown): string {
+  return message;
 }
 
 /** Runs a call; there are no tracing channels here. */
