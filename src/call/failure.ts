@@ -41,12 +41,21 @@ export interface FailureDetails {
   readonly requested?: boolean;
 }
 
+/** What a failure is made of: unless it says so, this client named the code, and ended the call. */
+export type FailureInput = Omit<FailureDetails, "codeSource" | "events"> &
+  Partial<Pick<FailureDetails, "codeSource" | "events">>;
+
+const ofThisClient: Pick<FailureDetails, "codeSource" | "events"> = {
+  codeSource: "client",
+  events: ["ended"],
+};
+
 /** A failed attempt, as a value: the call's one StatusError is made of the last of them. */
 export class Failure {
   readonly details: FailureDetails;
-  constructor(details: FailureDetails) {
+  constructor(details: FailureInput) {
     // Its own members only: a polluted prototype says nothing of what happened.
-    this.details = Object.assign(Object.create(null), details);
+    this.details = Object.assign(Object.create(null), ofThisClient, details);
   }
 }
 
@@ -82,24 +91,22 @@ function namedBy({ reason, phase, status, cause }: TransportFailure): Named {
     case "connect-timeout":
       return { code: "DEADLINE_EXCEEDED", codeSource: "transport" };
     case "attempt-timeout":
-      return { code: "DEADLINE_EXCEEDED", codeSource: "client", message: attemptTimedOut };
+      return { code: "DEADLINE_EXCEEDED", message: attemptTimedOut };
     case "too-large":
-      return { code: "RESOURCE_EXHAUSTED", codeSource: "client" };
+      return { code: "RESOURCE_EXHAUSTED" };
     case "agent":
-      return { code: "INVALID_ARGUMENT", codeSource: "client" };
+      return { code: "INVALID_ARGUMENT" };
     case "source":
-      return cause instanceof SourceError
-        ? namedBySource(cause)
-        : { code: "FAILED_PRECONDITION", codeSource: "client" };
+      return cause instanceof SourceError ? namedBySource(cause) : { code: "FAILED_PRECONDITION" };
     default:
       return { code: phase === "body" ? "INTERNAL" : "UNAVAILABLE", codeSource: "transport" };
   }
 }
 
-type Named = Pick<FailureDetails, "code" | "codeSource" | "hint" | "cause"> & { readonly message?: string };
+type Named = Pick<FailureInput, "code" | "codeSource" | "hint" | "cause"> & { readonly message?: string };
 
 function namedBySource({ code, message, hint, cause }: SourceError): Named & { readonly message: string } {
-  return { code, codeSource: "client", message, hint, cause };
+  return { code, message, hint, cause };
 }
 
 function connectAdvice({ reason, advice }: TransportFailure, code: string): string | undefined {
@@ -121,7 +128,7 @@ function namedByProxy(status = 0): Named {
 
 /** The refusal of a file that cannot be sent, before anything is. */
 export function sourceFailure(error: SourceError): Failure {
-  return new Failure({ ...namedBySource(error), executed: "no", events: ["ended"], requested: false });
+  return new Failure({ ...namedBySource(error), executed: "no", requested: false });
 }
 
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
@@ -165,9 +172,7 @@ export function endedFailure(
 ): Failure {
   const shared = {
     executed: exchange ? executedSoFar(exchange) : "no",
-    codeSource: "client",
     httpStatus: exchange?.status,
-    events: ["ended"],
     requested: exchange !== undefined,
   } as const;
   if (reason === "deadline") {
@@ -184,8 +189,6 @@ export function unexpectedFailure(cause: unknown): Failure {
     message: "The client failed; please report this.",
     code: "INTERNAL",
     executed: "unknown",
-    codeSource: "client",
-    events: ["ended"],
     cause,
   });
 }

@@ -152,9 +152,13 @@ export function checkDuration(value: unknown, what: string): number {
   return value as number;
 }
 
-/** The same, or undefined. */
-export function checkOptionalDuration(value: unknown, what: string): number | undefined {
-  return value === undefined ? undefined : checkDuration(value, what);
+/** What a check makes of an option that is given; undefined when it is not. */
+export function given<T>(
+  check: (value: unknown, what: string) => T,
+  value: unknown,
+  what: string,
+): T | undefined {
+  return value === undefined ? undefined : check(value, what);
 }
 
 /** True or false; undefined counts as false. */
