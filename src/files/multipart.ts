@@ -1,4 +1,4 @@
-import type { FileSource } from "./fileSource.js";
+import type { FetchForm, FileSource } from "./fileSource.js";
 import { SourceError } from "./sourceError.js";
 
 /** A file as a multipart body's one part takes it. */
@@ -11,13 +11,17 @@ export interface FilePart {
 }
 
 /** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
-export class Multipart {
+export class Multipart implements FetchForm {
   readonly part: FilePart;
   readonly contentType: string;
   readonly head: string;
   readonly tail: string;
   /** The whole body's size in bytes; undefined when the file's is unknown. */
   readonly size: number | undefined;
+  // For `fetch` it is no stream, and nothing of it is read by us.
+  readonly duplex = undefined;
+  readonly failed = undefined;
+  readonly incomplete = false;
 
   constructor(field: string, type: string, part: FilePart) {
     const { name, size } = part.file;
@@ -32,8 +36,21 @@ export class Multipart {
     this.size = size === undefined ? undefined : framing + size;
   }
 
-  /** The whole form as a Blob of Blobs, for `fetch`: its length is known, and the platform streams it. */
-  async toBlob(): Promise<Blob> {
+  /** As `fetch` sends it. */
+  get forFetch(): FetchForm {
+    return this.part.file.streamed?.(this) ?? this;
+  }
+
+  /** The platform tells nothing on the way: once the answer begins, all of a Blob was sent. */
+  answered(): void {
+    const { file, onSent } = this.part;
+    if (file.blob) onSent(file.size ?? 0, true);
+  }
+
+  close(): void {}
+
+  /** The whole form as a Blob of Blobs: its length is known, and the platform streams it. */
+  async toBody(): Promise<Blob> {
     const { head, tail } = this;
     const { file } = this.part;
     const form = new Blob([head, ...(file.blob ? [file.blob()] : await collect(this.part)), tail]);
