@@ -1,4 +1,4 @@
-import { traced, watchesAttempts } from "#platform";
+import { detailsOf, traced, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { redactorOf } from "../errors/redact.js";
@@ -14,7 +14,7 @@ import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
-import type { Describe, Purpose, Run, Success } from "./run.js";
+import type { Purpose, Run, Success } from "./run.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
 import { timesOf } from "./times.js";
 
@@ -22,8 +22,6 @@ import { timesOf } from "./times.js";
 export interface Call<T> extends OperationInput {
   /** Makes the call's value of the answer's JSON object. */
   readonly read: (value: object) => T | Unusable;
-  /** What a trace tells of it, before it is sent and of its value. */
-  readonly describe: Describe<T> | undefined;
 }
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
@@ -32,10 +30,10 @@ export function makeCall<T>(
   call: Call<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  const { operation, read, describe } = call;
+  const { operation, body, read } = call;
   const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
     readAnswer(answer, secrets, read);
-  return makeRequest(prepare(client.baseUrl, call), { operation, read: readJson, describe }, settings);
+  return makeRequest(prepare(client.baseUrl, call), { operation, body, read: readJson }, settings);
 }
 
 /** The same for a request made ready already. @throws StatusError */
@@ -44,11 +42,11 @@ export function makeRequest<T>(
   purpose: Purpose<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  const { operation, describe } = purpose;
+  const { operation, body } = purpose;
   return traced(
-    () => ({ ...targetOf(operation, request), ...describe?.() }),
+    () => ({ ...targetOf(operation, request), ...detailsOf(operation, body) }),
     () => runCall(request, purpose, settings),
-    ({ data }) => describe?.(data),
+    ({ data }) => detailsOf(operation, body, data),
   );
 }
 

@@ -48,6 +48,9 @@ export function watchesAttempts(): boolean {
 }
 
 /** Nobody is told. */
+export function detailsOf(_operation: unknown, _body: unknown, _data?: unknown): undefined {}
+
+/** Nobody is told. */
 export function tellRefusal(_operation: unknown, _error: unknown): void {}
 
 /** Whether visitors could read the key. */

@@ -35,7 +35,6 @@ export function createDeployments(client: LateSettings): Deployments {
         path,
         body,
         read: () => undefined,
-        describe: undefined,
       } as const;
       return makeCall<void>(settings.client, call, settings);
     });
