@@ -31,7 +31,7 @@ export function createDeployments(client: LateSettings): Deployments {
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");
       const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;
-      return makeCall<void>(settings.client, call, settings);
+      return makeCall<void>(call, settings);
     });
   }
   return { scale };

@@ -34,7 +34,7 @@ export function createReinforcementFineTuningJobs(client: LateSettings): Reinfor
         body: {},
         read: (answer: object) => answer as ReinforcementFineTuningJob,
       } as const;
-      return makeCall(settings.client, call, settings);
+      return makeCall(call, settings);
     });
   }
   return { resume };

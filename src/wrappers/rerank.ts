@@ -49,7 +49,7 @@ export function createRerank(client: LateSettings): Rerank {
     checkSpelling(body, rules.properties, "body");
     const whole = withModel(body, settings.client.rerankModel);
     const call = { operation: "rerankDocuments", body: whole, read } as const;
-    return makeCall(settings.client, call, settings);
+    return makeCall(call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", async () =>
