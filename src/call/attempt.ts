@@ -1,4 +1,4 @@
-import { tracedAttempt } from "#platform";
+import { tracedAttempt, wordsFor } from "#platform";
 import { SourceError } from "../files/sourceError.js";
 import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
 import { currentKey } from "./apiKey.js";
@@ -41,7 +41,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
     if (cause instanceof SourceError) return sourceFailure(cause);
     return cause instanceof TransportFailure
-      ? networkFailure(cause, secretsOf(run))
+      ? networkFailure(cause, secretsOf(run), wordsFor)
       : unexpectedFailure(cause);
   } finally {
     deadline.attemptOver();

@@ -1,4 +1,3 @@
-import { wordsFor } from "#platform";
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { redactCause, redactorOf } from "../errors/redact.js";
@@ -59,8 +58,12 @@ export class Failure {
   }
 }
 
-/** The failure of a request that brought no whole answer. */
-export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
+/** The failure of a request that brought no whole answer. @param wordsFor Has words for what the network reported. */
+export function networkFailure(
+  failure: TransportFailure,
+  secrets: readonly string[],
+  wordsFor: (message: string, error: unknown) => string,
+): Failure {
   const { phase, reason, status } = failure;
   const redact = redactorOf(secrets);
   const found = memberOf(failure, "cause");
