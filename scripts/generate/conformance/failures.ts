@@ -85,7 +85,7 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
   if (timeoutMs !== undefined && timeoutMs === attemptTimeoutMs) {
     return endedFailure("deadline", timeoutMs, exchange, undefined);
   }
-  return networkFailure(transportFailure(fault), []);
+  return networkFailure(transportFailure(fault), [], String);
 }
 
 /** What the transport throws for a fault. */

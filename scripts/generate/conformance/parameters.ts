@@ -150,7 +150,7 @@ function eventTable(): Record<string, unknown> {
 
 function networkTable(): Record<string, unknown> {
   const entries = Object.entries(faults).map(([name, fault]) => {
-    const { events: happened, code, executed } = networkFailure(transportFailure(fault), []).details;
+    const { events: happened, code, executed } = networkFailure(transportFailure(fault), [], String).details;
     return [name, { event: happened[0], code, executed }];
   });
   return Object.fromEntries(entries);
