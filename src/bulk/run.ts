@@ -129,10 +129,12 @@ export class Run<Id> {
 
   #optionsFor(held: Held<Id>, now: number): CallOptions {
     const { timeoutMs, onAttempt } = this.#settings;
-    const leftMs = Math.max(1, Math.ceil(held.endsAt - now));
+    const leftMs = held.endsAt - now;
     // Most requests need one attempt: its options are the same for all.
     if (leftMs >= timeoutMs && onAttempt === undefined) return this.#firstCall;
-    return callOptionsOf(this.#settings, this.#controller.signal, leftMs, held);
+    // Whole milliseconds, as the error names them.
+    const wholeMs = leftMs < 1 ? leftMs : Math.floor(leftMs);
+    return callOptionsOf(this.#settings, this.#controller.signal, wholeMs, held);
   }
 
   #failed(held: Held<Id>, error: StatusError, epoch: number): void {

@@ -118,7 +118,8 @@ function rowOf({ bytes }: Line): Row | undefined {
 // The beginning of a row, or what a disk leaves of one when it loses power. Anything else is somebody's file.
 function isTorn({ bytes }: Line): boolean {
   const text = bytes?.toString("latin1") ?? "";
-  return /^\{("|$)/.test(text) || /^\0*$/.test(text);
+  const begins = ['{"id":', '{"line":'].some((start) => text.startsWith(start) || start.startsWith(text));
+  return begins || /^\0*$/.test(text);
 }
 
 // 48 bits of it, which a number holds exactly.
