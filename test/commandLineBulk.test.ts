@@ -301,7 +301,7 @@ test("--bulk needs an output of its own, and its options need --bulk", async () 
     [2, "tunerank: --bulk, --output and --errors must be different files."],
     [2, "tunerank: --bulk cannot be read: ENOENT: no such file or directory."],
     [2, "tunerank: --output has no effect without --bulk."],
-    [2, "tunerank: --query TEXT is missing; --bulk FILE takes many queries."],
+    [2, "tunerank: Required option '--query <TEXT>' not specified."],
   ]);
 });
 

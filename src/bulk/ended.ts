@@ -11,17 +11,7 @@ import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkSpelling } from "../options/names.js";
 import { validate } from "../options/validate.js";
-
-/** Why a run ended before its requests were done. */
-export interface RerankAllError<Id = string> extends StatusError {
-  /** How many results were handed out before. */
-  readonly done: number;
-  /**
-   * The ids of the requests that were taken from the source and have no result. Whatever else the source holds was not
-   * read.
-   */
-  readonly notDone: readonly Id[];
-}
+import type { RerankAllError } from "./options.js";
 
 /** What a run had come to when it ended. */
 export interface Progress<Id> {

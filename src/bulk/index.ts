@@ -8,8 +8,13 @@ import { type RerankAllOptions, type RerankAllRequest, type RerankAllResult, set
 import { Run } from "./run.js";
 import { sourceOf } from "./source.js";
 
-export type { RerankAllError } from "./ended.js";
-export type { RerankAllAttempt, RerankAllOptions, RerankAllRequest, RerankAllResult } from "./options.js";
+export type {
+  RerankAllAttempt,
+  RerankAllError,
+  RerankAllOptions,
+  RerankAllRequest,
+  RerankAllResult,
+} from "./options.js";
 
 /**
  * Ranks many requests, several at a time, and hands out a result for each as it settles, or in order. The contract's

@@ -37,6 +37,17 @@ export type RerankAllResult<Id = string> =
       readonly response?: undefined;
     };
 
+/** Why a run ended before its requests were done. */
+export interface RerankAllError<Id = string> extends StatusError {
+  /** How many results were handed out before. */
+  readonly done: number;
+  /**
+   * The ids of the requests that were taken from the source and have no result. Whatever else the source holds was not
+   * read.
+   */
+  readonly notDone: readonly Id[];
+}
+
 /** What {@link RerankAllOptions.onAttempt} is called with. */
 export interface RerankAllAttempt<Id = string> extends AttemptEvent {
   /** The id of the request that was sent. */
@@ -84,7 +95,7 @@ const names: Names<RerankAllOptions> = {
 
 const defaultTimeoutMs = 60_000;
 
-/** The options, checked, with their defaults. */
+/** @internal The options, checked, with their defaults. */
 export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | "signal" | "onAttempt"> {
   readonly concurrency: number | "auto";
   readonly ordered: boolean;
@@ -93,7 +104,7 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
   readonly totalTimeoutMs: number | undefined;
 }
 
-/** @throws StatusError naming the first option that cannot be used */
+/** @internal @throws StatusError naming the first option that cannot be used */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
   const own = ownProperties(options, "options", names);
   const { concurrency = "auto", signal } = own;

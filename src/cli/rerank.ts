@@ -50,7 +50,7 @@ export async function run(context: Context<Options>): Promise<void> {
 // What only a bulk run takes would be ignored in silence.
 function oneQuery(options: Options): { query: string; concurrency: number | undefined } {
   const { query, concurrency } = options;
-  if (query === undefined) throw new UsageError("--query TEXT is missing; --bulk FILE takes many queries.");
+  if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
   const name = (["output", "errors", "idField", "queryField", "documentsField"] as const).find(
     (each) => options[each] !== undefined,
   );
