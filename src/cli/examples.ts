@@ -15,6 +15,10 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   upload: [
     ["tunerank upload reviews train.jsonl", "upload a file to the dataset reviews"],
     [
+      "tunerank upload reviews *.jsonl --checkpoint uploads.jsonl",
+      "upload several, and go on where it ended",
+    ],
+    [
       "zcat train.jsonl.gz | tunerank upload reviews - --name train.jsonl",
       "upload what another program prints",
     ],

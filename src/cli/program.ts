@@ -80,9 +80,14 @@ function addUpload(program: Command): void {
     .summary(upload.summary)
     .description(`${upload.description} ${upload.fields.file}`)
     .argument("<DATASET>", "The dataset's ID.")
-    .argument("<FILE>", "The file to upload, or - for the standard input.")
+    .argument("<FILE...>", "The file to upload, or several; or - for the standard input.")
     .option("--name <NAME>", "The name to send. Needed when FILE is -, the standard input.")
-    .option("--verify", "Fail when the answer's byte count is not the one that was sent.");
+    .option("--verify", "Fail when the answer's byte count is not the one that was sent.")
+    .option(
+      "--checkpoint <FILE>",
+      "Notes what became of each file: the same command goes on where an earlier one ended. A file whose fate is unknown is not sent again.",
+    )
+    .option("--resend-unknown", "Send those again, too: they may then be stored twice.");
   addServiceOptions(command);
   addOutputOptions(command);
 }

@@ -10,6 +10,8 @@ export interface Row {
   readonly fingerprint: string;
   readonly response?: unknown;
   readonly error?: unknown;
+  /** Of an upload: it began. */
+  readonly sending?: true;
   /** Of an error: whether the request is wrong, so that it does not run again. */
   readonly final?: boolean;
   /** Of a line that is no request: its number. Then there is no id. */
@@ -107,7 +109,7 @@ function rowOf({ bytes }: Line): Row | undefined {
   try {
     const row: Row | null = JSON.parse(bytes?.toString("utf8") ?? "");
     if (row === null || typeof row !== "object") return undefined;
-    const isResult = Object.hasOwn(row, "response") || Object.hasOwn(row, "error");
+    const isResult = ["response", "error", "sending"].some((name) => Object.hasOwn(row, name));
     // The row of a line that is no request has no id.
     return isResult && (typeof row.fingerprint === "string" || row.line !== undefined) ? row : undefined;
   } catch {

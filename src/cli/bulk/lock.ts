@@ -2,8 +2,8 @@ import { linkSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:
 import { hostname } from "node:os";
 import { UsageError } from "../context.js";
 
-/** Keeps two runs from writing one file. @returns what gives it back @throws UsageError while another run has it */
-export function lock(file: string): () => void {
+/** Keeps two runs from writing one file. @param option What the command line calls it @returns what gives it back @throws UsageError while another run has it */
+export function lock(file: string, option: string): () => void {
   const name = `${file}.lock`;
   const mine = `${name}.${process.pid}`;
   const content = describe(process.pid);
@@ -14,7 +14,7 @@ export function lock(file: string): () => void {
       const holder = read(name);
       if (holder === undefined) continue;
       if (isAlive(holder))
-        throw new UsageError(`Another run writes --output: process ${pidOf(holder)} (${name}).`);
+        throw new UsageError(`Another run writes ${option}: process ${pidOf(holder)} (${name}).`);
       removeStale(name, holder);
     }
   } finally {

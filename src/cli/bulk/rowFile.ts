@@ -48,12 +48,21 @@ export class RowFile {
     if (performance.now() - this.#syncedAt >= syncEveryMs) this.#sync();
   }
 
-  /** Forces all rows to the disk. */
-  close(): void {
+  /** Forces all rows to the disk, before what depends on them is done. */
+  flush(): void {
     try {
       fdatasyncSync(this.#file);
     } catch (error) {
-      this.#failure ??= this.#explain(error);
+      throw this.#explain(error);
+    }
+  }
+
+  /** Forces all rows to the disk, and ends. */
+  close(): void {
+    try {
+      this.flush();
+    } catch (error) {
+      this.#failure ??= error as Error;
     }
     if (!this.#isSyncing) closeSync(this.#file);
     if (this.#failure) throw this.#failure;

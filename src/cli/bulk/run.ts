@@ -33,7 +33,7 @@ export async function runBulk(context: Context<BulkOptions>): Promise<void> {
   const settings = settingsOf(context);
   const { output, concurrency } = settings;
   const rank = async (client: Client): Promise<void> => {
-    const release = lock(output);
+    const release = lock(output, "--output");
     try {
       await runLocked(context, settings, client);
     } finally {
