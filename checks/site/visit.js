@@ -30,14 +30,12 @@ export function useSite() {
       return started.site.origin;
     },
     /** Pages opened alike share a profile, and so what it cached; `apart` has one of its own. */
-    async open(address, { viewport = desktop, colorScheme = "light", origins = [], apart = false } = {}) {
-      const options = { viewport, colorScheme, reducedMotion: "reduce" };
+    async open(address, { origins = [], apart = false, ...chosen } = {}) {
+      const options = { viewport: desktop, colorScheme: "light", reducedMotion: "reduce", ...chosen };
       const context = apart ? await started.browser.newContext(options) : await shared(options);
       const page = await context.newPage();
       const seen = watch(page, [started.site.origin, ...origins]);
       await page.goto(`${started.site.origin}/${address}`, { waitUntil: "networkidle" });
-      // The reference draws itself some time after its last request.
-      if (address.startsWith("reference/")) await page.getByRole("textbox", { name: "base_url" }).waitFor();
       return { page, seen, context, close: () => (apart ? context : page).close() };
     },
   };

@@ -1,5 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
 import { sidebar } from "./sidebar.js";
+
+const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
 
 const base = process.env.DOCS_BASE ?? "/";
 
@@ -16,8 +19,17 @@ export default defineConfig({
     "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
   },
   lastUpdated: false,
+  // The lab runs what the package ships.
+  vite: {
+    resolve: {
+      alias: [
+        { find: /^tunerank$/, replacement: built("index.web.js") },
+        { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
+      ],
+    },
+  },
   // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
-  ignoreDeadLinks: [/^\/reference(\/|\.html)/, /^\/llms(-full)?\.txt$/],
+  ignoreDeadLinks: [/^\/llms(-full)?\.txt$/],
   head: [
     ["link", { rel: "icon", type: "image/svg+xml", href: `${base}icon.svg` }],
     ["meta", { name: "theme-color", content: "#0d6b5c" }],
@@ -30,9 +42,8 @@ export default defineConfig({
     siteTitle: "tunerank",
     nav: [
       { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },
-      { text: "Codes", link: "/codes/", activeMatch: "^/(codes|enums|states)/" },
-      { text: "Reference", link: "/reference/", target: "_self" },
-      { text: "API", link: "/api/", activeMatch: "^/api/" },
+      { text: "HTTP reference", link: "/reference/", activeMatch: "^/(reference|codes|enums)/" },
+      { text: "TypeScript API", link: "/api/", activeMatch: "^/api/" },
     ],
     sidebar,
     outline: { level: [2, 3] },

@@ -10,6 +10,7 @@ import { languagesPart } from "./languages.js";
 import type { Page } from "./markdown.js";
 import { outagePart } from "./outage.js";
 import { proxiesPart } from "./proxies.js";
+import { referencePages } from "./reference.js";
 import { revisionsPart } from "./revisions.js";
 import { packageChecksPart, runtimesPart } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
@@ -21,6 +22,7 @@ export async function contractPages(): Promise<Page[]> {
   return [
     ...(await codePages(contract)),
     ...enumPages(contract),
+    ...referencePages(contract),
     ...(await decisionPages()),
     ...(await errorBodyPages()),
     ...(await documentPages()),

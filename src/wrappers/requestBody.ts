@@ -3,6 +3,9 @@ import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
 import type { EncodedRequest } from "./anyRequest.js";
 
+// Taken now: others may set another.
+const { toString: objectTag } = Object.prototype;
+
 type Content = Pick<EncodedRequest, "body" | "contentType">;
 type Bytes = Uint8Array | Blob | FormData;
 
@@ -12,9 +15,8 @@ export async function contentOf(body: unknown, contentType: string | undefined):
     if (contentType === undefined) return { body, contentType };
     throw invalid("contentType is given without a body.");
   }
-  // Asked for by name: naming the classes would load all of fetch on Node.
-  const kind = Object.prototype.toString.call(body).slice(8, -1);
-  if (/^(Uint8Array|Blob|File|FormData)$/.test(kind)) return bytesOf(body as Bytes, contentType);
+  // By its tag: naming the classes would load all of fetch on Node.
+  if (/^(Uint8Array|Blob|File|FormData)$/.test(tagOf(body))) return bytesOf(body as Bytes, contentType);
   return jsonOf(body, contentType);
 }
 
@@ -49,7 +51,7 @@ function jsonOf(body: unknown, contentType = "application/json"): Content {
 
 // A stream, a Map or a URLSearchParams would be sent as an empty object.
 function isJson(body: unknown): boolean {
-  const kind = Object.prototype.toString.call(body).slice(8, -1);
+  const kind = tagOf(body);
   if (typeof memberOf(body, "toJSON") === "function") return true;
   const isStream = kind === "Object" && Symbol.asyncIterator in (body as object);
   return /^(String|Number|Boolean|Null|Array|Object)$/.test(kind) && !isStream;
@@ -62,4 +64,9 @@ function refuseOthers(name: string, value: unknown): unknown {
   if (isOther) throw new TypeError(`${where} is a ${typeof value}.`);
   if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${where} is ${value}.`);
   return value;
+}
+
+// "Blob" of "[object Blob]".
+function tagOf(value: unknown): string {
+  return objectTag.call(value).slice(8, -1);
 }

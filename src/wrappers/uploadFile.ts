@@ -57,7 +57,7 @@ export async function uploadFile(
       describe: undefined,
       read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
     } as const;
-    return await makeCall(settings.client, call, settings);
+    return await makeCall(call, settings);
   } finally {
     await source.close().catch(() => {});
   }
