@@ -9,7 +9,7 @@ import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
 import type { AbortSignalLike } from "../options/options.js";
-import type { RerankItemsOptions } from "../wrappers/rerankItems.js";
+import type { RerankItemsOptions, RerankItemsResponse } from "../wrappers/rerankItems.js";
 
 /** What the AI SDK asks of a reranking model. */
 export interface RerankingCall {
@@ -142,11 +142,16 @@ async function rank(
     split,
     maxRetries: 0,
   });
-  const { data, model: used, usage, requestIds } = await ranking.withResponse();
-  const [id] = requestIds;
+  return answerOf(await ranking.withResponse(), isText);
+}
+
+function answerOf(
+  { data, model, usage, requestIds: [id] }: RerankItemsResponse<string | object>,
+  isText: boolean,
+): RerankingAnswer {
   return {
     ranking: data.map(({ index, score }) => ({ index, relevanceScore: score })),
-    response: { timestamp: new Date(), ...(id && { id }), ...(used && { modelId: used }) },
+    response: { timestamp: new Date(), ...(id && { id }), ...(model && { modelId: model }) },
     providerMetadata: { tunerank: { usage: { ...usage } } },
     warnings: isText ? [] : [objectWarning],
   };

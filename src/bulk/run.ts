@@ -18,7 +18,7 @@ import { Timer } from "./timer.js";
 const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
 const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
 
-// Beside those under way: some that wait before another attempt, and results that nobody has asked for.
+// Those under way, those that wait for another attempt, and results that nobody has asked for.
 const heldForEach = 4;
 
 /** A run over many requests: what is taken from the source, sent, tried again and handed out, within fixed bounds. */
@@ -104,7 +104,6 @@ export class Run<Id> {
     if (this.#state !== "running") return;
     const { heldUntil } = this.#limiter;
     const at = Math.min(this.#intake.wakesAt(heldUntil), heldUntil > now ? heldUntil : Infinity);
-    // What is ready and was not sent waits for a place, which an answer makes.
     if (at > now && at < Infinity) this.#wake.set(at - now);
   }
 
@@ -132,7 +131,6 @@ export class Run<Id> {
     const leftMs = held.endsAt - now;
     // Most requests need one attempt: its options are the same for all.
     if (leftMs >= timeoutMs && onAttempt === undefined) return this.#firstCall;
-    // Whole milliseconds, as the error names them.
     const wholeMs = leftMs < 1 ? leftMs : Math.floor(leftMs);
     return callOptionsOf(this.#settings, this.#controller.signal, wholeMs, held);
   }

@@ -2,7 +2,14 @@ import type { RerankRequest } from "../generated/types.js";
 import { checkInteger } from "../options/arguments.js";
 import { textsOfItems } from "./itemTexts.js";
 import { checkContinues, checkPartial, fingerprintOf, hashOfFields } from "./partialRanking.js";
-import { type Batch, type BatchDocuments, documentsOf, jsonBytes, planBatches } from "./planBatches.js";
+import {
+  type Batch,
+  type BatchDocuments,
+  type BatchLimits,
+  documentsOf,
+  jsonBytes,
+  planBatches,
+} from "./planBatches.js";
 import type { RerankItemsOptions, RerankPartial } from "./rerankItems.js";
 import { TextHash } from "./textHash.js";
 
@@ -22,12 +29,11 @@ export function planItems<T>(
   options: RerankItemsOptions<T>,
   body: Omit<RerankRequest, "documents">,
 ): PlannedItems<T> {
-  const { split, maxBatchBytes, continueFrom } = options;
-  const batchSize = checkInteger(options.batchSize ?? Number.MAX_SAFE_INTEGER, "batchSize", 1);
-  if (maxBatchBytes !== undefined) checkInteger(maxBatchBytes, "maxBatchBytes", 1);
+  const { split, continueFrom } = options;
+  const limits = limitsOf(options, body);
+  const { batchSize, maxBatchBytes } = limits;
   const textsOf = textsOfItems(items, options.text, split);
   const before = continueFrom === undefined ? undefined : checkPartial(continueFrom, items.length);
-  const baseBytes = maxBatchBytes === undefined ? 0 : jsonBytes({ ...body, documents: [] });
   const whole = { offset: 0, count: items.length };
   const hash = new TextHash();
   const addTexts = (texts: readonly string[]): void => {
@@ -38,8 +44,7 @@ export function planItems<T>(
   const isHashed = options.batchSize !== undefined || maxBatchBytes !== undefined || before !== undefined;
   // What is done already is hashed as well: it must be what the earlier call was given.
   if (before !== undefined) for (let index = 0; index < items.length; index++) addTexts(textsOf(index));
-  const limits = { batchSize, maxBatchBytes, baseBytes };
-  const planned: Batch[] = planBatches(before?.missing ?? [whole], textsOf, limits, (texts, index) => {
+  const planned = planBatches(before?.missing ?? [whole], textsOf, limits, (texts, index) => {
     if (before === undefined && isHashed) addTexts(texts);
     if (kept.length < batchSize && before === undefined) kept[index] = texts;
   });
@@ -63,4 +68,14 @@ export function planItems<T>(
     before: before as RerankPartial<T> | undefined,
     fingerprint,
   };
+}
+
+function limitsOf<T>(
+  { batchSize = Number.MAX_SAFE_INTEGER, maxBatchBytes }: RerankItemsOptions<T>,
+  body: Omit<RerankRequest, "documents">,
+): BatchLimits {
+  checkInteger(batchSize, "batchSize", 1);
+  if (maxBatchBytes === undefined) return { batchSize, maxBatchBytes, baseBytes: 0 };
+  checkInteger(maxBatchBytes, "maxBatchBytes", 1);
+  return { batchSize, maxBatchBytes, baseBytes: jsonBytes({ ...body, documents: [] }) };
 }
