@@ -3,10 +3,10 @@ import { invalid } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import {
   checkCallback,
+  checkDuration,
   checkFlag,
   checkHeaders,
   checkInteger,
-  checkOptionalDuration,
   ownProperties,
 } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
@@ -115,15 +115,19 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
   if (signal != null && typeof signal.addEventListener !== "function")
     throw invalid("signal must be an AbortSignal.");
   checkHeaders(own.headers);
-  const timeoutMs = checkOptionalDuration(own.timeoutMs, "timeoutMs") ?? defaultTimeoutMs;
+  const timeoutMs = durationOf(own.timeoutMs, "timeoutMs") ?? defaultTimeoutMs;
   return {
     concurrency,
     ordered: checkFlag(own.ordered, "ordered"),
     timeoutMs,
-    attemptTimeoutMs: checkOptionalDuration(own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
-    totalTimeoutMs: checkOptionalDuration(own.totalTimeoutMs, "totalTimeoutMs"),
+    attemptTimeoutMs: durationOf(own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
+    totalTimeoutMs: durationOf(own.totalTimeoutMs, "totalTimeoutMs"),
     headers: own.headers,
     signal: signal ?? undefined,
     onAttempt: checkCallback(own.onAttempt, "onAttempt"),
   };
+}
+
+function durationOf(value: unknown, what: string): number | undefined {
+  return value === undefined ? undefined : checkDuration(value, what);
 }
