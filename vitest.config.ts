@@ -8,6 +8,7 @@ const conditions: string[] = ["tunerank-source", "module", "node", "development|
 const sourceOf = (file: string): string => fileURLToPath(new URL(`src/${file}`, import.meta.url));
 const alias: { find: RegExp; replacement: string }[] = [
   { find: /^tunerank$/, replacement: sourceOf("index.ts") },
+  { find: /^tunerank\/bulk$/, replacement: sourceOf("bulk/index.ts") },
   { find: /^tunerank\/openapi-fetch$/, replacement: sourceOf("adapters/openapiFetch.ts") },
   { find: /^tunerank\/testing$/, replacement: sourceOf("testing/index.ts") },
 ];

@@ -34,6 +34,14 @@ export const bounds = [
   { ...most("manyAtOnce", "calls fulfilled"), exactly: 5000 },
   most("manyAtOnce", "sockets at the server", 128),
   most("manyAtOnce", "bytes per waiting call", 10_000),
+  ratio("bulkTime", "nodeHttp", 1.3, 1.3),
+  ratio("bulkCpu", "openai", 0.25, 0.25),
+  { ...most("bulkMemory", "results"), exactly: 1_000_000 },
+  // Nothing is kept of a request once its result is handed out.
+  most("bulkMemory", "heap at the end ÷ after a tenth", 1.25),
+  { ...most("bulkOutage", "requests lost"), exactly: 0 },
+  most("bulkOutage", "requests beyond need", 100),
+  most("bulkOutage", "seconds to recover", 10),
   most("bundleSize", "loaded first, minified and gzipped", 20_000),
   // One pointer kept per call would be eight bytes.
   most("heapGrowth", "bytes kept per call", 2),

@@ -18,10 +18,13 @@ export const labels = {
 
 export const allClients = Object.keys(labels).filter((name) => name !== "curl");
 
+/** Those that rank many requests: the package's own loop, bare lanes, and p-limit over the others. */
+export const bulkClients = ["tunerank", "nodeHttp", "openai", "cohereAi", "togetherAi"];
+
 /** Those that a bound names. */
 export const judgedClients = ["tunerank", "nodeHttp", "fetch", "openai"];
 
-const peers = ["undici", "openapi-fetch", "ky", "stripe", "together-ai", "openai", "cohere-ai"];
+const peers = ["undici", "openapi-fetch", "ky", "stripe", "together-ai", "openai", "cohere-ai", "p-limit"];
 
 export function peerVersions() {
   const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;

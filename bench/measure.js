@@ -18,6 +18,10 @@ const all = [
   "manyDocuments",
   "manyItems",
   "manyAtOnce",
+  "bulkCpu",
+  "bulkTime",
+  "bulkMemory",
+  "bulkOutage",
   "bundleSize",
   "heapGrowth",
 ];

@@ -1,4 +1,4 @@
-// npm run bench: measures the package beside its peers; `-- soak [MINUTES]` and `-- outage` run what is in those folders.
+// npm run bench: measures the package beside its peers; `-- soak [MINUTES]` and `-- outage` run what is in those folders, `-- picture` draws a bulk run.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -9,6 +9,8 @@ if (first === "soak" || first === "outage") {
   const fromSource = ["--conditions=tunerank-source", "--import", "tsx"];
   const { status } = spawnSync(process.execPath, [...fromSource, file, ...args], { stdio: "inherit" });
   process.exitCode = status ?? 1;
+} else if (first === "picture") {
+  await import("./bulkPicture.js");
 } else {
   await import("./measure.js");
 }

@@ -12,11 +12,15 @@ export function childEnvironment(entry) {
   return entry === undefined ? process.env : { ...process.env, TUNERANK_BENCH_ENTRY: entry };
 }
 
-export async function runChild(name, input, { node = process.execPath, entry, flags = [] } = {}) {
+export async function runChild(
+  name,
+  input,
+  { node = process.execPath, entry, flags = [], timeoutMs = 300_000 } = {},
+) {
   const child = spawn(node, [...flags, childScript(name), JSON.stringify(input)], {
     stdio: ["ignore", "pipe", "inherit"],
     env: childEnvironment(entry),
-    timeout: 300_000,
+    timeout: timeoutMs,
   });
   const [printed, [exitCode]] = await Promise.all([text(child.stdout), once(child, "exit")]);
   if (exitCode === 0) return JSON.parse(printed);

@@ -7,10 +7,12 @@ let maxSockets = 0;
 let failUploads = 0;
 let holding = false;
 let held = [];
+let isAway = false;
+let refused = 0;
 const largeAnswers = new Map();
 
 const controls = {
-  "GET /stats": () => ({ openSockets: open.size, maxSockets, held: held.length }),
+  "GET /stats": () => ({ openSockets: open.size, maxSockets, held: held.length, refused }),
   "POST /hold": () => {
     holding = true;
     maxSockets = open.size;
@@ -19,6 +21,12 @@ const controls = {
     holding = false;
     for (const answer of held) answer();
     held = [];
+  },
+  "POST /away": () => {
+    isAway = true;
+  },
+  "POST /back": () => {
+    isAway = false;
   },
   "POST /fail-next-upload": () => {
     failUploads = 1;
@@ -43,6 +51,11 @@ function count(socket) {
 }
 
 function rerank(request, response) {
+  if (isAway) {
+    refused++;
+    request.resume();
+    return send(response, 503, Buffer.from('{"code":"UNAVAILABLE","message":"away"}'));
+  }
   const length = Number(request.headers["content-length"] ?? 0);
   const isLarge = length > 1_000_000;
   const chunks = isLarge && !largeAnswers.has(length) ? [] : undefined;

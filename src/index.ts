@@ -70,9 +70,19 @@ export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.j
 export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
 export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
-export type { RankedItem, RerankItemsResponse } from "./wrappers/mergeRankings.js";
 export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
 export type { QueryValue, RequestOptions, ServiceCall, ServiceRequest } from "./wrappers/request.js";
 export type { Rerank } from "./wrappers/rerank.js";
-export type { RerankItems, RerankItemsOptions, RerankItemsPromise } from "./wrappers/rerankItems.js";
+export type {
+  ItemBatch,
+  ItemRange,
+  RankedBatch,
+  RankedItem,
+  RerankItems,
+  RerankItemsError,
+  RerankItemsOptions,
+  RerankItemsPromise,
+  RerankItemsResponse,
+  RerankPartial,
+} from "./wrappers/rerankItems.js";
 export { throwIfFailed } from "./wrappers/throwIfFailed.js";

@@ -112,3 +112,27 @@ test("LangChain's callbacks are no configuration", async () => {
   const compressor = createDocumentCompressor(connect(server.url));
   expect(await compressor.compressDocuments(texts, "q", [{ handleLLMStart() {} }])).toHaveLength(3);
 });
+
+test("the options of batches reach both adapters", async () => {
+  rankAll();
+  const client = connect(server.url);
+  const told: number[] = [];
+  const batches = {
+    batchSize: 2,
+    concurrency: 1,
+    maxBatchBytes: 1000,
+    split: (text: string) => [text, `${text}!`],
+    onBatch: ({ count }: { count: number }) => void told.push(count),
+  };
+  await createRerankingModel(client, "m", batches).doRerank({ query: "q", documents });
+  await createDocumentCompressor(client, batches).compressDocuments(texts, "q");
+  expect(told).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(server.requests.map(({ body }) => JSON.parse(`${body}`).documents.length)).toEqual(Array(6).fill(2));
+  const continueFrom = { data: [], missing: [], fingerprint: "another" } as never;
+  await expect(
+    createRerankingModel(client, "m", { continueFrom }).doRerank({ query: "q", documents }),
+  ).rejects.toThrow("continueFrom is of another call");
+  await expect(
+    createDocumentCompressor(client, { continueFrom }).compressDocuments(texts, "q"),
+  ).rejects.toThrow("continueFrom is of another call");
+});

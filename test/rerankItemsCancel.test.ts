@@ -33,7 +33,9 @@ describe.each(transports)("batches of rerank.items over $name", ({ options }) =>
       "CANCELLED",
       "INVALID_ARGUMENT",
     ]);
-    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] Too long.", error));
+    expect(error.message).toBe(
+      withHint("[INVALID_ARGUMENT] Too long (batch 3: items[15] to items[19]).", error),
+    );
     await until(() => givenUp === 3);
     // Whatever comes next is another call.
     await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));

@@ -64,10 +64,19 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
     ["documents[0] and documents[9] are alike.", "items[30] and items[39] are alike."],
     ["Request body property documents.1 must be string", "Request body property items[31] must be string"],
     ["/documents/1: too long", "/items[31]: too long"],
-    // What is no place in this batch stays.
-    ["documents[10] is too long.", "documents[10] is too long."],
-    ["documents[99999999999999999999]", "documents[99999999999999999999]"],
-    ["my_documents[1], documents[x], documents", "my_documents[1], documents[x], documents"],
+    // What is no place in this batch stays, and is marked.
+    [
+      "documents[10] is too long.",
+      "documents[10] is too long (batch 3: items[30] to items[39]; documents are counted within it).",
+    ],
+    [
+      "documents[99999999999999999999]",
+      "documents[99999999999999999999] (batch 3: items[30] to items[39]; documents are counted within it).",
+    ],
+    [
+      "my_documents[1], documents[x], documents",
+      "my_documents[1], documents[x], documents (batch 3: items[30] to items[39]).",
+    ],
   ])("reads %j as %j", async (said, message) => {
     except(refused(said));
     const error = await rank();

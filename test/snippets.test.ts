@@ -91,6 +91,10 @@ const ranking: Reply = {
   json: { object: "list", model: "m", data: [{ index: 0, relevance_score: 0.9 }], usage: {} },
 };
 
+const rankedTwo: Reply = {
+  json: { model: "m", data: [0, 1].map((index) => ({ index, relevance_score: 0.5 })) },
+};
+
 /** What a snippet meets, and what it must send there. */
 interface Case {
   readonly answer: Reply | Script;
@@ -101,6 +105,11 @@ interface Case {
 }
 
 const onServer: Readonly<Record<string, Case>> = {
+  bulk: { answer: ranking, sends: [rerank, rerank] },
+  bulkPartial: {
+    answer: inTurn(rankedTwo, { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } }, rankedTwo),
+    sends: [rerank, rerank, rerank],
+  },
   cancel: { answer: silence, sends: [resume], passMs: 100 },
   close: { answer: done, sends: [scale("support-search")] },
   deadline: { answer: silence, sends: [rerank], passMs: 200 },

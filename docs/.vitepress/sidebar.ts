@@ -27,6 +27,7 @@ export const sidebar: Item[] = [
       { text: "Scale a deployment", link: "/guide/scale" },
       { text: "Resume a job", link: "/guide/resume" },
       { text: "Any other operation", link: "/guide/request" },
+      { text: "Many rankings", link: "/guide/bulk" },
     ],
   },
   {

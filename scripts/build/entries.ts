@@ -11,6 +11,7 @@ export interface Entry {
 /** Every entry. The build, package.json and the checks of the package are made of this list. */
 export const entries: readonly Entry[] = [
   { name: ".", source: "index.ts", platforms: true },
+  { name: "./bulk", source: "bulk/index.ts" },
   { name: "./testing", source: "testing/index.ts" },
   { name: "./ai-sdk", source: "adapters/aiSdk.ts" },
   { name: "./langchain", source: "adapters/langchain.ts" },

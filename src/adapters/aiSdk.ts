@@ -7,8 +7,9 @@ import type { Client } from "../client.js";
 import { memberOf } from "../errors/memberOf.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { ownProperties } from "../options/arguments.js";
+import type { Names } from "../options/names.js";
 import type { AbortSignalLike } from "../options/options.js";
-import type { RerankItemsOptions } from "../wrappers/rerankItems.js";
+import type { RerankItemsOptions, RerankItemsResponse } from "../wrappers/rerankItems.js";
 
 /** What the AI SDK asks of a reranking model. */
 export interface RerankingCall {
@@ -57,12 +58,25 @@ export interface RerankingModel<Version extends "v3" | "v4"> {
   doRerank(options: RerankingCall): Promise<RerankingAnswer>;
 }
 
+/** The options of `rerank.items` that are about batches. */
+type BatchOption = "batchSize" | "concurrency" | "continueFrom" | "maxBatchBytes" | "onBatch" | "split";
+
 /** Options of {@link createRerankingModel}. */
 export interface RerankingModelOptions<Version extends "v3" | "v4">
-  extends Pick<RerankItemsOptions<unknown>, "batchSize" | "concurrency"> {
+  extends Pick<RerankItemsOptions<string | object>, BatchOption> {
   /** The provider interface: `"v4"` is of AI SDK 7, `"v3"` of AI SDK 6. @default "v4" */
   specificationVersion?: Version | undefined;
 }
+
+const names: Names<RerankingModelOptions<"v4">> = {
+  specificationVersion: 1,
+  batchSize: 1,
+  concurrency: 1,
+  continueFrom: 1,
+  maxBatchBytes: 1,
+  onBatch: 1,
+  split: 1,
+};
 
 /**
  * A reranking model for the `rerank` function of the AI SDK (the package `ai`), over a client of this package.
@@ -84,7 +98,7 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v4">(
   options: RerankingModelOptions<Version> = {},
   // NoInfer, which TypeScript has since 5.4 only: the version is what `options` says, not what the model is passed to.
 ): RerankingModel<[Version][Version extends unknown ? 0 : never]> {
-  const own = ownProperties(options, "options", { specificationVersion: 1, batchSize: 1, concurrency: 1 });
+  const own = ownProperties(options, "options", names);
   return {
     specificationVersion: (own.specificationVersion ?? "v4") as Version,
     provider: "tunerank",
@@ -97,7 +111,14 @@ async function rank(
   client: Pick<Client, "rerank">,
   model: string,
   call: RerankingCall,
-  { batchSize, concurrency }: Pick<RerankItemsOptions<unknown>, "batchSize" | "concurrency">,
+  {
+    batchSize,
+    concurrency,
+    continueFrom,
+    maxBatchBytes,
+    onBatch,
+    split,
+  }: Pick<RerankItemsOptions<string | object>, BatchOption>,
 ): Promise<RerankingAnswer> {
   // Its own members only: a polluted prototype adds no option.
   const own: RerankingCall = Object.assign(Object.create(null), call);
@@ -115,13 +136,22 @@ async function rank(
     headers,
     batchSize,
     concurrency,
+    continueFrom,
+    maxBatchBytes,
+    onBatch,
+    split,
     maxRetries: 0,
   });
-  const { data, model: used, usage, requestIds } = await ranking.withResponse();
-  const [id] = requestIds;
+  return answerOf(await ranking.withResponse(), isText);
+}
+
+function answerOf(
+  { data, model, usage, requestIds: [id] }: RerankItemsResponse<string | object>,
+  isText: boolean,
+): RerankingAnswer {
   return {
     ranking: data.map(({ index, score }) => ({ index, relevanceScore: score })),
-    response: { timestamp: new Date(), ...(id && { id }), ...(used && { modelId: used }) },
+    response: { timestamp: new Date(), ...(id && { id }), ...(model && { modelId: model }) },
     providerMetadata: { tunerank: { usage: { ...usage } } },
     warnings: isText ? [] : [objectWarning],
   };

@@ -22,8 +22,16 @@ export interface DocumentLike {
 /** Options of {@link createDocumentCompressor}. */
 export interface DocumentCompressorOptions
   extends Pick<
-    RerankItemsOptions<unknown>,
-    "batchSize" | "concurrency" | "maxRetries" | "signal" | "timeoutMs"
+    RerankItemsOptions<DocumentLike>,
+    | "batchSize"
+    | "concurrency"
+    | "continueFrom"
+    | "maxBatchBytes"
+    | "maxRetries"
+    | "onBatch"
+    | "signal"
+    | "split"
+    | "timeoutMs"
   > {
   /** The name of the reranker model. @default the client's rerankModel */
   model?: string | undefined;
@@ -41,6 +49,10 @@ const names: Names<DocumentCompressorOptions & OfLangChain> = {
   task: 1,
   batchSize: 1,
   concurrency: 1,
+  continueFrom: 1,
+  maxBatchBytes: 1,
+  onBatch: 1,
+  split: 1,
   maxRetries: 1,
   signal: 1,
   timeoutMs: 1,
@@ -79,28 +91,30 @@ export function createDocumentCompressor(
   client: Pick<Client, "rerank">,
   options: DocumentCompressorOptions = {},
 ): DocumentCompressor {
-  const { model, topN, task, batchSize, concurrency, maxRetries, timeoutMs, signal } = ownProperties(
-    options,
-    "options",
-    names,
-  );
+  const own = ownProperties(options, "options", names);
+  const { model, topN, task, maxRetries, timeoutMs, signal } = own;
+  const { batchSize, concurrency, continueFrom, maxBatchBytes, onBatch, split } = own;
   return {
-    async compressDocuments(documents, query, config) {
+    async compressDocuments<D extends DocumentLike>(documents: D[], query: string, config?: unknown) {
       const signals = [signal, signalOf(config), signalOf(runningConfig())];
       const ranked = await withAny(signals, (any) =>
-        client.rerank.items(query, documents, {
+        client.rerank.items<DocumentLike>(query, documents, {
           model,
           topN,
           task,
           batchSize,
           concurrency,
+          continueFrom,
+          maxBatchBytes,
+          onBatch,
+          split,
           maxRetries,
           timeoutMs,
           signal: any,
           text: ({ pageContent }) => pageContent,
         }),
       );
-      return ranked.map(({ item, score }) => withScore(item, score));
+      return ranked.map(({ item, score }) => withScore(item as D, score));
     },
   };
 }

@@ -105,15 +105,26 @@ export type Decision =
 
 /** Whether there is another attempt, and when. Pure. */
 export function decideRetry(input: RetryInput): Decision {
-  const { retries, retryAfterMs = 0, random } = input;
-  const renewing = input.events.includes("unauthenticated");
-  const notRetried = forbidden(input, renewing);
+  const notRetried = forbidden(input, input.events.includes("unauthenticated"));
   if (notRetried) return noRetry(notRetried);
-  const base = input.code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
-  const backoffMs = renewing ? 0 : random * Math.min(backoff.capMs, base * 2 ** retries);
-  const waitMs = Math.max(retryAfterMs, backoffMs);
-  if (retryAfterMs > backoff.longestRetryAfterMs) return noRetry("asked-to-wait-too-long");
+  const waitMs = waitBeforeRetry(input);
+  if ((input.retryAfterMs ?? 0) > backoff.longestRetryAfterMs) return noRetry("asked-to-wait-too-long");
   return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
+}
+
+/** Milliseconds before the next attempt: never less than the service asked for. */
+export function waitBeforeRetry({
+  code,
+  events: happened,
+  retries,
+  retryAfterMs = 0,
+  random,
+}: Pick<RetryInput, "code" | "events" | "retries" | "retryAfterMs" | "random">): number {
+  const base = code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
+  const backoffMs = happened.includes("unauthenticated")
+    ? 0
+    : random * Math.min(backoff.capMs, base * 2 ** retries);
+  return Math.max(retryAfterMs, backoffMs);
 }
 
 function noRetry(notRetried: NotRetried): Decision {

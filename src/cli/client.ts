@@ -10,6 +10,7 @@ export async function withClient(
   { options, terminal }: Context,
   operation: OperationName,
   use: (client: Client) => Promise<void>,
+  maxConnections?: number,
 ): Promise<void> {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
   const client = createClient({
@@ -18,6 +19,7 @@ export async function withClient(
     accountId: needsAccount ? given(options.account, "--account ID", "TUNERANK_ACCOUNT_ID") : undefined,
     timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
     maxRetries: options.maxRetries,
+    maxConnections,
     allowInsecureHttp: options.allowInsecureHttp === true,
     proxy: proxyOf(options),
     userAgent: "tunerank-cli",

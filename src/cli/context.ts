@@ -33,3 +33,12 @@ export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 
 /** A command line that cannot be understood. Its message never repeats an argument, which may be a key. */
 export class UsageError extends Error {}
+
+/** The end of a command that has said itself what failed: only the exit code is left. */
+export class Reported extends Error {
+  readonly exitCode: number;
+  constructor(exitCode: number) {
+    super("It was reported.");
+    this.exitCode = exitCode;
+  }
+}

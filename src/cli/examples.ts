@@ -7,9 +7,17 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
       "rank a field of JSON Lines, keep five",
     ],
     ["ls docs | tunerank rerank --query invoices -", "rank what another program prints"],
+    [
+      "tunerank rerank --bulk requests.jsonl --output results.jsonl --errors errors.jsonl",
+      "rank many queries; the same command goes on where it ended",
+    ],
   ],
   upload: [
     ["tunerank upload reviews train.jsonl", "upload a file to the dataset reviews"],
+    [
+      "tunerank upload reviews *.jsonl --checkpoint uploads.jsonl",
+      "upload several, and go on where it ended",
+    ],
     [
       "zcat train.jsonl.gz | tunerank upload reviews - --name train.jsonl",
       "upload what another program prints",

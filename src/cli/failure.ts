@@ -1,5 +1,5 @@
 import { isStatusError, type StatusError } from "../index.js";
-import { UsageError } from "./context.js";
+import { Reported, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { inFlags } from "./flags.js";
 import { jsonLine, oneLine } from "./safeText.js";
@@ -11,6 +11,7 @@ import type { Terminal } from "./terminal.js";
  * @returns the exit code
  */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
+  if (error instanceof Reported) return error.exitCode;
   if (isStatusError(error)) {
     const said = inWords(error);
     if (terminal.json) terminal.note(jsonLine({ error: { ...error.toJSON(), ...wholeOf(said) } }));

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
 import { version } from "../generated/version.js";
-import { UsageError } from "./context.js";
+import { addOutputOptions, addServiceOptions, collect, numberOf } from "./sharedOptions.js";
 
 const {
   rerankDocuments: rerank,
@@ -36,7 +36,7 @@ function addRerank(program: Command): void {
     .summary(rerank.summary)
     .description(rerank.description)
     .argument("[FILE]", "The documents, one a line. Without it or with -, the standard input.")
-    .requiredOption("--query <TEXT>", `Required. ${rerank.fields.query}`)
+    .option("--query <TEXT>", `Required without --bulk. ${rerank.fields.query}`)
     .option(
       "--field <NAME>",
       "The input is JSON Lines, and this field of each object is the document. Else each line is one.",
@@ -47,11 +47,32 @@ function addRerank(program: Command): void {
     .option("--batch-size <N>", "The most documents in one request. Default: all.", numberOf("--batch-size"))
     .option(
       "--concurrency <N>",
-      "The most requests at once, with --batch-size. Default: 4.",
-      numberOf("--concurrency"),
+      "The most requests at once, with --batch-size or --bulk. Default: 4; with --bulk auto, which goes by what the service takes, from 1 to 64.",
+      (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
+  addBulkOptions(command);
   addServiceOptions(command);
   addOutputOptions(command);
+}
+
+function addBulkOptions(command: Command): void {
+  command
+    .optionsGroup("Many queries:")
+    .option(
+      "--bulk <FILE>",
+      "JSON Lines of requests, also gzipped, or - for the standard input: each has an id, a query and documents, and may have the other fields of a request.",
+    )
+    .option(
+      "--output <FILE>",
+      "Where results go, a line for each id. It is the checkpoint: the same command goes on where an earlier one ended.",
+    )
+    .option(
+      "--errors <FILE>",
+      "Where errors go. Else wrong requests go to --output, and what failed is only shown.",
+    )
+    .option("--id-field <NAME>", "The field that holds the id. Default: id.")
+    .option("--query-field <NAME>", "The field that holds the query. Default: query.")
+    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.");
 }
 
 function addUpload(program: Command): void {
@@ -60,9 +81,14 @@ function addUpload(program: Command): void {
     .summary(upload.summary)
     .description(`${upload.description} ${upload.fields.file}`)
     .argument("<DATASET>", "The dataset's ID.")
-    .argument("<FILE>", "The file to upload, or - for the standard input.")
+    .argument("<FILE...>", "The file to upload, or several; or - for the standard input.")
     .option("--name <NAME>", "The name to send. Needed when FILE is -, the standard input.")
-    .option("--verify", "Fail when the answer's byte count is not the one that was sent.");
+    .option("--verify", "Fail when the answer's byte count is not the one that was sent.")
+    .option(
+      "--checkpoint <FILE>",
+      "Notes what became of each file: the same command goes on where an earlier one ended. A file whose fate is unknown is not sent again.",
+    )
+    .option("--resend-unknown", "Send those again, too: they may then be stored twice.");
   addServiceOptions(command);
   addOutputOptions(command);
 }
@@ -163,49 +189,4 @@ function addCompletion(program: Command): void {
     .description("Prints a script that completes commands and options in bash, zsh or fish.")
     .argument("<SHELL>", `One of ${shells.join(", ")}.`);
   addOutputOptions(command);
-}
-
-function addServiceOptions(command: Command): void {
-  command
-    .optionsGroup("The service:")
-    .option("--base-url <URL>", "The service's address. Else TUNERANK_BASE_URL.")
-    .option(
-      "--api-key-file <FILE>",
-      "A file that holds the API key. Else TUNERANK_API_KEY. There is no option for the key itself: other users of a machine can read arguments.",
-    )
-    .option("--account <ID>", "The account. Else TUNERANK_ACCOUNT_ID.")
-    .option(
-      "--timeout <SECONDS>",
-      "The whole call's time, retries included. Default: 60 for rerank, 30 for scale, resume and request, 60 and more by size for upload.",
-      numberOf("--timeout"),
-    )
-    .option(
-      "--max-retries <N>",
-      "The most retries where a retry is allowed. Default: 2.",
-      numberOf("--max-retries"),
-    )
-    .option("--allow-insecure-http", "Allow plain http to another machine.")
-    .option("--proxy <URL>", "Go through this proxy. Else what https_proxy, all_proxy and no_proxy say.")
-    .option("--noproxy <HOSTS>", "Reach these without a proxy, whatever no_proxy says.");
-}
-
-function addOutputOptions(command: Command): void {
-  command
-    .optionsGroup("Output:")
-    .option("--json", "Print one JSON value for machines; errors too, on stderr.")
-    .option("-q, --quiet", "Print results and errors, nothing on the way.")
-    .option("--no-color", "No colours. The variable NO_COLOR does the same.")
-    .helpOption("-h, --help", "Show this help.");
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
-function numberOf(option: string): (value: string) => number {
-  return (value) => {
-    // Number("") and Number(" ") are 0.
-    if (value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
-    throw new UsageError(`${option} must be a number.`);
-  };
 }

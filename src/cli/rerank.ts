@@ -1,4 +1,5 @@
 import type { RankedItem } from "../index.js";
+import type { BulkOptions } from "./bulk/settings.js";
 import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
 import { readInput } from "./input.js";
@@ -14,20 +15,18 @@ interface Line {
   readonly document: unknown;
 }
 
-interface Options {
-  readonly query: string;
+interface Options extends BulkOptions {
+  readonly query?: string;
   readonly field?: string;
-  readonly model?: string;
-  readonly task?: string;
-  readonly topN?: number;
   readonly batchSize?: number;
-  readonly concurrency?: number;
 }
 
 /** `tunerank rerank --query TEXT [FILE]` */
 export async function run(context: Context<Options>): Promise<void> {
   const { terminal, signal } = context;
-  const { query, field, model, task, topN, batchSize, concurrency } = context.options;
+  if (context.options.bulk !== undefined) return (await import("./bulk/run.js")).runBulk(context);
+  const { field, model, task, topN, batchSize } = context.options;
+  const { query, concurrency } = oneQuery(context.options);
   const lines = documentsOf(await input(context), field);
   if (lines.length === 0) throw new UsageError("There is no document in the input.");
   await withClient(context, "rerankDocuments", async (client) => {
@@ -46,6 +45,21 @@ export async function run(context: Context<Options>): Promise<void> {
     if (terminal.json) terminal.print(jsonLine({ results, usage }));
     else print(data, terminal);
   });
+}
+
+// What only a bulk run takes would be ignored in silence.
+function oneQuery(options: Options): { query: string; concurrency: number | undefined } {
+  const { query, concurrency } = options;
+  if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
+  const name = (["output", "errors", "idField", "queryField", "documentsField"] as const).find(
+    (each) => options[each] !== undefined,
+  );
+  if (name !== undefined) {
+    const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--${option} has no effect without --bulk.`);
+  }
+  if (concurrency === "auto") throw new UsageError("--concurrency auto has no effect without --bulk.");
+  return { query, concurrency };
 }
 
 async function input({ args: [file], signal }: Context): Promise<string> {

@@ -1,12 +1,21 @@
 import type { DatasetFile } from "../index.js";
+import type { ManyOptions } from "./bulk/uploadMany.js";
 import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
 import { createProgress } from "./progress.js";
 import { jsonLine, oneLine } from "./safeText.js";
 
-/** `tunerank upload DATASET FILE` */
-export async function run(context: Context<{ name?: string; verify?: boolean }>): Promise<void> {
-  const [dataset = "", file = ""] = context.args;
+interface Options extends ManyOptions {
+  readonly name?: string;
+}
+
+/** `tunerank upload DATASET FILE...` */
+export async function run(context: Context<Options>): Promise<void> {
+  const [dataset = "", file = "", ...more] = context.args;
+  const { checkpoint, resendUnknown } = context.options;
+  if (more.length > 0 || checkpoint !== undefined)
+    return (await import("./bulk/uploadMany.js")).uploadMany(context);
+  if (resendUnknown === true) throw new UsageError("--resend-unknown has no effect without --checkpoint.");
   const { terminal, signal } = context;
   const { name, verify } = context.options;
   if (file === "-" && name === undefined) {

@@ -1,5 +1,8 @@
 import { nothingSent, type Ran, worse } from "../call/retry.js";
 import { type Attempt, detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
+import type { Places } from "./planBatches.js";
+import { itemsOf } from "./readRanking.js";
+import type { ItemBatch } from "./rerankItems.js";
 
 /** The requests of one call that is made of batches, batch by batch as they ended. */
 export class RequestsMade {
@@ -18,17 +21,19 @@ export class RequestsMade {
   }
 }
 
-/** Which items a batch is made of. */
-export interface BatchRange {
-  readonly offset: number;
-  readonly count: number;
+/** The batch that failed, in terms of the caller's items. */
+export interface FailedBatch extends ItemBatch {
+  /** Undefined when its texts could not be had. */
+  readonly places: Places | undefined;
+  /** Whether there are others. */
+  readonly isOneOfMany: boolean;
 }
 
 /** The error of a whole call, one of whose batches failed: with every request made, in terms of the caller's items. */
-export function errorOfBatches(error: unknown, batch: BatchRange, made: RequestsMade): unknown {
+export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): unknown {
   if (!isStatusError(error)) return error;
   const { executed, executedBecause } = made.ran;
-  return new StatusError(withItems(textOf(error), batch), {
+  return new StatusError(withBatch(withItems(textOf(error), batch.places), batch), {
     ...detailsOf(error),
     operation: "rerankDocuments",
     executed,
@@ -37,10 +42,24 @@ export function errorOfBatches(error: unknown, batch: BatchRange, made: Requests
   });
 }
 
+const place = /\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g;
+
 // A service knows the documents of one request only, and writes their places in several ways.
-function withItems(message: string, { offset, count }: BatchRange): string {
-  return message.replace(/\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g, (place, inBrackets, afterDot) => {
-    const index = Number(inBrackets ?? afterDot);
-    return index < count ? `items[${offset + index}]` : place;
+function withItems(message: string, places: Places | undefined): string {
+  if (places === undefined) return message;
+  const { documents, itemOf, partOf } = places;
+  return message.replace(place, (found, inBrackets, afterDot) => {
+    const document = Number(inBrackets ?? afterDot);
+    if (document >= documents) return found;
+    const part = partOf(document);
+    return `items[${itemOf(document)}]${part === undefined ? "" : ` (part ${part})`}`;
   });
+}
+
+// Which batch it is, where the message names no item, and that documents are counted within it, where it names those.
+function withBatch(message: string, { batch, offset, count, isOneOfMany, places }: FailedBatch): string {
+  const counted = /\bdocuments[[./]\d/.test(message);
+  if (!isOneOfMany || places === undefined || (message.includes("items[") && !counted)) return message;
+  const within = counted ? "; documents are counted within it" : "";
+  return `${message.replace(/[.]$/, "")} (batch ${batch}: ${itemsOf(offset, offset + count - 1)}${within}).`;
 }

@@ -1,33 +1,37 @@
 import { invalid } from "../errors/statusError.js";
 
-/** Checks every text, and keeps those of the first batch only; the others are asked for again when they are sent. */
-export function checkTexts<T>(
+/** Gives the texts that an item is ranked by: one, or its parts. @throws StatusError that names the item */
+export type TextsOf = (index: number) => readonly string[];
+
+/** Makes that function of the caller's own, which are checked as they are called. */
+export function textsOfItems<T>(
   items: readonly T[],
   text: (item: T, index: number) => string,
-  batchSize: number,
-): (batch: number) => string[] {
-  const textOf = textFunction(items, text);
-  const textsFrom = (offset: number): string[] =>
-    items.slice(offset, offset + batchSize).map((_, index) => textOf(offset + index));
-  const first = textsFrom(0);
-  for (let index = batchSize; index < items.length; index++) textOf(index);
-  return (batch) => (batch === 0 ? first : textsFrom(batch * batchSize));
+  split: ((text: string, item: T) => readonly string[]) | undefined,
+): TextsOf {
+  if (typeof text !== "function") throw invalid("text must be a function.");
+  if (split !== undefined && typeof split !== "function") throw invalid("split must be a function.");
+  return (index) => {
+    const item = items[index] as T;
+    const whole = called("text", index, () => text(item, index));
+    if (typeof whole !== "string")
+      throw invalid(`text must give a string for items[${index}], not ${typeOf(whole)}.`);
+    if (split === undefined) return [whole];
+    const parts = called("split", index, () => split(whole, item));
+    if (!Array.isArray(parts) || parts.length === 0 || parts.some((part) => typeof part !== "string"))
+      throw invalid(`split must give a list of at least 1 string for items[${index}].`);
+    return parts;
+  };
 }
 
-function textFunction<T>(
-  items: readonly T[],
-  text: (item: T, index: number) => string,
-): (index: number) => string {
-  if (typeof text !== "function") throw invalid("text must be a function.");
-  return (index) => {
-    let found: unknown;
-    try {
-      found = text(items[index] as T, index);
-    } catch (cause) {
-      throw invalid(`text failed for items[${index}].`, { cause });
-    }
-    if (typeof found === "string") return found;
-    const type = found === null ? "null" : typeof found;
-    throw invalid(`text must give a string for items[${index}], not ${type}.`);
-  };
+function called<R>(name: string, index: number, call: () => R): R {
+  try {
+    return call();
+  } catch (cause) {
+    throw invalid(`${name} failed for items[${index}].`, { cause });
+  }
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
 }

@@ -2,20 +2,23 @@
 import { traced } from "#platform";
 import { deadlines } from "../call/decisions.js";
 import type { LateSettings } from "../call/lateSettings.js";
+import { notify } from "../call/notify.js";
 import { callSettings } from "../call/settings.js";
-import { invalid } from "../errors/statusError.js";
+import { invalid, isStatusError } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkInteger, ownProperties } from "../options/arguments.js";
+import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 import { errorOfBatches, RequestsMade } from "./batchFailure.js";
-import { checkTexts } from "./itemTexts.js";
-import { type DoneBatch, mergeRankings, type RerankItemsResponse } from "./mergeRankings.js";
+import { type DoneBatch, type Merged, mergeRankings, rankedItems } from "./mergeRankings.js";
+import { partialOf } from "./partialRanking.js";
+import type { Batch, BatchDocuments, Places } from "./planBatches.js";
+import { planItems } from "./planItems.js";
 import { readRanking } from "./readRanking.js";
-import type { RerankCall, RerankItemsOptions } from "./rerankItems.js";
-import { runBatches } from "./runBatches.js";
+import type { RerankCall, RerankItemsOptions, RerankItemsResponse, RerankPartial } from "./rerankItems.js";
+import { type BatchFailure, runBatches } from "./runBatches.js";
 
 const { body: rules } = requests.rerankDocuments;
 
@@ -25,7 +28,11 @@ const optionNames: Names<RerankItemsOptions<unknown>> = {
   ...callOptionNames,
   text: 1,
   topN: 1,
+  split: 1,
   batchSize: 1,
+  maxBatchBytes: 1,
+  onBatch: 1,
+  continueFrom: 1,
   concurrency: 1,
   // What the contract adds to a rerank is passed on by itself.
   ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as Names<
@@ -52,9 +59,10 @@ interface Plan<T> {
   readonly items: readonly T[];
   readonly body: Omit<RerankRequest, "documents">;
   readonly options: RerankItemsOptions<T>;
-  readonly textsOf: (batch: number) => string[];
-  readonly batchSize: number;
-  readonly batches: number;
+  readonly batches: readonly Batch[];
+  readonly documentsOf: (batch: number) => BatchDocuments;
+  readonly before: RerankPartial<T> | undefined;
+  readonly fingerprint: () => string;
   readonly concurrency: number;
   readonly signal: AbortSignalLike | undefined;
   /** The most milliseconds for one batch. */
@@ -73,25 +81,25 @@ function planOf<T>(
   const body = { ...fieldsOf(own), query, top_n: undefined, return_documents: false };
   validate({ ...body, documents: [""] }, rules, "body");
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
-  const batchSize = checkInteger(own.batchSize ?? Math.max(1, items.length), "batchSize", 1);
+  checkCallback(own.onBatch, "onBatch");
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
-  const textsOf = checkTexts(items, own.text, batchSize);
-  const batches = Math.ceil(items.length / batchSize);
-  const { signal, timeoutMs } = callSettings(client, own);
+  const { signal, timeoutMs, client: settings } = callSettings(client, own);
+  const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
   const eachMs = timeoutMs ?? deadlines.rerankDocuments.timeoutMs;
-  const endsAt = performance.now() + (timeoutMs ?? eachMs * Math.ceil(batches / concurrency));
-  return { items, body, options: own, textsOf, batchSize, batches, concurrency, signal, eachMs, endsAt };
+  const rounds = Math.ceil(batched.batches.length / concurrency);
+  const endsAt = performance.now() + (timeoutMs ?? eachMs * rounds);
+  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt };
 }
 
 // Several requests are calls within this one; one alone is the call itself.
 function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
   const { items, batches, body } = plan;
   const rank = () => rankBatches(plan, rerank);
-  if (batches < 2) return rank();
+  if (batches.length < 2) return rank();
   const target = {
     operation: "rerankDocuments",
     documents: items.length,
-    batches,
+    batches: batches.length,
     model: body.model,
   } as const;
   return traced(
@@ -102,29 +110,64 @@ function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsRe
 }
 
 async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
-  const { items, batchSize, batches, concurrency, options } = plan;
+  const { items, batches, before, concurrency, options } = plan;
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
-  const failed = await runBatches(batches, concurrency, plan.signal, async (batch, signal) => {
+  const sent = new Map<number, Places>();
+  const failed = await runBatches(batches.length, concurrency, plan.signal, async (number, signal) => {
     try {
-      const ranked = await rankBatch(plan, rerank, batch, signal);
+      const ranked = await rankBatch(plan, rerank, number, { signal, sent });
       made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
       done.push(ranked);
+      tellBatch(plan, ranked, done.length);
     } catch (error) {
       made.addFailed(error);
       throw error;
     }
   });
-  if (failed === undefined) return mergeRankings(items, done, options.topN);
-  const offset = failed.batch * batchSize;
-  throw errorOfBatches(failed.error, { offset, count: Math.min(batchSize, items.length - offset) }, made);
+  const merged = { items, batches: done, before };
+  if (failed === undefined) return mergeRankings(merged, options.topN);
+  throw failure(plan, { ...failed, places: sent.get(failed.batch) }, merged, made);
+}
+
+function failure<T>(
+  { batches, fingerprint }: Plan<T>,
+  { batch, error, places }: BatchFailure & { readonly places: Places | undefined },
+  merged: Merged<T>,
+  made: RequestsMade,
+): unknown {
+  const { offset, count } = batches[batch] as Batch;
+  const failed = { batch, offset, count };
+  const isOneOfMany = batches.length > 1;
+  const whole = errorOfBatches(error, { ...failed, places, isOneOfMany }, made);
+  if (!isStatusError(whole) || whole.attempts.length === 0) return whole;
+  const value = partialOf(merged, batches, failed, fingerprint());
+  // Not enumerable: logs show an error's members, and its items are the caller's.
+  return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);
+}
+
+function tellBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
+  const { onBatch } = options;
+  if (onBatch === undefined) return;
+  const { number, batch, ranking } = ranked;
+  const { offset, count } = batch;
+  notify(onBatch, {
+    batch: number,
+    offset,
+    count,
+    data: rankedItems({ items, batches: [ranked], before: undefined }),
+    model: ranking.model,
+    usage: ranking.usage,
+    done,
+    batches: batches.length,
+  });
 }
 
 async function rankBatch<T>(
-  { body, options, textsOf, batchSize, eachMs, endsAt }: Plan<T>,
+  { body, options, batches, documentsOf, eachMs, endsAt }: Plan<T>,
   rerank: RerankCall,
-  batch: number,
-  signal: AbortSignalLike,
+  number: number,
+  { signal, sent }: { readonly signal: AbortSignalLike; readonly sent: Map<number, Places> },
 ): Promise<DoneBatch> {
   const leftMs = Math.max(1, Math.ceil(endsAt - performance.now()));
   // Nothing is inherited: a polluted prototype sets no option.
@@ -132,12 +175,14 @@ async function rankBatch<T>(
     signal,
     timeoutMs: Math.min(eachMs, leftMs),
   });
-  const documents = textsOf(batch);
-  const offset = batch * batchSize;
-  const { data, answer, attempts } = await rerank.send({ ...body, documents }, call, (value) =>
-    readRanking(value, documents, offset),
+  const { texts, places } = documentsOf(number);
+  sent.set(number, places);
+  const request = { ...body, documents: texts };
+  const { data, answer, attempts } = await rerank.send(request, call, (value) =>
+    readRanking(value, texts, places.itemOf),
   );
-  return { offset, ranking: data, attempts, headers: answer.headers };
+  const batch = batches[number] as Batch;
+  return { number, batch, places, ranking: data, attempts, headers: answer.headers };
 }
 
 /** The options that are fields of the request's body. */

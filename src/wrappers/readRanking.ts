@@ -11,12 +11,12 @@ export interface Ranking {
 
 /**
  * Reads a rerank answer; {@link Unusable} when it names documents that were not sent.
- * @param offset The caller's item that the first of the documents is of.
+ * @param itemOf The caller's item that a document is of.
  */
 export function readRanking(
   answer: object,
   documents: readonly string[],
-  offset: number,
+  itemOf: (document: number) => number,
 ): Ranking | Unusable {
   const data = memberOf(answer, "data");
   const model = memberOf(answer, "model");
@@ -30,16 +30,16 @@ export function readRanking(
     const document = memberOf(entry, "document");
     if (!isIndex(index, documents.length)) {
       return broken(
-        `data[${position}].index is not one of ${documents.length} documents (${itemsOf(offset, documents.length)})`,
+        `data[${position}].index is not one of ${documents.length} documents (${itemsOf(itemOf(0), itemOf(documents.length - 1))})`,
       );
     }
     if (seen.size === seen.add(index).size)
-      return broken(`index ${index} is there twice (items[${offset + index}])`);
+      return broken(`index ${index} is there twice (items[${itemOf(index)}])`);
     if (typeof score !== "number")
-      return broken(`data[${position}].relevance_score is no number (items[${offset + index}])`);
+      return broken(`data[${position}].relevance_score is no number (items[${itemOf(index)}])`);
     // Asked for none, a service may still send the text, or an empty one.
     if (typeof document === "string" && document !== "" && document !== documents[index]) {
-      return broken(`the document of index ${index} is another (items[${offset + index}])`);
+      return broken(`the document of index ${index} is another (items[${itemOf(index)}])`);
     }
     read.push({ index, score });
   }
@@ -54,8 +54,9 @@ function broken(what: string): Unusable {
   return new Unusable("INTERNAL", `The ranking cannot be matched with what was sent: ${what}.`);
 }
 
-function itemsOf(offset: number, count: number): string {
-  return count === 1 ? `items[${offset}]` : `items[${offset}] to items[${offset + count - 1}]`;
+/** Names a row of items. */
+export function itemsOf(first: number, last: number): string {
+  return first === last ? `items[${first}]` : `items[${first}] to items[${last}]`;
 }
 
 function isIndex(value: unknown, length: number): value is number {

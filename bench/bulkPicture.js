@@ -1,0 +1,103 @@
+// npm run bench -- picture: a real run against a server that refuses, asks to wait, and goes away; writes docs/public/bulk.svg.
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { small } from "./bodies.js";
+import { openBulk } from "./clients/tunerankBulk.js";
+
+const seconds = 16;
+const stepMs = 100;
+const latencyMs = 40;
+const mostAtOnce = 24;
+const outage = { from: 9, until: 12 };
+const width = 760;
+const [left, right, top, bottom] = [56, 24, 64, 250];
+
+const answered = Array(seconds * 10).fill(0);
+const limits = Array(seconds * 10).fill(undefined);
+const { server, baseUrl, counts } = await startService();
+const started = performance.now();
+const elapsed = () => (performance.now() - started) / 1000;
+const slot = () => Math.min(answered.length - 1, Math.floor((elapsed() * 1000) / stepMs));
+let done = 0;
+
+const onAttempt = ({ code, concurrency }) => {
+  if (code === undefined) answered[slot()]++;
+  limits[slot()] = concurrency;
+};
+for await (const { error } of openBulk(baseUrl)(source(), { onAttempt })) if (!error) done++;
+server.close();
+server.closeAllConnections();
+writeFileSync(new URL("../docs/public/bulk.svg", import.meta.url), chart());
+console.log(`${done} ranked, ${counts.refused} refused, ${counts.away} sent in the outage.`);
+
+function* source() {
+  for (let id = 0; elapsed() < seconds; id++) yield { id, ...small };
+}
+
+// Takes 24 at once; the first that is too many at the fifth second is asked to wait for two.
+async function startService() {
+  const found = { refused: 0, away: 0 };
+  let open = 0;
+  let isAsked = false;
+  const service = createServer((request, response) => {
+    request.resume();
+    open++;
+    response.on("close", () => open--);
+    const answer = (status, headers, body) =>
+      setTimeout(() => response.writeHead(status, headers).end(JSON.stringify(body)), latencyMs);
+    const now = elapsed();
+    if (now >= outage.from && now < outage.until) {
+      found.away++;
+      answer(503, {}, { code: "UNAVAILABLE" });
+    } else if (open > mostAtOnce) {
+      found.refused++;
+      const headers = now > 5 && !isAsked ? { "retry-after": "2" } : {};
+      if (now > 5) isAsked = true;
+      answer(429, headers, {});
+    } else answer(200, {}, { object: "list", data: [] });
+  });
+  await new Promise((resolve) => service.listen(0, "127.0.0.1", resolve));
+  return { server: service, baseUrl: `http://127.0.0.1:${service.address().port}`, counts: found };
+}
+
+function chart() {
+  const x = (index) => (left + (index / answered.length) * (width - left - right)).toFixed(1);
+  const mostAnswered = Math.max(...answered);
+  const y = (share) => (bottom - share * (bottom - top)).toFixed(1);
+  const area = answered.map((count, index) => `${x(index)},${y(count / mostAnswered)}`).join(" ");
+  let limit = 4;
+  const line = limits.map((each, index) => {
+    limit = each ?? limit;
+    return `${x(index)},${y(limit / 32)}`;
+  });
+  const perSecond = (mostAnswered * 1000) / stepMs;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} 300" width="${width}" height="300" role="img" aria-labelledby="title desc">
+<title id="title">A bulk run of ${seconds} seconds</title>
+<desc id="desc">${done} requests were ranked, ${counts.refused} attempts refused, and ${counts.away} sent while the service was away.</desc>
+<style>
+  text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
+  .heading { font-size: 15px; font-weight: 600; }
+  .note { fill: #59636e; }
+  .ground { fill: #ffffff; stroke: #d1d9e0; }
+  .area { fill: #9aa4af; opacity: 0.5; }
+  .line { fill: none; stroke: #1f6feb; stroke-width: 2; }
+  .away { fill: #d1242f; opacity: 0.12; }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3; }
+    .note { fill: #9198a1; }
+    .ground { fill: #0d1117; stroke: #3d444d; }
+    .area { fill: #5b6570; }
+    .line { stroke: #4493f8; }
+  }
+</style>
+<rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="299" rx="8"/>
+<text class="heading" x="24" y="30">A run of ${seconds} s: the service takes ${mostAtOnce} at once, asks to wait, and goes away</text>
+<text class="note" x="24" y="50">Grey: answers a second, up to ${perSecond}. Blue: how many may be under way, up to 32. Red: the service is away.</text>
+<rect class="away" x="${x(outage.from * 10)}" y="${top}" width="${x(outage.until * 10) - x(outage.from * 10)}" height="${bottom - top}"/>
+<polygon class="area" points="${left},${bottom} ${area} ${width - right},${bottom}"/>
+<polyline class="line" points="${line.join(" ")}"/>
+${Array.from({ length: seconds / 2 + 1 }, (_, index) => `<text class="note" x="${x(index * 20)}" y="${bottom + 20}" text-anchor="middle">${index * 2} s</text>`).join("\n")}
+<text class="note" x="24" y="288">${done} ranked, ${counts.refused} refused and sent again, ${counts.away} sent while it was away; none lost.</text>
+</svg>
+`;
+}

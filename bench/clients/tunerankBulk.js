@@ -1,0 +1,9 @@
+// rerankAll of the package as built.
+const entry = process.env.TUNERANK_BENCH_ENTRY;
+const { rerankAll } = await import(entry ? new URL("bulk/index.js", entry) : "../../dist/bulk/index.js");
+const { createClient } = await import(entry ?? "../../dist/index.js");
+
+export function openBulk(baseUrl) {
+  const client = createClient({ baseUrl, apiKey: "bench-key", accountId: "bench" });
+  return (requests, options) => rerankAll(client, requests, options);
+}

@@ -1,0 +1,1 @@
+tunerank rerank --bulk requests.jsonl --output results.jsonl --errors errors.jsonl

@@ -1,0 +1,72 @@
+import type { Outbox } from "./outbox.js";
+
+interface Waiter<T> {
+  resolve(result: IteratorResult<T, undefined>): void;
+  reject(error: unknown): void;
+}
+
+/** Why no more results come. */
+export interface Failed {
+  readonly error: unknown;
+}
+
+const over = { done: true, value: undefined } as const;
+
+/** Hands results to those who ask for them; what was finished is handed out before a failure is told. */
+export class Delivery<T> {
+  readonly #outbox: Outbox<T>;
+  readonly #waiters: Waiter<T>[] = [];
+  #isOver = false;
+  #failed: Failed | undefined;
+
+  constructor(outbox: Outbox<T>) {
+    this.#outbox = outbox;
+  }
+
+  /** Results that nobody has asked for. */
+  get size(): number {
+    return this.#outbox.size;
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#handOut();
+    });
+  }
+
+  add(number: number, result: T): void {
+    this.#outbox.add(number, result);
+    this.#handOut();
+  }
+
+  /** No more results come. */
+  finish(failed: Failed | undefined): void {
+    this.#isOver = true;
+    this.#failed = failed;
+    this.#handOut();
+  }
+
+  /** The same, and nobody wants those that are there. */
+  discard(): void {
+    this.finish(undefined);
+    while (this.#outbox.take(true) !== undefined);
+  }
+
+  #handOut(): void {
+    while (this.#waiters.length > 0) {
+      const value = this.#outbox.take(this.#isOver);
+      if (value === undefined && !this.#isOver) return;
+      const waiter = this.#waiters.shift();
+      if (value !== undefined) waiter?.resolve({ done: false, value });
+      else this.#tellEnd(waiter);
+    }
+  }
+
+  // The failure is told once; then it is over.
+  #tellEnd(waiter: Waiter<T> | undefined): void {
+    if (this.#failed === undefined) waiter?.resolve(over);
+    else waiter?.reject(this.#failed.error);
+    this.#failed = undefined;
+  }
+}

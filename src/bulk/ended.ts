@@ -1,0 +1,88 @@
+import type { Ran } from "../call/retry.js";
+import {
+  detailsOf,
+  invalid,
+  isStatusError,
+  StatusError,
+  type StatusErrorDetails,
+  textOf,
+} from "../errors/statusError.js";
+import { requests } from "../generated/contract.js";
+import type { RerankRequest } from "../generated/types.js";
+import { checkSpelling } from "../options/names.js";
+import { validate } from "../options/validate.js";
+import type { RerankAllError } from "./options.js";
+
+/** What a run had come to when it ended. */
+export interface Progress<Id> {
+  readonly done: number;
+  readonly notDone: readonly Id[];
+  readonly ran: Ran;
+}
+
+/** The error that ends a run: that of a request, with what is not done. */
+export function endedBy<Id>(error: StatusError, progress: Progress<Id>): RerankAllError<Id> {
+  return withProgress(textOf(error), { ...detailsOf(error), hint: error.hint }, progress);
+}
+
+/** The same for a run that its caller or its deadline ended. */
+export function endedAs<Id>(
+  reason: "aborted" | "deadline",
+  { cause, totalTimeoutMs }: { cause?: unknown; totalTimeoutMs?: number | undefined },
+  progress: Progress<Id>,
+): RerankAllError<Id> {
+  const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
+  if (reason === "aborted")
+    return withProgress(
+      "The caller aborted the run.",
+      { ...shared, ...progress.ran, code: "CANCELLED", notRetried: "aborted", cause },
+      progress,
+    );
+  const details = {
+    ...shared,
+    ...progress.ran,
+    code: "DEADLINE_EXCEEDED",
+    notRetried: "deadline-too-close",
+    hint: "Allow more time with totalTimeoutMs. Repeating what is not done is safe.",
+  } as const;
+  return withProgress(
+    `The run was not over within ${totalTimeoutMs} ms (totalTimeoutMs).`,
+    details,
+    progress,
+  );
+}
+
+function withProgress<Id>(
+  message: string,
+  details: StatusErrorDetails,
+  { done, notDone, ran }: Progress<Id>,
+): RerankAllError<Id> {
+  const text = `${message} The run ended with ${done} results handed out and ${notDone.length} requests begun`;
+  const { executed, executedBecause } = ran;
+  const error = new StatusError(text, { ...details, executed, executedBecause });
+  return Object.assign(error, { done, notDone });
+}
+
+/** Whether no other request of the run can fare better: the key is refused, or the client cannot call at all. */
+export function endsRun(error: StatusError, body: RerankRequest): boolean {
+  if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
+  const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
+  return refusedHere && error.notRetried === "refused" && isRight(body);
+}
+
+// What is refused here although the request is right is refused because of the client: it has no key, or no address.
+function isRight(body: RerankRequest): boolean {
+  const { body: rules } = requests.rerankDocuments;
+  try {
+    validate(body, rules, "body");
+    checkSpelling(body, rules.properties, "body");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whatever a call rejected with, as a StatusError. */
+export function asStatusError(error: unknown): StatusError {
+  return isStatusError(error) ? error : invalid("The request failed.", { cause: error });
+}

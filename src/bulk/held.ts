@@ -1,0 +1,78 @@
+import { nothingSent, type Ran, worse } from "../call/retry.js";
+import type { NotRetried } from "../errors/codes.js";
+import { wholeHint } from "../errors/hints.js";
+import { type Attempt, detailsOf, invalid, StatusError, textOf } from "../errors/statusError.js";
+import type { RerankRequest } from "../generated/types.js";
+import type { AttemptEvent } from "../options/options.js";
+import type { RerankAllRequest } from "./options.js";
+
+/** A request that was taken from the source and has no result yet. */
+export interface Held<Id> {
+  readonly id: Id;
+  /** Its place in the source, from 0. */
+  readonly number: number;
+  readonly body: RerankRequest;
+  /** What is wrong with it, when that is known without asking. */
+  readonly wrong: StatusError | undefined;
+  /** The attempts that failed. */
+  readonly attempts: Attempt[];
+  ran: Ran;
+  retries: number;
+  /** Whether a 401 was answered with a fresh key. */
+  renewed: boolean;
+  /** When its time is over; infinite before its first attempt. */
+  endsAt: number;
+  /** When it may be sent. */
+  readyAt: number;
+  /** How its last attempt failed. */
+  error: StatusError | undefined;
+  /** What its last attempt told of itself, when somebody listens. */
+  event: AttemptEvent | undefined;
+}
+
+/** Takes a request in: its id stays here, all other fields are the body. */
+export function hold<Id>(request: RerankAllRequest<Id>, number: number): Held<Id> {
+  const isObject = typeof request === "object" && request !== null;
+  const { id, ...body } = isObject ? request : ({} as RerankAllRequest<Id>);
+  const wrong =
+    isObject && Object.hasOwn(request, "id") ? undefined : invalid(`requests[${number}] has no id.`);
+  return {
+    id,
+    number,
+    body,
+    wrong,
+    attempts: [],
+    ran: nothingSent,
+    retries: 0,
+    renewed: false,
+    endsAt: Number.POSITIVE_INFINITY,
+    readyAt: 0,
+    error: undefined,
+    event: undefined,
+  };
+}
+
+/** Notes how an attempt failed. */
+export function noteFailure<Id>(held: Held<Id>, error: StatusError): void {
+  for (const attempt of error.attempts) held.attempts.push({ ...attempt, number: held.attempts.length + 1 });
+  held.ran = worse(held.ran, error);
+  held.error = error;
+}
+
+/** The error of a request, of all its attempts together. @param notRetried Why there is no other */
+export function errorOf<Id>(held: Held<Id>, error: StatusError, notRetried: NotRetried): StatusError {
+  if (held.attempts.length === error.attempts.length && error.notRetried === notRetried) return error;
+  // What was advised stays; why there was no other attempt is another now.
+  const reason = wholeHint(error, "");
+  const advice = reason && error.hint.endsWith(reason) ? error.hint.slice(0, -reason.length).trimEnd() : "";
+  const { retryAfterMs } = error;
+  const { executed, executedBecause } = held.ran;
+  return new StatusError(textOf(error), {
+    ...detailsOf(error),
+    executed,
+    executedBecause,
+    notRetried,
+    attempts: held.attempts,
+    hint: wholeHint({ retryAfterMs, notRetried }, advice || error.hint),
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * Many rankings at once: any number of requests, at the speed that the service allows.
+ *
+ * @module tunerank/bulk
+ */
+import type { Client } from "../client.js";
+import { type RerankAllOptions, type RerankAllRequest, type RerankAllResult, settingsOf } from "./options.js";
+import { Run } from "./run.js";
+import { sourceOf } from "./source.js";
+
+export type {
+  RerankAllAttempt,
+  RerankAllError,
+  RerankAllOptions,
+  RerankAllRequest,
+  RerankAllResult,
+} from "./options.js";
+
+/**
+ * Ranks many requests, several at a time, and hands out a result for each as it settles, or in order. The contract's
+ * `rerankDocuments`.
+ *
+ * Requests are taken from the source as there is room for them, so that memory does not grow with their number, and only
+ * while results are asked for. A transient failure is tried again until the request's time is over, by the decision table
+ * of all calls; when the service asks to wait (`Retry-After`), everything waits. A request that is wrong is a result with
+ * its error. Leaving the loop early aborts what is under way, and closes the source.
+ *
+ * @param client The client that makes the calls. Its `maxRetries` and `timeoutMs` have no effect here.
+ * @param requests Any iterable or async iterable: a list, a generator, the rows of a query.
+ * @param options How many at once, in which order, and how long.
+ * @returns An async iterator, which can be gone through once. It throws a {@link RerankAllError} that says what is not
+ * done: `UNAUTHENTICATED` or `PERMISSION_DENIED` as soon as the service refuses the key, `DEADLINE_EXCEEDED` when
+ * `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts, `INVALID_ARGUMENT` when the client has no key or address.
+ * What the source throws is thrown on, after the results of what was taken from it.
+ * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for options that cannot be used.
+ * @example
+ * for await (const { id, response, error } of rerankAll(client, requests)) {
+ *   if (error) console.error(id, error.message);
+ *   else await save(id, response.data);
+ * }
+ */
+export function rerankAll<Id = string>(
+  client: Pick<Client, "rerank">,
+  requests: Iterable<RerankAllRequest<Id>> | AsyncIterable<RerankAllRequest<Id>>,
+  options?: RerankAllOptions<Id>,
+): AsyncIterableIterator<RerankAllResult<Id>> {
+  const run = new Run(client, sourceOf(requests), settingsOf(options));
+  return {
+    next: () => run.next(),
+    async return() {
+      await run.close();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

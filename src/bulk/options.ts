@@ -1,0 +1,133 @@
+import type { StatusError } from "../errors/statusError.js";
+import { invalid } from "../errors/statusError.js";
+import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import {
+  checkCallback,
+  checkDuration,
+  checkFlag,
+  checkHeaders,
+  checkInteger,
+  ownProperties,
+} from "../options/arguments.js";
+import type { Names } from "../options/names.js";
+import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/options.js";
+
+/** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
+export interface RerankAllRequest<Id = string> extends RerankRequest {
+  /** Stands on the result, so that you know what it belongs to. It is not sent. */
+  id: Id;
+}
+
+/** What came of one request: a ranking or an error. */
+export type RerankAllResult<Id = string> =
+  | {
+      /** The request's own. */
+      readonly id: Id;
+      /** The ranking, as the service sent it. */
+      readonly response: RerankResponse;
+      /** Never there beside a response. */
+      readonly error?: undefined;
+    }
+  | {
+      /** The request's own. */
+      readonly id: Id;
+      /** Why there is none: the request is wrong, or its time ran out. */
+      readonly error: StatusError;
+      /** Never there beside an error. */
+      readonly response?: undefined;
+    };
+
+/** Why a run ended before its requests were done. */
+export interface RerankAllError<Id = string> extends StatusError {
+  /** How many results were handed out before. */
+  readonly done: number;
+  /**
+   * The ids of the requests that were taken from the source and have no result. Whatever else the source holds was not
+   * read.
+   */
+  readonly notDone: readonly Id[];
+}
+
+/** What {@link RerankAllOptions.onAttempt} is called with. */
+export interface RerankAllAttempt<Id = string> extends AttemptEvent {
+  /** The id of the request that was sent. */
+  readonly id: Id;
+  /** How many attempts may be under way at once from now on, in the whole run. */
+  readonly concurrency: number;
+}
+
+/** Options of {@link rerankAll}. */
+export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "headers" | "signal"> {
+  /**
+   * How many requests are under way at once: at least 1. `"auto"` goes by the service: it begins with 4, adds one after
+   * each round without a refusal, halves on RESOURCE_EXHAUSTED, and stays between 1 and 64.
+   * @default "auto"
+   */
+  concurrency?: number | "auto" | undefined;
+  /** Hand the results out in the order of the requests, instead of as they settle. @default false */
+  ordered?: boolean | undefined;
+  /**
+   * Milliseconds for one request, from its first attempt on: attempts and waits. Greater than 0. A transient failure is
+   * tried again until then, whatever `maxRetries` of the client says.
+   * @default 60,000, whatever `timeoutMs` of the client says
+   */
+  timeoutMs?: number | undefined;
+  /** Milliseconds for one attempt. Greater than 0. @default half of timeoutMs */
+  attemptTimeoutMs?: number | undefined;
+  /** Milliseconds for the whole run, in which it ends with `DEADLINE_EXCEEDED`. Greater than 0. @default no limit */
+  totalTimeoutMs?: number | undefined;
+  /** Ends the run with `CANCELLED` when it aborts, and what is under way with it. */
+  signal?: AbortSignalLike | undefined;
+  /** Called after each attempt, as the same option of a call is. */
+  onAttempt?: ((event: RerankAllAttempt<Id>) => void) | undefined;
+}
+
+const names: Names<RerankAllOptions> = {
+  concurrency: 1,
+  ordered: 1,
+  timeoutMs: 1,
+  attemptTimeoutMs: 1,
+  totalTimeoutMs: 1,
+  headers: 1,
+  signal: 1,
+  onAttempt: 1,
+};
+
+const defaultTimeoutMs = 60_000;
+
+/** @internal The options, checked, with their defaults. */
+export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | "signal" | "onAttempt"> {
+  readonly concurrency: number | "auto";
+  readonly ordered: boolean;
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly totalTimeoutMs: number | undefined;
+}
+
+/** @internal @throws StatusError naming the first option that cannot be used */
+export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
+  const own = ownProperties(options, "options", names);
+  const { concurrency = "auto", signal } = own;
+  if (concurrency !== "auto") {
+    if (typeof concurrency !== "number") throw invalid('concurrency must be a whole number or "auto".');
+    checkInteger(concurrency, "concurrency", 1);
+  }
+  if (signal != null && typeof signal.addEventListener !== "function")
+    throw invalid("signal must be an AbortSignal.");
+  checkHeaders(own.headers);
+  const timeoutMs = durationOf(own.timeoutMs, "timeoutMs") ?? defaultTimeoutMs;
+  return {
+    concurrency,
+    ordered: checkFlag(own.ordered, "ordered"),
+    timeoutMs,
+    attemptTimeoutMs: durationOf(own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
+    totalTimeoutMs: durationOf(own.totalTimeoutMs, "totalTimeoutMs"),
+    headers: own.headers,
+    signal: signal ?? undefined,
+    onAttempt: checkCallback(own.onAttempt, "onAttempt"),
+  };
+}
+
+function durationOf(value: unknown, what: string): number | undefined {
+  return value === undefined ? undefined : checkDuration(value, what);
+}

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { requests } from "../../generated/contract.js";
+import type { RerankRequest } from "../../index.js";
+import type { Line } from "./lines.js";
+
+/** What an id may be in a file: JSON text, or a whole number that JSON reads exactly. */
+export type Id = string | number;
+
+/** A line of the input that is a request, whether or not its fields are right. */
+export interface BulkRequest {
+  readonly line: number;
+  readonly id: Id;
+  /** The id as JSON, which tells 1 from "1". */
+  readonly key: string;
+  readonly body: RerankRequest;
+  /** Stands for the id and all that is sent. */
+  readonly fingerprint: string;
+}
+
+/** A line that is none. */
+export interface BadLine {
+  readonly line: number;
+  readonly problem: string;
+}
+
+/** What the lines of a file are called, and what is sent with those that do not say it themselves. */
+export interface Reading {
+  readonly idField: string;
+  readonly queryField: string;
+  readonly documentsField: string;
+  readonly defaults: Partial<RerankRequest>;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const fieldNames = Object.keys(requests.rerankDocuments.body.properties);
+const others = fieldNames.filter((name) => name !== "query" && name !== "documents");
+const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
+const otherLetters = new Set(others.map(lettersOf));
+
+/** Reads a line; undefined when it is empty. */
+export function readLine({ bytes, number: line }: Line, reading: Reading): BulkRequest | BadLine | undefined {
+  if (bytes === undefined) return { line, problem: "It is longer than 64 MiB." };
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    return { line, problem: "It is not UTF-8." };
+  }
+  if (text.trim() === "") return undefined;
+  let fields: unknown;
+  try {
+    fields = JSON.parse(text);
+  } catch {
+    return { line, problem: "It is not JSON." };
+  }
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields))
+    return { line, problem: "It is not a JSON object." };
+  return readFields(line, fields as Readonly<Record<string, unknown>>, reading);
+}
+
+function readFields(
+  line: number,
+  fields: Readonly<Record<string, unknown>>,
+  reading: Reading,
+): BulkRequest | BadLine {
+  const id = own(fields, reading.idField);
+  if (typeof id === "number" && !Number.isSafeInteger(id))
+    return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };
+  if (typeof id !== "string" && typeof id !== "number")
+    return { line, problem: "It has no id that is text or a whole number." };
+  const key = JSON.stringify(id);
+  const body = bodyOf(fields, reading);
+  return { line, id, key, body, fingerprint: fingerprintOf([key, JSON.stringify(body)]) };
+}
+
+// In one order, so that the same request has one fingerprint. Fields that are nothing like the service's are not sent: a
+// file may hold more than the requests.
+function bodyOf(fields: Readonly<Record<string, unknown>>, reading: Reading): RerankRequest {
+  const { idField, queryField, documentsField, defaults } = reading;
+  const body: Record<string, unknown> = {
+    query: own(fields, queryField),
+    documents: own(fields, documentsField),
+  };
+  const named = new Set([idField, queryField, documentsField]);
+  for (const name of others) {
+    const isSaid = !named.has(name) && Object.hasOwn(fields, name);
+    const value = isSaid ? fields[name] : own(defaults as Readonly<Record<string, unknown>>, name);
+    if (value !== undefined) body[name] = value;
+  }
+  // A field in another spelling is refused by the client, which names the right one.
+  for (const name of Object.keys(fields).sort()) {
+    const isOther = !others.includes(name) && otherLetters.has(lettersOf(name));
+    if (isOther && !named.has(name)) body[name] = fields[name];
+  }
+  return body as unknown as RerankRequest;
+}
+
+function own(fields: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+/** Stands for texts: 128 bits of their SHA-256. */
+export function fingerprintOf(texts: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text).update("\n");
+  return hash.digest("base64url").slice(0, 22);
+}

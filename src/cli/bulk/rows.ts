@@ -1,0 +1,48 @@
+import type { RerankAllResult } from "../../bulk/index.js";
+import type { BadLine, BulkRequest } from "./bulkRequest.js";
+import { errorFields, isFinal } from "./outcome.js";
+import type { Report } from "./report.js";
+import type { RowFile } from "./rowFile.js";
+
+/** Where the rows of a run go. */
+export interface Files {
+  readonly output: RowFile;
+  readonly errors: RowFile | undefined;
+}
+
+/** Writes the row of a result. @returns the code of an error that runs again on the next start */
+export function addResult(
+  { id: { id, fingerprint, line }, response, error }: RerankAllResult<BulkRequest>,
+  files: Files,
+  report: Report,
+): void {
+  if (error === undefined) {
+    files.output.add({ id, fingerprint, response });
+    report.counts.ranked += 1;
+    return;
+  }
+  const final = isFinal(error);
+  const row = { id, fingerprint, error: errorFields(error), final, ...(files.errors && { line }) };
+  // Without a file for errors, the output has those that do not run again.
+  if (files.errors) files.errors.add(row);
+  else if (final) files.output.add(row);
+  if (final) report.counts.wrong += 1;
+  else report.counts.failed += 1;
+  if (files.errors === undefined) report.note(`Line ${line}: ${error.message}`);
+}
+
+/** Tells of a line that is no request. */
+export function addBadLine({ line, problem }: BadLine, files: Files, report: Report): void {
+  report.counts.badLines += 1;
+  report.note(`Line ${line} is left out. ${problem}`);
+  files.errors?.add({ line, error: { code: "INVALID_ARGUMENT", message: problem } });
+}
+
+/** Writes the row of a request whose id was there before, in a pipe. */
+export function addDuplicate({ id, fingerprint, line }: BulkRequest, files: Files, report: Report): void {
+  report.counts.wrong += 1;
+  const message = "The id was there before.";
+  report.note(`Line ${line} is left out. ${message}`);
+  const error = { code: "INVALID_ARGUMENT", message, executed: "no" };
+  (files.errors ?? files.output).add({ id, fingerprint, error, final: true, line });
+}

@@ -1,0 +1,123 @@
+import { rerankAll } from "../../bulk/index.js";
+import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
+import { withClient } from "../client.js";
+import { type Context, Reported, UsageError } from "../context.js";
+import { exitCodeOf } from "../exitCodes.js";
+import { type BulkRequest, readLine } from "./bulkRequest.js";
+import { type Checkpoint, readCheckpoint } from "./checkpoint.js";
+import { isKnownWrong, openErrors, readWrong, type WrongRequests } from "./errorsFile.js";
+import { type Found, firstPass } from "./firstPass.js";
+import { hashOf } from "./idTable.js";
+import { linesOf, openInput } from "./lines.js";
+import { lock } from "./lock.js";
+import { createReport, printSummary, type Report } from "./report.js";
+import { RowFile } from "./rowFile.js";
+import { addBadLine, addDuplicate, addResult, type Files } from "./rows.js";
+import { type BulkOptions, type BulkSettings, settingsOf } from "./settings.js";
+
+// The client's default.
+const usualConnections = 128;
+
+/** A run that is about to begin. */
+interface Run {
+  readonly settings: BulkSettings;
+  readonly signal: AbortSignal;
+  readonly checkpoint: Checkpoint;
+  readonly wrong: WrongRequests;
+  readonly files: Files;
+  readonly report: Report;
+}
+
+/** `tunerank rerank --bulk FILE --output FILE` */
+export async function runBulk(context: Context<BulkOptions>): Promise<void> {
+  const settings = settingsOf(context);
+  const { output, concurrency } = settings;
+  const rank = async (client: Client): Promise<void> => {
+    const release = lock(output, "--output");
+    try {
+      await runLocked(context, settings, client);
+    } finally {
+      release();
+    }
+  };
+  const sockets = concurrency === "auto" ? undefined : Math.max(usualConnections, concurrency);
+  await withClient(context, "rerankDocuments", rank, sockets);
+}
+
+async function runLocked(
+  context: Context<BulkOptions>,
+  settings: BulkSettings,
+  client: Client,
+): Promise<void> {
+  const { terminal, signal } = context;
+  const started = performance.now();
+  const checkpoint = await readCheckpoint(settings.output);
+  const wrong = await readWrong(settings.errors);
+  if (settings.isPipe && checkpoint.size + wrong.size > 0)
+    throw new UsageError(
+      "What comes from a pipe cannot be continued: --output and --errors must be new files.",
+    );
+  const found = settings.isPipe ? undefined : await look({ ...settings, checkpoint, wrong, signal });
+  const files: Files = {
+    output: new RowFile("--output", settings.output, checkpoint),
+    errors: settings.errors === undefined ? undefined : await openErrors(settings.errors, wrong),
+  };
+  const { requests, done: before = 0 } = found ?? {};
+  const report = createReport(terminal, { requests, before, ranked: 0, wrong: 0, failed: 0, badLines: 0 });
+  try {
+    await rankAll({ settings, signal, checkpoint, wrong, files, report }, client);
+  } finally {
+    report.end();
+    files.errors?.close();
+    files.output.close();
+    printSummary(terminal, report.counts, (performance.now() - started) / 1000);
+  }
+}
+
+// What cannot be read is a fault of the command line, as long as nothing was sent.
+async function look(pass: Parameters<typeof firstPass>[0]): Promise<Found> {
+  return firstPass(pass).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof UsageError || error.name === "AbortError") throw error;
+    throw new UsageError(`--bulk cannot be read: ${error.message.split(", ")[0]}.`);
+  });
+}
+
+async function rankAll(run: Run, client: Client): Promise<void> {
+  const { settings, signal, files, report } = run;
+  const { concurrency, timeoutMs } = settings;
+  let failed: StatusError | undefined;
+  const results = rerankAll(client, requestsOf(run), { concurrency, timeoutMs, signal });
+  const timer = setInterval(() => report.update(), 100);
+  try {
+    for await (const result of results) {
+      addResult(result, files, report);
+      if (result.error && report.counts.failed > 0) failed ??= result.error;
+      report.update();
+    }
+  } catch (error) {
+    // A pipe that is read no more says so in its own way.
+    if (signal.aborted && !isStatusError(error))
+      throw Object.assign(new Error("Cancelled."), { name: "AbortError" });
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+  const { wrong, badLines } = report.counts;
+  if (failed !== undefined) throw new Reported(exitCodeOf[failed.code]);
+  if (wrong + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
+}
+
+async function* requestsOf(run: Run): AsyncGenerator<RerankRequest & { id: BulkRequest }> {
+  const { settings, signal, checkpoint, wrong, files, report } = run;
+  const seen = new Set<string>();
+  for await (const line of linesOf(openInput(settings.file, signal))) {
+    const request = readLine(line, settings.reading);
+    if (request === undefined) continue;
+    if ("problem" in request) addBadLine(request, files, report);
+    else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
+    else if (checkpoint.find(request, hashOf(request.key)) === "no" && !isKnownWrong(wrong, request)) {
+      if (settings.isPipe) seen.add(request.key);
+      yield { ...request.body, id: request };
+    }
+  }
+}

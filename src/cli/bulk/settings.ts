@@ -1,0 +1,95 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import path from "node:path";
+import type { RerankRequest } from "../../index.js";
+import { type Context, reasonOf, UsageError } from "../context.js";
+import type { Reading } from "./bulkRequest.js";
+
+/** The options of `rerank` that a bulk run takes or refuses. */
+export interface BulkOptions {
+  readonly bulk?: string;
+  readonly output?: string;
+  readonly errors?: string;
+  readonly idField?: string;
+  readonly queryField?: string;
+  readonly documentsField?: string;
+  readonly model?: string;
+  readonly task?: string;
+  readonly topN?: number;
+  readonly concurrency?: number | "auto";
+}
+
+/** What a bulk run works on. */
+export interface BulkSettings {
+  /** The input's name; `-` for the standard input. */
+  readonly file: string;
+  readonly isPipe: boolean;
+  readonly output: string;
+  readonly errors: string | undefined;
+  readonly reading: Reading;
+  readonly concurrency: number | "auto";
+  readonly timeoutMs: number | undefined;
+}
+
+const onlyWithout = ["query", "field", "batchSize", "maxRetries"] as const;
+
+/** Reads the options. @throws UsageError */
+export function settingsOf({ options, args }: Context<BulkOptions>): BulkSettings {
+  const { bulk: file = "-", output, errors, concurrency = "auto", timeout } = options;
+  const given = options as Readonly<Record<string, unknown>>;
+  const useless = onlyWithout.find((name) => given[name] !== undefined);
+  if (useless !== undefined) throw new UsageError(`--${dashed(useless)} has no effect on --bulk.`);
+  if (args.length > 0) throw new UsageError("With --bulk there is no FILE: each line has its own documents.");
+  if (output === undefined)
+    throw new UsageError("--bulk needs --output FILE, which is what a run goes on from.");
+  if (output === "-") throw new UsageError("--output must be a file: it is what a run goes on from.");
+  if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
+    throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
+  const files = [output, ...(errors === undefined ? [] : [errors])].map(resolve);
+  const isPipe = file === "-" || isNoFile(file);
+  if (!isPipe) files.push(resolve(file));
+  if (new Set(files).size < files.length)
+    throw new UsageError("--bulk, --output and --errors must be different files.");
+  return {
+    file,
+    isPipe,
+    output: files[0] as string,
+    errors: errors === undefined ? undefined : files[1],
+    reading: readingOf(options),
+    concurrency,
+    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+  };
+}
+
+function readingOf(options: BulkOptions): Reading {
+  const { idField = "id", queryField = "query", documentsField = "documents", task, topN } = options;
+  const defaults: Partial<RerankRequest> = { return_documents: false };
+  const model = options.model ?? (process.env.TUNERANK_RERANK_MODEL || undefined);
+  if (model !== undefined) defaults.model = model;
+  if (topN !== undefined) defaults.top_n = topN;
+  if (task !== undefined) defaults.task = task;
+  return { idField, queryField, documentsField, defaults };
+}
+
+// Two names may mean one file.
+function resolve(file: string): string {
+  if (existsSync(file)) return realpathSync(file);
+  try {
+    return path.join(realpathSync(path.dirname(file)), path.basename(file));
+  } catch (error) {
+    throw new UsageError(
+      `The folder of a file cannot be found: ${reasonOf(error as NodeJS.ErrnoException)}.`,
+    );
+  }
+}
+
+function isNoFile(file: string): boolean {
+  try {
+    return !statSync(file).isFile();
+  } catch (error) {
+    throw new UsageError(`--bulk cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}.`);
+  }
+}
+
+function dashed(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
+import { reasonOf, UsageError } from "../context.js";
+import { fingerprintOf } from "./bulkRequest.js";
+import { type Row, readRows } from "./checkpoint.js";
+import type { RowsThere } from "./rowFile.js";
+
+/** One file of several that are uploaded. */
+export interface UploadFile {
+  /** As the command line names it. */
+  readonly file: string;
+  readonly bytes: number;
+  /** The dataset and the file's whole path, as JSON. */
+  readonly id: string;
+  /** Stands for them and the file's content. */
+  readonly fingerprint: string;
+  /** What an earlier run left of it. */
+  readonly before: Row | undefined;
+}
+
+/** What is known of a file's upload: stored, not stored, or unknown. */
+export type Fate = "stored" | "unknown" | "not";
+
+/** What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored. */
+export function fateOf(row: Row | undefined): Fate {
+  if (row === undefined) return "not";
+  if (row.response !== undefined) return "stored";
+  const error = row.error as { executed?: unknown } | undefined;
+  return error?.executed === "no" ? "not" : "unknown";
+}
+
+/** What a checkpoint holds: where it goes on, and the last row of each file. */
+export interface UploadCheckpoint extends RowsThere {
+  readonly rows: ReadonlyMap<string, Row>;
+}
+
+/** Reads a checkpoint. @throws UsageError when it is no file of this command */
+export async function readUploads(file: string): Promise<UploadCheckpoint> {
+  const rows = new Map<string, Row>();
+  let [end, lacksEnd] = [0, false];
+  await readRows(file, "--checkpoint", (line, row) => {
+    rows.set(`${row.id}`, row);
+    end = line.offset + (line.bytes?.length ?? 0) + (line.hasEnd ? 1 : 0);
+    lacksEnd = !line.hasEnd;
+  });
+  return { rows, end, lacksEnd };
+}
+
+/** Reads the files, before anything is sent. @throws UsageError for one that cannot be sent */
+export async function planUploads(
+  files: readonly string[],
+  dataset: string,
+  { rows }: Pick<UploadCheckpoint, "rows">,
+  signal: AbortSignal,
+): Promise<readonly UploadFile[]> {
+  const planned: UploadFile[] = [];
+  const found = new Set<string>();
+  for (const file of files) {
+    const whole = resolve(file);
+    if (found.has(whole)) throw new UsageError("A FILE may be named only once. Nothing was sent.");
+    found.add(whole);
+    const id = JSON.stringify([dataset, whole]);
+    const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
+    const before = rows.get(id);
+    if (before?.response !== undefined && before.fingerprint !== fingerprint)
+      throw new UsageError(
+        `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it anew. Nothing was sent.`,
+      );
+    planned.push({ file, bytes: statSync(whole).size, id, fingerprint, before });
+  }
+  return planned;
+}
+
+function resolve(file: string): string {
+  if (file === "-")
+    throw new UsageError("The standard input can be uploaded only alone, without --checkpoint.");
+  if (!existsSync(file)) throw new UsageError("A FILE cannot be found: nothing was sent.");
+  if (!statSync(file).isFile()) throw new UsageError("A FILE is no file: nothing was sent.");
+  return realpathSync(file);
+}
+
+async function hashOf(file: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash("sha256");
+  try {
+    for await (const chunk of createReadStream(file, { signal, highWaterMark: 1024 * 1024 }))
+      hash.update(chunk);
+  } catch (error) {
+    if ((error as Error).name === "AbortError") throw error;
+    throw new UsageError(
+      `A FILE cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}. Nothing was sent.`,
+    );
+  }
+  return hash.digest("hex");
+}

@@ -1,0 +1,52 @@
+// Options that several commands have, and how values are read.
+import type { Command } from "commander";
+import { UsageError } from "./context.js";
+
+/** Where the service is, and how it is called. */
+export function addServiceOptions(command: Command): void {
+  command
+    .optionsGroup("The service:")
+    .option("--base-url <URL>", "The service's address. Else TUNERANK_BASE_URL.")
+    .option(
+      "--api-key-file <FILE>",
+      "A file that holds the API key. Else TUNERANK_API_KEY. There is no option for the key itself: other users of a machine can read arguments.",
+    )
+    .option("--account <ID>", "The account. Else TUNERANK_ACCOUNT_ID.")
+    .option(
+      "--timeout <SECONDS>",
+      "The whole call's time, retries included. Default: 60 for rerank, 30 for scale, resume and request, 60 and more by size for upload.",
+      numberOf("--timeout"),
+    )
+    .option(
+      "--max-retries <N>",
+      "The most retries where a retry is allowed. Default: 2.",
+      numberOf("--max-retries"),
+    )
+    .option("--allow-insecure-http", "Allow plain http to another machine.")
+    .option("--proxy <URL>", "Go through this proxy. Else what https_proxy, all_proxy and no_proxy say.")
+    .option("--noproxy <HOSTS>", "Reach these without a proxy, whatever no_proxy says.");
+}
+
+/** How a command prints. */
+export function addOutputOptions(command: Command): void {
+  command
+    .optionsGroup("Output:")
+    .option("--json", "Print one JSON value for machines; errors too, on stderr.")
+    .option("-q, --quiet", "Print results and errors, nothing on the way.")
+    .option("--no-color", "No colours. The variable NO_COLOR does the same.")
+    .helpOption("-h, --help", "Show this help.");
+}
+
+/** Reads an option that may be given more than once. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** Reads a number. */
+export function numberOf(option: string): (value: string) => number {
+  return (value) => {
+    // Number("") and Number(" ") are 0.
+    if (value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
+    throw new UsageError(`${option} must be a number.`);
+  };
+}

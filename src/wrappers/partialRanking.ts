@@ -1,0 +1,100 @@
+import { memberOf } from "../errors/memberOf.js";
+import { invalid } from "../errors/statusError.js";
+import { type Merged, modelsOf, rankedItems, requestIdsOf, usageOf } from "./mergeRankings.js";
+import type { Batch } from "./planBatches.js";
+import type { ItemBatch, ItemRange, RerankPartial } from "./rerankItems.js";
+import { TextHash } from "./textHash.js";
+
+/** What stands for the requests of a call but for their documents. */
+export function hashOfFields(
+  body: Readonly<Record<string, unknown>>,
+): Readonly<Record<"query" | "fields", string>> {
+  const fields = Object.entries(body).filter(([name, value]) => name !== "query" && value !== undefined);
+  const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    query: new TextHash().add(String(body.query)).toString(),
+    fields: new TextHash().add(JSON.stringify(sorted)).toString(),
+  };
+}
+
+/** Joins the hashes of a call. */
+export function fingerprintOf(
+  items: string,
+  { query, fields }: Readonly<Record<"query" | "fields", string>>,
+): string {
+  return `${items}.${query}.${fields}`;
+}
+
+/** Checks that a call continues the one that `partial` is of. @throws StatusError that says what differs */
+export function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): void {
+  const before = partial.fingerprint.split(".");
+  const now = fingerprint.split(".");
+  const what = ["the items", "the query", "the model, the task or another field"];
+  const different = what.filter((_, at) => before[at] !== now[at]);
+  if (different.length > 0)
+    throw invalid(`continueFrom is of another call: ${different.join(", ")} differ.`, {
+      hint: "Pass what the failed call was given, or leave continueFrom out.",
+    });
+}
+
+/** Checks a partial that may come from a file. @throws StatusError */
+export function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
+  const [data, missing, fingerprint] = ["data", "missing", "fingerprint"].map((name) =>
+    memberOf(value, name),
+  );
+  const isWhole =
+    Array.isArray(data) &&
+    data.every(
+      (entry) => isPosition(memberOf(entry, "index"), count) && typeof memberOf(entry, "score") === "number",
+    ) &&
+    Array.isArray(missing) &&
+    missing.every((range) => isRange(range, count)) &&
+    typeof fingerprint === "string";
+  if (isWhole) return value as RerankPartial<unknown>;
+  throw invalid("continueFrom must be the partial of a failed call for as many items.");
+}
+
+function isPosition(value: unknown, count: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < count;
+}
+
+function isRange(range: unknown, count: number): boolean {
+  const length = memberOf(range, "count");
+  const offset = memberOf(range, "offset");
+  return isPosition(offset, count) && isPosition((offset as number) + (length as number) - 1, count);
+}
+
+/** What a failed call has ranked. @param planned All batches of the call */
+export function partialOf<T>(
+  merged: Merged<T>,
+  planned: readonly Batch[],
+  failed: ItemBatch,
+  fingerprint: string,
+): RerankPartial<T> {
+  const done = new Set(merged.batches.map(({ number }) => number));
+  const missing = joined(planned.filter((_, number) => !done.has(number)));
+  const isMissing = (index: number): boolean =>
+    missing.some(({ offset, count }) => index >= offset && index < offset + count);
+  return {
+    // An item with parts in a batch that is missing may have its best part there.
+    data: rankedItems(merged).filter(({ index }) => !isMissing(index)),
+    model: modelsOf(merged)[0],
+    usage: usageOf(merged),
+    requestIds: [...(merged.before?.requestIds ?? []), ...requestIdsOf(merged.batches)],
+    missing,
+    failed: { batch: failed.batch, offset: failed.offset, count: failed.count },
+    fingerprint,
+  };
+}
+
+// Batches come in the order of their items.
+function joined(batches: readonly Batch[]): ItemRange[] {
+  const ranges: { offset: number; count: number }[] = [];
+  for (const { offset, count } of batches) {
+    const last = ranges.at(-1);
+    if (last !== undefined && offset <= last.offset + last.count)
+      last.count = Math.max(last.count, offset + count - last.offset);
+    else ranges.push({ offset, count });
+  }
+  return ranges;
+}

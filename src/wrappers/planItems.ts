@@ -1,0 +1,81 @@
+import type { RerankRequest } from "../generated/types.js";
+import { checkInteger } from "../options/arguments.js";
+import { textsOfItems } from "./itemTexts.js";
+import { checkContinues, checkPartial, fingerprintOf, hashOfFields } from "./partialRanking.js";
+import {
+  type Batch,
+  type BatchDocuments,
+  type BatchLimits,
+  documentsOf,
+  jsonBytes,
+  planBatches,
+} from "./planBatches.js";
+import type { RerankItemsOptions, RerankPartial } from "./rerankItems.js";
+import { TextHash } from "./textHash.js";
+
+/** The items of a call in batches. */
+export interface PlannedItems<T> {
+  readonly batches: readonly Batch[];
+  readonly documentsOf: (batch: number) => BatchDocuments;
+  /** What an earlier call has ranked. */
+  readonly before: RerankPartial<T> | undefined;
+  /** What stands for the call, so that it can be continued. */
+  readonly fingerprint: () => string;
+}
+
+/** Checks every text, and puts the items that are to be sent into batches. @throws StatusError */
+export function planItems<T>(
+  items: readonly T[],
+  options: RerankItemsOptions<T>,
+  body: Omit<RerankRequest, "documents">,
+): PlannedItems<T> {
+  const { split, continueFrom } = options;
+  const limits = limitsOf(options, body);
+  const { batchSize, maxBatchBytes } = limits;
+  const textsOf = textsOfItems(items, options.text, split);
+  const before = continueFrom === undefined ? undefined : checkPartial(continueFrom, items.length);
+  const whole = { offset: 0, count: items.length };
+  const hash = new TextHash();
+  const addTexts = (texts: readonly string[]): void => {
+    for (const text of texts) hash.add(text);
+  };
+  const kept: (readonly string[])[] = [];
+  // In one request the texts are kept; a hash of them is made only when it fails.
+  const isHashed = options.batchSize !== undefined || maxBatchBytes !== undefined || before !== undefined;
+  // What is done already is hashed as well: it must be what the earlier call was given.
+  if (before !== undefined) for (let index = 0; index < items.length; index++) addTexts(textsOf(index));
+  const planned = planBatches(before?.missing ?? [whole], textsOf, limits, (texts, index) => {
+    if (before === undefined && isHashed) addTexts(texts);
+    if (kept.length < batchSize && before === undefined) kept[index] = texts;
+  });
+  const first = planned[0];
+  const isFirstKept = before === undefined && first !== undefined && first.parts === undefined;
+  kept.length = isFirstKept ? first.count : 0;
+  const fields = hashOfFields({ ...body });
+  const fingerprint = (): string => {
+    if (!isHashed) for (const texts of kept) addTexts(texts);
+    return fingerprintOf(hash.toString(), fields);
+  };
+  if (before !== undefined) checkContinues(before, fingerprint());
+  return {
+    batches: planned,
+    documentsOf: (batch) =>
+      documentsOf(
+        planned[batch] as Batch,
+        (index) => (batch === 0 ? kept[index] : undefined) ?? textsOf(index),
+        split !== undefined,
+      ),
+    before: before as RerankPartial<T> | undefined,
+    fingerprint,
+  };
+}
+
+function limitsOf<T>(
+  { batchSize = Number.MAX_SAFE_INTEGER, maxBatchBytes }: RerankItemsOptions<T>,
+  body: Omit<RerankRequest, "documents">,
+): BatchLimits {
+  checkInteger(batchSize, "batchSize", 1);
+  if (maxBatchBytes === undefined) return { batchSize, maxBatchBytes, baseBytes: 0 };
+  checkInteger(maxBatchBytes, "maxBatchBytes", 1);
+  return { batchSize, maxBatchBytes, baseBytes: jsonBytes({ ...body, documents: [] }) };
+}

@@ -1,0 +1,40 @@
+import { readFile, writeFile } from "node:fs/promises";
+import type { ReceivedRequest, Reply } from "./recordingServer.js";
+
+/** A row of an output or errors file. */
+export interface FileRow {
+  readonly id?: string | number;
+  readonly line?: number;
+  readonly fingerprint?: string;
+  readonly final?: boolean;
+  readonly response?: { readonly model: string };
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Writes requests `r0`, `r1` and so on, whose queries are `q0`, `q1` and so on. */
+export async function writeRequests(file: string, count: number): Promise<void> {
+  const lines = Array.from({ length: count }, (_, index) =>
+    JSON.stringify({ id: `r${index}`, query: `q${index}`, documents: ["one", "two"] }),
+  );
+  await writeFile(file, `${lines.join("\n")}\n`);
+}
+
+/** The rows of a file. */
+export async function rowsOf(file: string): Promise<readonly FileRow[]> {
+  const text = await readFile(file, "utf8");
+  if (text !== "" && !text.endsWith("\n")) throw new Error("The last row has no end.");
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+/** What a request asked for. */
+export function queryOf({ body }: ReceivedRequest): string {
+  return JSON.parse(`${body}`).query;
+}
+
+/** A ranking whose model tells which query it answers. */
+export function rankingOf(request: ReceivedRequest): Reply {
+  return { json: { object: "list", model: `for ${queryOf(request)}`, data: [], usage: {} } };
+}
