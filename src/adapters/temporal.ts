@@ -6,84 +6,24 @@
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
 import type { Client } from "../client.js";
 import { isStatusError } from "../errors/statusError.js";
-import type { UploadFile } from "../files/fileSource.js";
-import type {
-  DatasetFile,
-  ReinforcementFineTuningJob,
-  RerankRequest,
-  RerankResponse,
-} from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
-import { type ChunkSummary, type ReadChunk, rankChunk, type WriteChunk } from "./temporalChunk.js";
+import { rankChunk } from "./temporalChunk.js";
 import { callFailure, failureOptions } from "./temporalFailure.js";
+import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
-export type { ChunkRequest, ChunkResult, ChunkSummary, ReadChunk, WriteChunk } from "./temporalChunk.js";
-export type { CallFailure } from "./temporalFailure.js";
-
-/** What an upload's activity may say of the file. */
-export interface ActivityUploadOptions {
-  /** The file's name; its base name is sent. @default the path's */
-  name?: string | undefined;
-  /** The media type of the part. @default application/octet-stream */
-  contentType?: string | undefined;
-  /** Compare the answer's `bytes` with what was sent, as the client's option does. @default false */
-  verifyBytes?: boolean | undefined;
-}
-
-/** Options of {@link createActivities}. */
-export interface ActivitiesOptions {
-  /** Reads a chunk of a bulk ranking by its number. Needed by `rerankChunk`. */
-  readChunk?: ReadChunk | undefined;
-  /** Writes the results of a chunk, over those that were there. Needed by `rerankChunk`. */
-  writeChunk?: WriteChunk | undefined;
-  /** How many rankings of a chunk are under way at once: at least 1. @default 8 */
-  concurrency?: number | undefined;
-  /**
-   * Opens the file that a workflow names, for files that are not on the worker's disk. @default the name is a path
-   */
-  openFile?: ((file: string) => UploadFile | Promise<UploadFile>) | undefined;
-}
-
-/** The activities: for a worker, and as the type parameter of `proxyActivities`. */
-export interface Activities {
-  /**
-   * Ranks documents. Repeating it is safe, so a worker that dies costs a second request at most.
-   *
-   * @param request As the client's `rerank` takes it.
-   */
-  rerank(request: RerankRequest): Promise<RerankResponse>;
-  /**
-   * Ranks a chunk of many rankings: reads it with `readChunk`, and hands the results to `writeChunk`, all on the worker.
-   *
-   * @param n The chunk's number, from 0.
-   * @param reference Handed to `readChunk` and `writeChunk`, such as the name of a list.
-   */
-  rerankChunk(n: number, reference?: string): Promise<ChunkSummary>;
-  /**
-   * Sets the number of replicas of a deployment; 0 stops it. Repeating it is safe.
-   *
-   * @param deploymentId The deployment's id alone.
-   * @param replicaCount A whole number of at least 0.
-   */
-  scale(deploymentId: string, replicaCount: number): Promise<void>;
-  /**
-   * Resumes a job. It is sent once: a later attempt sends nothing, unless the one before recorded that it may.
-   *
-   * @param jobId The job's id alone.
-   */
-  resume(jobId: string): Promise<ReinforcementFineTuningJob>;
-  /**
-   * Uploads a file to a dataset. It is sent once: a later attempt sends nothing, unless the one before recorded that it
-   * may.
-   *
-   * @param datasetId The dataset's id alone.
-   * @param file A path on the worker, or what `openFile` knows.
-   * @param options The file's name and media type.
-   */
-  upload(datasetId: string, file: string, options?: ActivityUploadOptions): Promise<DatasetFile>;
-}
+export type {
+  Activities,
+  ActivitiesOptions,
+  ActivityUploadOptions,
+  CallFailure,
+  ChunkRequest,
+  ChunkResult,
+  ChunkSummary,
+  ReadChunk,
+  WriteChunk,
+} from "./temporalTypes.js";
 
 const names: Names<ActivitiesOptions> = { readChunk: 1, writeChunk: 1, concurrency: 1, openFile: 1 };
 

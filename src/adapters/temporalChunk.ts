@@ -1,39 +1,11 @@
 import type { Client } from "../client.js";
 import { memberOf } from "../errors/memberOf.js";
 import { invalid, isStatusError } from "../errors/statusError.js";
-import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import { mayRepeat } from "./queues.js";
 import type { CallAids } from "./temporalCall.js";
-import { type CallFailure, callFailure } from "./temporalFailure.js";
-
-/** One ranking of a chunk: a request with the caller's own id. */
-export interface ChunkRequest extends RerankRequest {
-  /** Whatever tells the ranking from all others; it is not sent. */
-  id: string;
-}
-
-/** One result of a chunk: the answer, or why there is none. */
-export type ChunkResult =
-  | { readonly id: string; readonly response: RerankResponse; readonly error?: undefined }
-  | { readonly id: string; readonly response?: undefined; readonly error: CallFailure };
-
-/** Reads a chunk. @param n Its number, from 0. @param reference What the workflow was given to pass on. */
-export type ReadChunk = (
-  n: number,
-  reference?: string,
-) => readonly ChunkRequest[] | Promise<readonly ChunkRequest[]>;
-
-/** Writes the results of a chunk over those that were written before: an activity may run twice. */
-export type WriteChunk = (n: number, results: readonly ChunkResult[], reference?: string) => unknown;
-
-/** How many rankings a chunk came to. */
-export interface ChunkSummary {
-  /** The rankings that were answered. */
-  readonly ranked: number;
-  /** Those that the service refused: each has its error among the results. */
-  readonly failed: number;
-}
+import { callFailure } from "./temporalFailure.js";
+import type { ChunkRequest, ChunkResult, ChunkSummary, ReadChunk, WriteChunk } from "./temporalTypes.js";
 
 /** What a chunk is ranked with. */
 export interface ChunkTools {

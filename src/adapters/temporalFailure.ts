@@ -1,32 +1,7 @@
-import type { Executed, ExecutedBecause, NotRetried, StatusCode } from "../errors/codes.js";
-import type { OperationName, StatusError } from "../errors/statusError.js";
+import type { StatusCode } from "../errors/codes.js";
+import type { StatusError } from "../errors/statusError.js";
 import { mayRepeat } from "./queues.js";
-
-/** A failed call as it passes through Temporal: a StatusError's fields without its key, its body and its causes. */
-export interface CallFailure {
-  /** One of the 16 failure codes. */
-  readonly code: StatusCode;
-  /** What happened, and what to do now. */
-  readonly message: string;
-  /** Whether the operation ran: read this before repeating a call that changes state. */
-  readonly executed: Executed;
-  /** What `executed` is read from. */
-  readonly executedBecause: ExecutedBecause;
-  /** The operation's id in the contract; absent when the call named none. */
-  readonly operation?: OperationName;
-  /** Why the client made no other attempt. */
-  readonly notRetried?: NotRetried;
-  /** The answer's HTTP status; absent when there was no answer. */
-  readonly httpStatus?: number;
-  /** The answer's request id, when it had one. */
-  readonly requestId?: string;
-  /** How long the service asked to wait, in milliseconds. */
-  readonly retryAfterMs?: number;
-  /** The path of the request, with its ids. */
-  readonly path?: string;
-  /** The HTTP requests that were made. */
-  readonly requests: number;
-}
+import type { CallFailure } from "./temporalTypes.js";
 
 const optional = ["operation", "notRetried", "httpStatus", "requestId", "retryAfterMs", "path"] as const;
 

@@ -4,7 +4,7 @@
  * @module tunerank/temporal/workflows
  */
 import { continueAsNew, proxyActivities, workflowInfo } from "@temporalio/workflow";
-import type { Activities } from "./temporal.js";
+import type { Activities } from "./temporalTypes.js";
 
 /** What {@link rerankMany} is asked for. */
 export interface RerankManyInput {
