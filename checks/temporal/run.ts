@@ -1,11 +1,12 @@
-// The activities with Temporal's own packages; with --server also on a real Temporal server, and BullMQ on a real Redis.
-// npm run check:integrations runs the first, npm run check:integrations -- --temporal both.
+// The activities with Temporal's own packages, and BullMQ on a real Redis; with --server also all of it on a real Temporal
+// server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both.
 import { spawnSync } from "node:child_process";
-import { cpSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { installPacked } from "../installPacked.js";
+import { hasRedis } from "./support/redis.js";
 import { buildServer, startServer } from "./support/temporalServer.js";
 
 const { values: options, positionals } = parseArgs({
@@ -19,9 +20,12 @@ const { user, remove } = installPacked();
 rmSync(installed, { recursive: true, force: true });
 cpSync(path.join(user, "node_modules/tunerank"), installed, { recursive: true });
 remove();
+copyDocumented();
 
 run([path.join(folder, "node_modules/typescript/bin/tsc"), "-p", folder]);
 test("");
+if (hasRedis()) test("onRedis");
+else console.log("SKIPPED  bullmq: there is no redis-server (apt-get install redis-server).");
 if (options.server) {
   const built = buildServer();
   if ("missing" in built) {
@@ -31,6 +35,15 @@ if (options.server) {
     test("onServer", { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
     stop();
   }
+}
+
+// The examples and the recipe, copied to where their libraries are.
+function copyDocumented(): void {
+  const documented = path.join(folder, "documented");
+  rmSync(documented, { recursive: true, force: true });
+  mkdirSync(documented);
+  cpSync(path.join(folder, "../../examples/temporal"), documented, { recursive: true });
+  cpSync(path.join(folder, "../../docs/snippets/queues"), documented, { recursive: true });
 }
 
 /** Runs the tests of a folder, or those that the command names. */
