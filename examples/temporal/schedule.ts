@@ -1,19 +1,15 @@
 import { client, connection } from "./temporal.js";
 
-const weekdays = { start: "MONDAY", end: "FRIDAY" } as const;
-for (const [name, hour, replicas] of [
-  ["night", 20, 0],
-  ["morning", 7, 2],
+const dayOfWeek = { start: "MONDAY", end: "FRIDAY" } as const;
+for (const [hour, replicas] of [
+  [20, 0],
+  [7, 2],
 ] as const) {
+  const args = ["prod", replicas];
   await client.schedule.create({
-    scheduleId: `prod-${name}`,
-    spec: { calendars: [{ dayOfWeek: weekdays, hour }], timezone: "Europe/Berlin" },
-    action: {
-      type: "startWorkflow",
-      workflowType: "setReplicas",
-      args: ["prod", replicas],
-      taskQueue: "tunerank",
-    },
+    scheduleId: `prod-at-${hour}`,
+    spec: { calendars: [{ dayOfWeek, hour }], timezone: "Europe/Berlin" },
+    action: { type: "startWorkflow", workflowType: "setReplicas", args, taskQueue: "tunerank" },
   });
   console.log(`at ${hour}:00 prod has ${replicas} replicas`);
 }

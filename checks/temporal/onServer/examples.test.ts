@@ -62,12 +62,12 @@ test("schedule.ts scales to zero at night and up in the morning", async () => {
   assert.equal(printed, "at 20:00 prod has 0 replicas\nat 7:00 prod has 2 replicas\n");
   const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
   const { schedule } = new Client({ connection, namespace: TEMPORAL_NAMESPACE });
-  for (const [name, hour, replicaCount] of [
-    ["night", 20, 0],
-    ["morning", 7, 2],
+  for (const [hour, replicaCount] of [
+    [20, 0],
+    [7, 2],
   ] as const) {
     service.reset();
-    const handle = schedule.getHandle(`prod-${name}`);
+    const handle = schedule.getHandle(`prod-at-${hour}`);
     const { info } = await handle.describe();
     const next = info.nextActionTimes[0] ?? new Date(0);
     const local = next.toLocaleString("en-GB", {
