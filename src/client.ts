@@ -134,7 +134,7 @@ function transportOf(options: ClientOptions): Transport {
   if (proxy !== undefined) checkProxy(proxy);
   const ways = Object.entries({ agent, fetch, proxy }).filter(([, way]) => way !== undefined);
   if (ways.length > 1)
-    throw invalid(`${ways[0]?.[0]} has no effect on ${ways[1]?.[0]}: pass one of the two.`);
+    throw invalid(`${ways[0]?.[0]} and ${ways[1]?.[0]} cannot be used together: pass one of the two.`);
   return fetch ? createFetchTransport(fetch) : createTransport({ maxConnections, keepAliveMs, agent, proxy });
 }
 

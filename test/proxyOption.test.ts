@@ -64,6 +64,19 @@ describe("the option proxy", () => {
     expect(JSON.stringify(error)).not.toContain("word-of-bob");
   });
 
+  test.each([
+    ["a user name alone", "token-of-bob", "token-of-bob"],
+    ["the user name of two", "user-of-bob:word-of-bob", "user-of-bob"],
+  ])("redacts %s", async (_name, credentials, shown) => {
+    plain.reply({ status: 400, json: { error: { message: `${shown} may not.` } } });
+    const client = connect(serviceUrl(), {
+      proxy: proxy.url.replace("//", `//${credentials}@`),
+      allowInsecureHttp: true,
+    });
+    const error = await failureOf(() => client.rerank(rerank));
+    expect(textOf(error)).toBe("[INVALID_ARGUMENT] [redacted] may not.");
+  });
+
   test("never takes this machine's own addresses through the proxy", async () => {
     await connect(plain.url, { proxy: proxy.url }).rerank(rerank);
     expect([plain.requests.length, proxy.seen.length]).toEqual([1, 0]);
@@ -91,7 +104,7 @@ describe("the option proxy", () => {
     const client = connect("https://service.test", { proxy: "http://127.0.0.1:9" });
     const error = await failureOf(() => client.rerank(rerank));
     expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
-    expect(error.hint).toContain("The way leads through a proxy: check proxy too.");
+    expect(error.hint).toContain("The connection goes through a proxy: check that too.");
   });
 
   test("https goes through the tunnel unseen, and its certificate is checked", async () => {
@@ -127,6 +140,17 @@ describe('proxy: "env"', () => {
     expect(proxy.seen).toHaveLength(1);
   });
 
+  test("reads it once, also when its connections have ended since", async () => {
+    // Connections of its own, which end with it.
+    const client = connect(serviceUrl(), { proxy: "env", allowInsecureHttp: true, maxConnections: 5 });
+    vi.stubEnv("http_proxy", proxy.url);
+    await client.rerank(rerank);
+    await client.close();
+    vi.stubEnv("http_proxy", "http://127.0.0.1:9");
+    await client.rerank(rerank);
+    expect(proxy.seen).toHaveLength(2);
+  });
+
   test("names a variable that holds no proxy, and never its value", async () => {
     vi.stubEnv("all_proxy", "socks5://bob:word-of-bob@127.0.0.1:9");
     const error = await failureOf(() => connect("https://service.test", { proxy: "env" }).rerank(rerank));
@@ -140,6 +164,13 @@ describe('proxy: "env"', () => {
     expect(error.hint).toContain('HTTPS_PROXY is set, which this client does not use: pass proxy: "env".');
     expect(proxy.seen).toEqual([]);
   });
+
+  test("it says nothing of a variable that NO_PROXY makes an exception of", async () => {
+    vi.stubEnv("HTTPS_PROXY", proxy.url);
+    vi.stubEnv("NO_PROXY", "excepted.invalid");
+    const error = await failureOf(() => connect("https://excepted.invalid").rerank(rerank));
+    expect(error.hint).not.toContain("HTTPS_PROXY");
+  });
 });
 
 test.each([
@@ -151,8 +182,8 @@ test.each([
     { proxy: "socks5://bob:word@proxy" },
     'proxy must be a URL such as http://proxy.example.com:3128, or "env".',
   ],
-  [{ proxy: "env", fetch }, "fetch has no effect on proxy: pass one of the two."],
-  [{ proxy: "env", agent: {} }, "agent has no effect on proxy: pass one of the two."],
+  [{ proxy: "env", fetch }, "fetch and proxy cannot be used together: pass one of the two."],
+  [{ proxy: "env", agent: {} }, "agent and proxy cannot be used together: pass one of the two."],
 ] as const)("%j is refused at once", (options, message) => {
   const error = thrownBy(() => createClient({ baseUrl: plain.url, apiKey: canaryKey, ...options } as never));
   expect(textOf(error)).toBe(`[INVALID_ARGUMENT] ${message}`);

@@ -202,7 +202,7 @@ const onServer: Readonly<Record<string, Case>> = {
   wrongArgument: { answer: done, sends: [] },
 };
 
-const onMock = ["fourCalls", "quickstart", "rerank", "resume", "scale", "upload"];
+const onMock = ["fourCalls", "home", "rerank", "resume", "scale", "upload"];
 
 describe("a snippet of the docs", () => {
   test.each(onMock)("%s prints against the contract's mock what the docs say", async (name) => {

@@ -30,8 +30,8 @@ export function useSite() {
       return started.site.origin;
     },
     /** Pages opened alike share a profile, and so what it cached; `apart` has one of its own. */
-    async open(address, { viewport = desktop, colorScheme = "light", origins = [], apart = false } = {}) {
-      const options = { viewport, colorScheme, reducedMotion: "reduce" };
+    async open(address, { origins = [], apart = false, ...chosen } = {}) {
+      const options = { viewport: desktop, colorScheme: "light", reducedMotion: "reduce", ...chosen };
       const context = apart ? await started.browser.newContext(options) : await shared(options);
       const page = await context.newPage();
       const seen = watch(page, [started.site.origin, ...origins]);

@@ -1,5 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
 import { sidebar } from "./sidebar.js";
+
+const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
 
 const base = process.env.DOCS_BASE ?? "/";
 
@@ -16,6 +19,15 @@ export default defineConfig({
     "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
   },
   lastUpdated: false,
+  // The lab runs what the package ships.
+  vite: {
+    resolve: {
+      alias: [
+        { find: /^tunerank$/, replacement: built("index.web.js") },
+        { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
+      ],
+    },
+  },
   // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
   ignoreDeadLinks: [/^\/reference(\/|\.html)/, /^\/llms(-full)?\.txt$/],
   head: [

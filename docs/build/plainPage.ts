@@ -34,7 +34,7 @@ async function snippet(docs: string, file: string, region: string | undefined): 
 function plain(text: string): string {
   return `${text
     .replaceAll(/^:::.*$\n?/gm, "")
-    .replaceAll(/<\/?(div|span|section|a)\b[^>]*>/g, "")
+    .replaceAll(/<\/?(div|span|section|a|FailureLab)\b[^>]*>/g, "")
     .replaceAll(/\{target="\w+"\}/g, "")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim()}\n`;

@@ -1,9 +1,12 @@
 import path from "node:path";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import { browserFile, type Entry, entries, stemOf } from "./entries.js";
+import { apart, joined, sharingOne } from "./late.js";
 import { builtinsAsImports, withoutDebug, withoutSourceMaps } from "./nodeModules.js";
 
 type Platform = "node" | "web";
+
+const plugins = [builtinsAsImports, withoutDebug, withoutSourceMaps];
 
 const shared: BuildOptions = {
   bundle: true,
@@ -12,85 +15,61 @@ const shared: BuildOptions = {
   mainFields: ["main"],
   // Temporal's packages are peers: a worker and its activities have to share one copy of them.
   external: ["node:*", "@temporalio/*"],
-  plugins: [builtinsAsImports, withoutDebug, withoutSourceMaps],
   sourcemap: true,
   logLevel: "warning",
 };
 
 /** Writes every entry as an ES module and as CommonJS, and the one file for browsers. */
 export async function writeLibrary(root: string, dist: string): Promise<void> {
-  const options = { ...shared, absWorkingDir: root };
+  const write = (...parts: BuildOptions[]) =>
+    build(Object.assign({ absWorkingDir: root, outdir: dist }, shared, ...parts));
   for (const entry of entries) {
     const platforms: Platform[] = entry.platforms ? ["node", "web"] : ["node"];
     for (const platform of platforms) {
-      await writeModules(options, entry, platform, dist);
-      await build({ ...options, ...commonJs(entry, platform), outdir: `${dist}/cjs` });
+      const input = inputOf(entry, platform);
+      await write(input, platform === "web" ? severalFiles(root) : oneFile);
+      await write(input, commonJs, { outdir: `${dist}/cjs` });
     }
   }
-  await build({
-    ...options,
-    entryPoints: ["src/index.ts"],
+  await write(oneFile, { entryPoints: { "chunks/proxies": proxies }, plugins });
+  await write(oneFile, {
+    entryPoints: { [path.parse(browserFile).name]: "src/index.ts" },
     conditions: conditionsOf("web"),
-    format: "esm",
     minify: true,
-    outfile: `${dist}/${browserFile}`,
   });
 }
 
-// One file for each entry and platform: on Node each one read at start costs about a millisecond.
-function input(
-  entry: Entry,
-  platform: Platform,
-): { readonly entryPoints: Record<string, string>; readonly conditions: string[] } {
+function inputOf(entry: Entry, platform: Platform): BuildOptions {
+  const suffix = platform === "web" ? ".web" : "";
   return {
-    entryPoints: { [stemOf(entry) + suffixOf(platform)]: `src/${entry.source}` },
+    entryPoints: { [stemOf(entry) + suffix]: `src/${entry.source}` },
     conditions: entry.platforms ? conditionsOf(platform) : [],
   };
 }
 
-// What is imported only when it is needed is a file of its own. With esbuild's splitting the two would share a third,
-// which every start would read.
-async function writeModules(
-  options: BuildOptions,
-  entry: Entry,
-  platform: Platform,
-  dist: string,
-): Promise<void> {
-  const { entryPoints, conditions } = input(entry, platform);
-  const suffix = suffixOf(platform);
-  const late: Record<string, string> = {};
-  const plugins = [...(options.plugins ?? []), apart(path.posix.dirname(entry.source), suffix, late)];
-  const format = "esm";
-  await build({ ...options, entryPoints, conditions, format, plugins, outdir: dist });
-  if (Object.keys(late).length > 0) {
-    await build({ ...options, entryPoints: late, conditions, format, outdir: dist });
-  }
-}
+// What brings a library along.
+const proxies = "src/transport/node/proxies.ts";
 
-function apart(folder: string, suffix: string, late: Record<string, string>): Plugin {
+// On Node each file read at start costs about a millisecond: what is loaded when it is used is part of it.
+const oneFile: BuildOptions = { format: "esm", plugins: [...plugins, joined, apart("./proxies.js")] };
+
+function severalFiles(root: string): BuildOptions {
   return {
-    name: "apart",
-    setup({ onResolve }) {
-      onResolve({ filter: /^\./ }, ({ kind, path: to, resolveDir }) => {
-        if (kind !== "dynamic-import") return undefined;
-        const name = `chunks/${path.basename(to, ".js")}${suffix}`;
-        late[name] = path.join(resolveDir, to.replace(/\.js$/, ".ts"));
-        return { path: `./${path.posix.relative(folder, `${name}.js`)}`, external: true };
-      });
-    },
+    format: "esm",
+    splitting: true,
+    chunkNames: "chunks/[name].web",
+    plugins: [...plugins, sharingOne(`${root}/src/index.ts`, "createClient")],
   };
 }
 
 // Jest's CommonJS has no import(): it becomes a require() at the same place. For Node, esbuild notes the names of the
 // exports, by which an `import` of CommonJS finds them.
-function commonJs(entry: Entry, platform: Platform): BuildOptions {
-  const supported = { "dynamic-import": false };
-  return { ...input(entry, platform), format: "cjs", platform: "node", supported };
-}
-
-function suffixOf(platform: Platform): string {
-  return platform === "web" ? ".web" : "";
-}
+const commonJs: BuildOptions = {
+  format: "cjs",
+  platform: "node",
+  supported: { "dynamic-import": false },
+  plugins: [...plugins, joined],
+};
 
 // package.json says what "#platform" is under each.
 function conditionsOf(platform: Platform): string[] {

@@ -1,7 +1,7 @@
 import { tracedAttempt } from "#platform";
 import { Multipart } from "../files/multipart.js";
 import { SourceError } from "../files/sourceError.js";
-import { type Exchange, type Transport, TransportFailure } from "../transport/transport.js";
+import { type Exchange, TransportFailure } from "../transport/transport.js";
 import { currentKey } from "./apiKey.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { failureRecord, successRecord, targetOf } from "./records.js";
@@ -11,15 +11,13 @@ import type { Run, Success } from "./run.js";
 export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
   const { client, call, settings, request, deadline, timeoutMs } = run;
   const { transport } = client;
-  let key = "";
   let exchange: Exchange | undefined;
   try {
     if (!deadline.ended) {
       const found =
         typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
       if (found instanceof Failure) return found;
-      key = found ?? "";
-      run.secrets = secretsOf(transport, key);
+      run.key = found ?? "";
       if (request.body instanceof Multipart) await deadline.during(request.body.part.file.check());
       const loading = transport.ready?.(request.url);
       if (loading) await deadline.during(loading);
@@ -28,7 +26,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
     exchange = transport.send({
       method: request.method,
       url: request.url,
-      headers: headersOf(run, key),
+      headers: headersOf(run),
       body: request.body,
       maxResponseBytes: request.maxResponseBytes,
       freshSocket: run.freshSocket,
@@ -36,16 +34,16 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
       timeoutMs,
       lifetime: deadline,
     });
-    // Which proxy it goes through is known by now.
-    run.secrets = secretsOf(transport, key);
     deadline.running = exchange;
     const answer = await exchange.response;
-    const data = call.read(answer, run.secrets);
+    const data = call.read(answer, secretsOf(run));
     return data instanceof Failure ? data : { data, answer };
   } catch (cause) {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
     if (cause instanceof SourceError) return sourceFailure(cause);
-    return cause instanceof TransportFailure ? networkFailure(cause, run.secrets) : unexpectedFailure(cause);
+    return cause instanceof TransportFailure
+      ? networkFailure(cause, secretsOf(run))
+      : unexpectedFailure(cause);
   } finally {
     deadline.attemptOver();
   }
@@ -66,11 +64,12 @@ export function sendTraced<T>(run: Run<T>, number: number): Promise<Success<T> |
   );
 }
 
-function secretsOf({ secrets }: Transport, key: string): readonly string[] {
-  return secrets ? [key, ...secrets] : [key];
+/** What the last attempt may not show: its key, and the credentials of a proxy that it went through. */
+export function secretsOf<T>({ client, key }: Run<T>): readonly string[] {
+  return [key, ...(client.transport.secrets ?? [])];
 }
 
-function headersOf<T>({ client, settings, request }: Run<T>, key: string): Record<string, string> {
+function headersOf<T>({ client, settings, request, key }: Run<T>): Record<string, string> {
   const { contentType } = request;
   return {
     accept: "application/json",

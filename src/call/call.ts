@@ -6,7 +6,7 @@ import type { Attempt, StatusError } from "../errors/statusError.js";
 import { Multipart } from "../files/multipart.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
-import { send, sendTraced } from "./attempt.js";
+import { secretsOf, send, sendTraced } from "./attempt.js";
 import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
 import { budget as budgetRule } from "./decisions.js";
@@ -16,7 +16,7 @@ import { callError, failureRecord, successRecord, targetOf } from "./records.js"
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
 import type { Describe, Purpose, Run, Success } from "./run.js";
-import type { CallSettings, ClientSettings } from "./settings.js";
+import type { CallSettings } from "./settings.js";
 import { timesOf } from "./times.js";
 
 /** One call: an operation with its input, and how its answer is read. */
@@ -28,15 +28,15 @@ export interface Call<T> extends OperationInput {
 }
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
-export function makeCall<T>(
-  client: ClientSettings,
-  call: Call<T>,
-  settings: CallSettings,
-): Promise<Outcome<T>> {
+export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outcome<T>> {
   const { operation, read, describe } = call;
   const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
     readAnswer(answer, secrets, read);
-  return makeRequest(prepare(client.baseUrl, call), { operation, read: readJson, describe }, settings);
+  return makeRequest(
+    prepare(settings.client.baseUrl, call),
+    { operation, read: readJson, describe },
+    settings,
+  );
 }
 
 /** The same for a request made ready already. @throws StatusError */
@@ -69,7 +69,7 @@ async function runCall<T>(
     timeoutMs: times.timeoutMs,
     deadline,
     attempts: [],
-    secrets: [],
+    key: "",
     freshSocket: !isRepeatable(call.operation, settings.repeatable),
     retriedFree: false,
   };
@@ -165,15 +165,16 @@ function errorOf<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetr
 }
 
 function report<T>(
-  { call, client, settings, request, secrets }: Run<T>,
+  run: Run<T>,
   attempt: Attempt,
   result: TransportResponse | Failure,
   waitMs?: number,
 ): void {
+  const { call, client, settings, request } = run;
   const { onAttempt } = settings;
   const { log } = client;
   if (onAttempt === undefined && !log) return;
   const event = { ...attempt, ...targetOf(call.operation, request), ...(waitMs !== undefined && { waitMs }) };
   notify(onAttempt, event);
-  if (log) log(event, { request: request.body, result, redact: redactorOf(secrets) });
+  if (log) log(event, { request: request.body, result, redact: redactorOf(secretsOf(run)) });
 }

@@ -5,6 +5,7 @@ import {
   isStatusError,
   type OperationName,
   ofOperation,
+  refusal,
   type StatusError,
 } from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/options.js";
@@ -46,6 +47,16 @@ export function start<T, O extends { readonly data: T }, R>(
         throw errorOf(error, operation);
       });
     },
+  });
+}
+
+/** A part of this package that is loaded when it is used. @throws StatusError `UNAVAILABLE` when it is not there */
+export function loaded<T>(part: Promise<T>): Promise<T> {
+  return part.catch((cause: unknown) => {
+    throw refusal("UNAVAILABLE", "A part of this package could not be loaded.", {
+      hint: "Nothing was sent. In a page check the network, and that the files of this version are still served.",
+      cause,
+    });
   });
 }
 

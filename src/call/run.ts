@@ -25,8 +25,8 @@ export interface Run<T> {
   readonly timeoutMs: number;
   readonly deadline: Deadline;
   readonly attempts: Attempt[];
-  /** What the last attempt may not show. */
-  secrets: readonly string[];
+  /** The key of the last attempt. */
+  key: string;
   /** Whether the next attempt needs a connection of its own. */
   freshSocket: boolean;
   /** Whether a retry has been made that cost no budget. */

@@ -62,11 +62,11 @@ export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown 
 }
 
 // Taken now: others may set another.
-const { toString: describe } = Object.prototype;
+const { toString: tagOf } = Object.prototype;
 
 // Under Jest the errors of Node are of another realm than the program's.
 function isError(value: unknown): value is Error {
-  return value instanceof Error || describe.call(value) === "[object Error]";
+  return value instanceof Error || tagOf.call(value) === "[object Error]";
 }
 
 function replace(text: string, spans: readonly Span[]): string {

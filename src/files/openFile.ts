@@ -25,12 +25,6 @@ export async function openFile(
   throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
 }
 
-/** A Readable that fails before it is read would otherwise end the process; reading it reports the failure. */
-export function handleErrors(file: unknown): void {
-  const on = memberOf(file, "on");
-  if (typeof on === "function") on.call(file, "error", () => {});
-}
-
 function fromBytes(bytes: Uint8Array, name: string): FileSource {
   return {
     name,

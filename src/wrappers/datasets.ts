@@ -1,22 +1,10 @@
-import { openPath } from "#platform";
-import { Unusable } from "../call/answer.js";
-import { makeCall } from "../call/call.js";
-import { type Outcome, startCall } from "../call/callPromise.js";
+import { loaded, startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
-import { notify } from "../call/notify.js";
-import { accountOf, callSettings } from "../call/settings.js";
 import { memberOf } from "../errors/memberOf.js";
-import { invalid, refusal } from "../errors/statusError.js";
-import type { FileSource, UploadFile } from "../files/fileSource.js";
-import { Multipart } from "../files/multipart.js";
-import { handleErrors, openFile } from "../files/openFile.js";
-import { requests } from "../generated/contract.js";
+import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
-import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/names.js";
-import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
-
-const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
+import { ownProperties } from "../options/arguments.js";
+import type { CallOptions, CallPromise } from "../options/options.js";
 
 /** How far an upload got. */
 export interface UploadProgress {
@@ -53,15 +41,6 @@ export interface UploadOptions extends CallOptions {
   verifyBytes?: boolean | undefined;
 }
 
-const uploadOptionNames: Names<UploadOptions> = {
-  ...callOptionNames,
-  name: 1,
-  size: 1,
-  contentType: 1,
-  onProgress: 1,
-  verifyBytes: 1,
-};
-
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets {
   /**
@@ -84,90 +63,19 @@ export interface Datasets {
 /** @internal Makes {@link Datasets} with a client's settings. */
 export function createDatasets(client: LateSettings): Datasets {
   function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
-    return startCall("uploadDatasetFile", () => openAndSend(client, datasetId, file, options));
+    return startCall("uploadDatasetFile", async () => {
+      handleErrors(file);
+      // Copied: the caller's may change while the rest is loaded.
+      const own = ownProperties(options, "options");
+      const { uploadFile } = await loaded(import("./uploadFile.js"));
+      return uploadFile(client, datasetId, file, own);
+    });
   }
   return { upload };
 }
 
-async function openAndSend(
-  client: LateSettings,
-  datasetId: string,
-  file: UploadFile,
-  options: UploadOptions | undefined,
-): Promise<Outcome<DatasetFile>> {
-  handleErrors(file);
-  const own = ownProperties(options, "options", uploadOptionNames);
-  const settings = callSettings(client, own, true);
-  const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
-  const contentType = checkContentType(own.contentType);
-  const onProgress = checkCallback(own.onProgress, "onProgress");
-  const verify = checkFlag(own.verifyBytes, "verifyBytes");
-  const source = await openFile(file, own, openPath);
-  try {
-    const progress = progressOf(checkSize(source), onProgress);
-    const type = contentType ?? checkOwnType(source.type);
-    const part = { file: source, maxFileBytes, onSent: progress.onSent };
-    const call = {
-      operation: "uploadDatasetFile",
-      path,
-      body: new Multipart("file", type, part),
-      describe: undefined,
-      read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
-    } as const;
-    return await makeCall(settings.client, call, settings);
-  } finally {
-    await source.close().catch(() => {});
-  }
-}
-
-interface Progress {
-  /** Bytes of the file sent by the attempt under way. */
-  sentBytes: number;
-  readonly onSent: (sentBytes: number, done: boolean) => void;
-}
-
-function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]): Progress {
-  let reported = -1;
-  const progress: Progress = {
-    sentBytes: 0,
-    onSent(sent, done) {
-      progress.sentBytes = sent;
-      // A retry begins anew; progress never goes back.
-      if (sent < reported || (sent === reported && !done)) return;
-      reported = sent;
-      notify(onProgress, { sentBytes: sent, totalBytes: done ? sent : size });
-    },
-  };
-  return progress;
-}
-
-function verified(value: object, sentBytes: number): DatasetFile | Unusable {
-  const bytes = memberOf(value, "bytes");
-  if (bytes === sentBytes) return value as DatasetFile;
-  const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
-  return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
-}
-
-function checkSize({ size }: FileSource): number | undefined {
-  if (size === undefined || size <= maxFileBytes) return size;
-  throw refusal(
-    "OUT_OF_RANGE",
-    `The file has ${size} bytes; one request takes at most ${maxFileBytes} (${maxFileBytes / 2 ** 20} MB).`,
-    {
-      hint: "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
-    },
-  );
-}
-
-// The platform's own Blobs have a clean one, but it may be overridden.
-function checkOwnType(type: unknown): string {
-  if (typeof type === "string" && isHeaderText(type)) return type || "application/octet-stream";
-  throw invalid("The Blob's own type is not text that a header can carry: pass {contentType}.");
-}
-
-function checkContentType(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === "string" && isHeaderText(value) && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(value))
-    return value;
-  throw invalid('contentType must be a media type such as "application/jsonl".');
+// A Readable that fails before it is read would otherwise end the process; reading it reports the failure.
+function handleErrors(file: unknown): void {
+  const on = memberOf(file, "on");
+  if (typeof on === "function") on.call(file, "error", () => {});
 }

@@ -37,7 +37,7 @@ export function createDeployments(client: LateSettings): Deployments {
         read: () => undefined,
         describe: undefined,
       } as const;
-      return makeCall<void>(settings.client, call, settings);
+      return makeCall<void>(call, settings);
     });
   }
   return { scale };

@@ -1,21 +1,23 @@
+import { Unusable } from "../call/answer.js";
+import { header } from "../call/retryAfter.js";
+import { parseJson } from "../errors/json.js";
 import type { TransportResponse } from "../transport/transport.js";
-import type { Core } from "./request.js";
 
 /**
  * What a 2xx answer holds: a value when its type is JSON, text when that is text, otherwise bytes; undefined when it is
  * empty. An Unusable when it is not the JSON that it says it is.
  */
-export function readContent(core: Core, { status, headers, bytes }: TransportResponse): unknown {
+export function readContent({ status, headers, bytes }: TransportResponse): unknown {
   if (bytes.byteLength === 0) return undefined;
-  const type = core.header(headers, "content-type") ?? "";
+  const type = header(headers, "content-type") ?? "";
   const isJson = /^[^;]*[/+]json\s*(;|$)/i.test(type);
   if (!isJson && !/^\s*text\//i.test(type)) return bytes;
   const text = decode(bytes, /;\s*charset="?([^\s;"]+)/i.exec(type)?.[1]);
   if (!isJson) return text;
-  const value = core.parseJson(text);
+  const value = parseJson(text);
   if (value !== undefined) return value;
   const message = `The answer is not the JSON that its type promises (HTTP ${status}).`;
-  return new core.Unusable("INTERNAL", message, "notJson");
+  return new Unusable("INTERNAL", message, "notJson");
 }
 
 function decode(bytes: Uint8Array, charset: string | undefined): string {

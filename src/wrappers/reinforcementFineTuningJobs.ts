@@ -35,7 +35,7 @@ export function createReinforcementFineTuningJobs(client: LateSettings): Reinfor
         describe: undefined,
         read: (answer: object) => answer as ReinforcementFineTuningJob,
       } as const;
-      return makeCall(settings.client, call, settings);
+      return makeCall(call, settings);
     });
   }
   return { resume };

@@ -1,17 +1,6 @@
-import { readWhole, Unusable } from "../call/answer.js";
-import { makeRequest } from "../call/call.js";
-import { startCall } from "../call/callPromise.js";
+import { loaded, startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
-import { writeJson } from "../call/request.js";
-import { header } from "../call/retryAfter.js";
-import { callSettings } from "../call/settings.js";
-import { isIdempotent } from "../errors/idempotent.js";
-import { parseJson } from "../errors/json.js";
-import { memberOf } from "../errors/memberOf.js";
-import { invalid } from "../errors/statusError.js";
-import { checkId, checkInteger, isHeaderText, ownProperties } from "../options/arguments.js";
-import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
-import type { AnyRequest } from "./anyRequest.js";
+import type { CallOptions, CallPromise } from "../options/options.js";
 import type { EncodedCall } from "./encodedCall.js";
 
 /** A request for an operation that the contract does not describe: its path and its shapes are the caller's. */
@@ -66,54 +55,13 @@ export type ServiceCall = <T = unknown>(request: ServiceRequest, options?: Reque
 /** @internal Makes {@link ServiceCall} with a client's settings. */
 export function createRequest(client: LateSettings): ServiceCall {
   return <T>(request: ServiceRequest, options?: RequestOptions) =>
-    startCall<T>("request", async () => (await load(client)).send<T>(request, options));
+    startCall<T>("request", async () => (await late()).sendAny<T>(client, request, options));
 }
 
 /** @internal Makes {@link EncodedCall} with a client's settings. */
 export function createEncodedCall(client: LateSettings): EncodedCall {
-  return (...given) => startCall("request", async () => (await load(client)).sendEncoded(...given));
+  return (...given) => startCall("request", async () => (await late()).sendEncoded(client, ...given));
 }
-
-/** @internal What {@link AnyRequest} is made with. */
-export interface Core {
-  readonly callOptionNames: typeof callOptionNames;
-  readonly callSettings: typeof callSettings;
-  readonly checkId: typeof checkId;
-  readonly checkInteger: typeof checkInteger;
-  readonly header: typeof header;
-  readonly invalid: typeof invalid;
-  readonly isHeaderText: typeof isHeaderText;
-  readonly isIdempotent: typeof isIdempotent;
-  readonly makeRequest: typeof makeRequest;
-  readonly memberOf: typeof memberOf;
-  readonly ownProperties: typeof ownProperties;
-  readonly parseJson: typeof parseJson;
-  readonly readWhole: typeof readWhole;
-  readonly Unusable: typeof Unusable;
-  readonly writeJson: typeof writeJson;
-}
-
-// Handed over: what the module imported by itself would stand in files of its own, which every start would read.
-const core: Core = {
-  callOptionNames,
-  callSettings,
-  checkId,
-  checkInteger,
-  header,
-  invalid,
-  isHeaderText,
-  isIdempotent,
-  makeRequest,
-  memberOf,
-  ownProperties,
-  parseJson,
-  readWhole,
-  Unusable,
-  writeJson,
-};
 
 // Few programs need it: it is loaded with the first such request.
-async function load(client: LateSettings): Promise<AnyRequest> {
-  const { AnyRequest } = await import("./anyRequest.js");
-  return new AnyRequest(core, client);
-}
+const late = () => loaded(import("./anyRequest.js"));

@@ -1,26 +1,26 @@
+import { writeJson } from "../call/request.js";
+import { memberOf } from "../errors/memberOf.js";
+import { invalid } from "../errors/statusError.js";
 import type { EncodedRequest } from "./anyRequest.js";
-import type { Core } from "./request.js";
+
+// Taken now: others may set another.
+const { toString: objectTag } = Object.prototype;
 
 type Content = Pick<EncodedRequest, "body" | "contentType">;
 type Bytes = Uint8Array | Blob | FormData;
 
 /** The body that a caller gave, as it is sent. @throws StatusError for what is neither JSON nor bytes. */
-export async function contentOf(
-  core: Core,
-  body: unknown,
-  contentType: string | undefined,
-): Promise<Content> {
+export async function contentOf(body: unknown, contentType: string | undefined): Promise<Content> {
   if (body === undefined) {
     if (contentType === undefined) return { body, contentType };
-    throw core.invalid("contentType is given without a body.");
+    throw invalid("contentType is given without a body.");
   }
-  // Asked for by name: naming the classes would load all of fetch on Node.
-  const kind = Object.prototype.toString.call(body).slice(8, -1);
-  if (/^(Uint8Array|Blob|File|FormData)$/.test(kind)) return bytesOf(core, body as Bytes, contentType);
-  return jsonOf(core, body, contentType);
+  // By its tag: naming the classes would load all of fetch on Node.
+  if (/^(Uint8Array|Blob|File|FormData)$/.test(tagOf(body))) return bytesOf(body as Bytes, contentType);
+  return jsonOf(body, contentType);
 }
 
-async function bytesOf({ invalid }: Core, body: Bytes, contentType: string | undefined): Promise<Content> {
+async function bytesOf(body: Bytes, contentType: string | undefined): Promise<Content> {
   const isForm = !(body instanceof Uint8Array) && !("size" in body);
   if (contentType === undefined || (isForm && !/^multipart\/form-data$/i.test(contentType))) {
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";
@@ -39,19 +39,19 @@ function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-function jsonOf(core: Core, body: unknown, contentType = "application/json"): Content {
-  if (!isJson(core, body)) {
-    throw core.invalid("body must be a JSON value, a Uint8Array, a Blob or a FormData.");
+function jsonOf(body: unknown, contentType = "application/json"): Content {
+  if (!isJson(body)) {
+    throw invalid("body must be a JSON value, a Uint8Array, a Blob or a FormData.");
   }
   if (!/[/+]json\s*(;|$)/i.test(contentType)) {
-    throw core.invalid(`body would be sent as JSON: for ${contentType} pass a Uint8Array or a Blob.`);
+    throw invalid(`body would be sent as JSON: for ${contentType} pass a Uint8Array or a Blob.`);
   }
-  return { body: core.writeJson(body, refuseOthers), contentType };
+  return { body: writeJson(body, refuseOthers), contentType };
 }
 
 // A stream, a Map or a URLSearchParams would be sent as an empty object.
-function isJson({ memberOf }: Core, body: unknown): boolean {
-  const kind = Object.prototype.toString.call(body).slice(8, -1);
+function isJson(body: unknown): boolean {
+  const kind = tagOf(body);
   if (typeof memberOf(body, "toJSON") === "function") return true;
   const isStream = kind === "Object" && Symbol.asyncIterator in (body as object);
   return /^(String|Number|Boolean|Null|Array|Object)$/.test(kind) && !isStream;
@@ -64,4 +64,9 @@ function refuseOthers(name: string, value: unknown): unknown {
   if (isOther) throw new TypeError(`${where} is a ${typeof value}.`);
   if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${where} is ${value}.`);
   return value;
+}
+
+// "Blob" of "[object Blob]".
+function tagOf(value: unknown): string {
+  return objectTag.call(value).slice(8, -1);
 }

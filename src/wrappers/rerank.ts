@@ -55,7 +55,7 @@ export function createRerank(client: LateSettings): Rerank {
       usage: memberOf(answer, "usage") as RerankUsage | undefined,
     });
     const call = { operation: "rerankDocuments", body: whole, read, describe } as const;
-    return makeCall(settings.client, call, settings);
+    return makeCall(call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", async () =>

@@ -1,7 +1,9 @@
 import { type Theme, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import { h } from "vue";
+import FailureLab from "./lab/FailureLab.vue";
 import "./style.css";
+import "./lab/lab.css";
 
 const notFound = () =>
   h("main", { class: "vp-doc home" }, [
@@ -16,5 +18,6 @@ const notFound = () =>
 // The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
 export default {
   extends: DefaultTheme,
+  enhanceApp: ({ app }) => void app.component("FailureLab", FailureLab),
   Layout: () => h(DefaultTheme.Layout, null, { "not-found": notFound }),
 } satisfies Theme;

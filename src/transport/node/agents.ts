@@ -3,6 +3,7 @@ import { memberOf } from "../../errors/memberOf.js";
 import { isLoopback } from "../../options/arguments.js";
 import { type Transport, TransportFailure, type TransportOptions } from "../transport.js";
 import { Pool } from "./pool.js";
+import { proxyVariable } from "./proxyUrls.js";
 import { NodeExchange } from "./send.js";
 import { watchTunnels } from "./tunnels.js";
 
@@ -18,11 +19,19 @@ const pools = new Map<string, Pool>();
 export function createNodeTransport(options: TransportOptions): Transport {
   // The pool of each origin: more than one only where `withOptions` changes the base URL.
   const joined = new Map<string, Pool>();
+  // Read once: the environment may change later.
+  const proxyOfOrigin = new Map<string, URL | undefined>();
   const secrets: string[] = [];
   const proxied = (url: URL): boolean => options.proxy !== undefined && !isLoopback(url.hostname);
-  const join = (url: URL): Pool => {
-    const proxy = proxied(url) ? proxyOf(url, options.proxy as string) : undefined;
+  const proxyTo = (url: URL): URL | undefined => {
+    if (proxyOfOrigin.has(url.origin) || !proxied(url)) return proxyOfOrigin.get(url.origin);
+    const proxy = proxyOf(url, options.proxy as string);
+    proxyOfOrigin.set(url.origin, proxy);
     if (proxy !== undefined) secrets.push(...(proxies?.secretsOf(proxy) ?? []));
+    return proxy;
+  };
+  const join = (url: URL): Pool => {
+    const proxy = proxyTo(url);
     const pool = options.agent === undefined ? sharedPool(url, options, proxy) : poolOf(url, options.agent);
     pool.clients++;
     joined.set(url.origin, pool);
@@ -101,7 +110,7 @@ function agentFor(
   if (proxy !== undefined && proxies !== undefined) {
     const agent = proxies.createProxyAgent(proxy, keeping);
     watchTunnels(agent);
-    return { agent, tunnels: false, advice: "The way leads through a proxy: check proxy too." };
+    return { agent, tunnels: false, advice: "The connection goes through a proxy: check that too." };
   }
   // NODE_USE_ENV_PROXY sets it on the global agent (Node 22.21, 24.5 and newer).
   const { proxyEnv } = (module.globalAgent as { options?: { proxyEnv?: unknown } }).options ?? {};
@@ -115,8 +124,7 @@ function agentFor(
 // Other programs may reach the address only through it.
 function unusedProxy(url: URL): string | undefined {
   if (isLoopback(url.hostname)) return undefined;
-  const ofProtocol = url.protocol === "https:" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"];
-  const name = [...ofProtocol, "all_proxy", "ALL_PROXY"].find((each) => process.env[each]);
+  const name = proxyVariable(url, process.env);
   return name && `${name} is set, which this client does not use: pass proxy: "env".`;
 }
 

@@ -13,9 +13,10 @@ export function createProxyAgent(proxy: URL, options: http.AgentOptions): http.A
   return new HttpsProxyAgent(proxy, options);
 }
 
-/** What has to be redacted of a proxy: its password, alone and with the user name. */
-export function secretsOf({ username, password }: URL): string[] {
-  if (password === "") return [];
-  const secret = decodeURIComponent(password);
-  return [`${decodeURIComponent(username)}:${secret}`, secret];
+/** What has to be redacted of a proxy: its user name and password, together and alone. A user name can be a token. */
+export function secretsOf(proxy: URL): string[] {
+  const username = decodeURIComponent(proxy.username);
+  const password = decodeURIComponent(proxy.password);
+  const together = username && password && `${username}:${password}`;
+  return [together, password, username].filter((secret) => secret !== "");
 }

@@ -9,11 +9,16 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The proxy that the environment names for an address; undefined for none. @throws ProxyError */
 export function proxyFromEnvironment(url: URL, env: Environment): URL | undefined {
+  const name = proxyVariable(url, env);
+  return name === undefined ? undefined : parseProxy(env[name] ?? "", name);
+}
+
+/** The variable that names the proxy for an address; undefined for none. */
+export function proxyVariable(url: URL, env: Environment): string | undefined {
   // http_proxy in capitals can be set by a request's header where a program runs as CGI.
   const names = url.protocol === "https:" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"];
   const name = [...names, "all_proxy", "ALL_PROXY"].find((each) => env[each]);
-  const exceptions = env.no_proxy || env.NO_PROXY || "";
-  return name === undefined || isExcepted(url, exceptions) ? undefined : parseProxy(env[name] ?? "", name);
+  return isExcepted(url, env.no_proxy || env.NO_PROXY || "") ? undefined : name;
 }
 
 /** A proxy's URL. Without a scheme it is http; without a port 1080, or 443 for https, as for curl. @throws ProxyError */
