@@ -8,6 +8,7 @@ import { enumPages } from "./enums.js";
 import { errorBodyPages } from "./errorBodies.js";
 import { languagesPart } from "./languages.js";
 import type { Page } from "./markdown.js";
+import { oneProcessPart } from "./oneProcess.js";
 import { outagePart } from "./outage.js";
 import { proxiesPart } from "./proxies.js";
 import { revisionsPart } from "./revisions.js";
@@ -37,6 +38,7 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   packageChecksPart,
   languagesPart,
   benchmarksPart,
+  oneProcessPart,
   outagePart,
   proxiesPart,
 ];

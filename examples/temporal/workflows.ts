@@ -3,8 +3,11 @@ import type { Activities } from "tunerank/temporal";
 
 export { rerankMany } from "tunerank/temporal/workflows";
 
-const times = { startToCloseTimeout: "15 minutes", heartbeatTimeout: "10 seconds" } as const;
-const { scale, upload, resume } = proxyActivities<Activities>(times);
+const { scale, upload, resume } = proxyActivities<Activities>({
+  startToCloseTimeout: "15 minutes",
+  scheduleToCloseTimeout: "2 hours",
+  heartbeatTimeout: "10 seconds",
+});
 
 export const setReplicas = (deployment: string, replicas: number): Promise<void> =>
   scale(deployment, replicas);
