@@ -5,7 +5,8 @@ import { MockActivityEnvironment } from "@temporalio/testing";
 import { DefaultLogger } from "@temporalio/worker";
 import { createClient } from "tunerank";
 import { type Activities, type CallFailure, type ChunkResult, createActivities } from "tunerank/temporal";
-import { freePort, type Service, startService, until } from "./support/service.js";
+import { type Service, startService } from "./support/service.js";
+import { freePort, until } from "./support/waiting.js";
 
 const key = "test-key-of-the-activities";
 const ranking = { query: "capital of France", documents: ["Rome.", "Paris is the capital of France."] };

@@ -4,7 +4,8 @@ import { after, before, beforeEach, test } from "node:test";
 import { Queue, QueueEvents } from "bullmq";
 import { startProgram } from "../support/program.js";
 import { startRedis } from "../support/redis.js";
-import { type Service, startService, until } from "../support/service.js";
+import { type Service, startService } from "../support/service.js";
+import { until } from "../support/waiting.js";
 
 const ranking = { query: "q", documents: ["d"] };
 let service: Service;

@@ -7,7 +7,8 @@ import { after, before, beforeEach, test } from "node:test";
 import { Client, Connection } from "@temporalio/client";
 import type { ChunkResult } from "tunerank/temporal";
 import { runProgram, startProgram } from "../support/program.js";
-import { type Service, startService, until } from "../support/service.js";
+import { type Service, startService } from "../support/service.js";
+import { until } from "../support/waiting.js";
 
 const { TEMPORAL_ADDRESS = "", TEMPORAL_NAMESPACE = "" } = process.env;
 const folder = mkdtempSync(path.join(tmpdir(), "tunerank-temporal-"));

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { freePort, until } from "./service.js";
+import { freePort, until } from "./waiting.js";
 
 /** Whether this machine has one. */
 export function hasRedis(): boolean {

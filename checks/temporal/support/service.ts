@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { createTestService, type TestServer, type TestService } from "tunerank/testing";
 
 /** The stand-in for the service on a port, and when what was asked of it was answered or given up. */
@@ -15,18 +14,4 @@ export async function startService(port = 0): Promise<Service> {
   const onRequest = ({ status }: { status: number | undefined }) => ended.push({ status, at: Date.now() });
   const server: TestServer = await service.listen({ port, onRequest });
   return Object.assign(service, { url: server.url, ended, close: () => server.close() });
-}
-
-/** Resolves once it holds; it is looked at every 20 ms. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
 }
