@@ -47,15 +47,12 @@ export function createActivities(
   options: ActivitiesOptions = {},
 ): Activities {
   const own = ownProperties(options, "options", names);
-  const { concurrency = 8 } = own;
-  const readChunk = checkCallback(own.readChunk, "readChunk");
-  const writeChunk = checkCallback(own.writeChunk, "writeChunk");
   const openFile = checkCallback(own.openFile, "openFile");
   const tools = {
     client,
-    readChunk,
-    writeChunk,
-    concurrency: checkInteger(concurrency, "concurrency", 1),
+    readChunk: checkCallback(own.readChunk, "readChunk"),
+    writeChunk: checkCallback(own.writeChunk, "writeChunk"),
+    concurrency: checkInteger(own.concurrency ?? 8, "concurrency", 1),
   };
   return {
     rerank: (request) => run("rerankDocuments", false, ({ signal }) => client.rerank(request, { signal })),
