@@ -1,4 +1,4 @@
-// axe finds nothing on our own pages; on the reference and the search, which others draw, only what is recorded.
+// axe finds nothing on our pages; in the search, which the theme draws, only what is recorded.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -10,8 +10,7 @@ const site = useSite();
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const baselineFile = new URL("./baseline.json", import.meta.url);
 const baseline = JSON.parse(await readFile(baselineFile, "utf8"));
-const foreign = ["reference.html", "reference/index.html"];
-const own = (await pagesOf()).filter((name) => !foreign.includes(name));
+const own = await pagesOf();
 const schemes = ["light", "dark"];
 
 // What stands around each page alike: looked at on two of them.
@@ -67,14 +66,6 @@ async function expectRecorded(page, name, colorScheme) {
 
 describe("axe has nothing but what is recorded against", () => {
   for (const colorScheme of schemes) {
-    for (const name of foreign) {
-      test(`${name}, ${colorScheme}`, async () => {
-        const { page, close } = await site.open(name, { colorScheme });
-        await expectRecorded(page, name, colorScheme);
-        await close();
-      });
-    }
-
     test(`the theme's search, ${colorScheme}`, async () => {
       const { page, close } = await site.open("guide/upload.html", { colorScheme });
       await page.keyboard.press("Control+k");

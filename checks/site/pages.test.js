@@ -76,11 +76,7 @@ test("every internal link and anchor of every page leads somewhere", async (t) =
       if (!status.has(pathname)) status.set(pathname, (await fetch(site.origin + pathname)).status);
       const target = decodeURIComponent(pathname.slice(1)).replace(/(^|\/)$/, "$1index.html");
       const anchors = seenPages.get(target)?.anchors;
-      // The reference draws its sections as they come into view: reference.test.js goes to each of them.
-      const lost =
-        hash !== "" &&
-        !target.startsWith("reference") &&
-        !anchors?.includes(decodeURIComponent(hash.slice(1)));
+      const lost = hash !== "" && !anchors?.includes(decodeURIComponent(hash.slice(1)));
       if (status.get(pathname) !== 200 || lost) broken.push(`${link.slice(site.origin.length)} on ${name}`);
     }
   }

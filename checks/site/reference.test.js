@@ -1,163 +1,130 @@
-// The reference sends its requests to the mock and shows the answers, has samples in three languages, and each section.
+// The HTTP reference: every operation, field and code of the contract, in three languages, without JavaScript.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { startRecordedMock } from "./mock.js";
-import { expectQuiet, useSite } from "./visit.js";
+import { describe, test } from "node:test";
+import { parse } from "yaml";
+import { pagesOf } from "./site.js";
+import { phone, useSite } from "./visit.js";
 
 const site = useSite();
-const file = (name) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
-const train = await readFile(file("examples/train.jsonl"), "utf8");
+const read = (name) => readFile(new URL(`../../${name}`, import.meta.url), "utf8");
+const contract = parse(await read("openapi.yaml"));
+const names = {
+  rerankDocuments: "rerank",
+  uploadDatasetFile: "upload",
+  scaleDeployment: "scale",
+  resumeReinforcementFineTuningJob: "resume",
+};
 
-const operations = [
-  {
-    name: "resume",
-    tag: "Reinforcement fine-tuning jobs",
-    title: "Resume a reinforcement fine-tuning job",
-    request: "POST /v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume",
-    body: (text) => assert.deepEqual(JSON.parse(text), {}),
-    answer: "JOB_STATE_RUNNING",
-  },
-  {
-    name: "rerank",
-    tag: "Rerank",
-    title: "Rerank documents",
-    request: "POST /inference/v1/rerank",
-    body: (text) => assert.ok(JSON.parse(text).documents.length > 0),
-    answer: "relevance_score",
-  },
-  {
-    name: "scale",
-    tag: "Deployments",
-    title: "Scale a deployment",
-    request: "PATCH /v1/accounts/acme/deployments/support-search:scale",
-    body: (text) => assert.ok(Number.isInteger(JSON.parse(text).replicaCount)),
-    answer: "{}",
-  },
-  {
-    name: "upload",
-    tag: "Datasets",
-    title: "Upload a dataset file",
-    request: "POST /v1/accounts/acme/datasets/support-answers:upload",
-    attach: "examples/train.jsonl",
-    body: (text) => {
-      assert.match(text, /name="file"; filename="train.jsonl"/);
-      assert.ok(text.includes(train));
-    },
-    answer: "file-7d1f9a",
-  },
-];
+const resolve = ({ $ref, ...value }) =>
+  $ref
+    ? $ref
+        .slice(2)
+        .split("/")
+        .reduce((node, step) => node[step], contract)
+    : value;
 
-let mock;
-before(async () => {
-  mock = await startRecordedMock();
-});
-after(() => mock?.close());
+const withoutScripts = { apart: true, javaScriptEnabled: false };
 
-// The mock of the test has a port of its own, which is typed where a reader would type an address.
-async function openOperation({ title, request }) {
-  const opened = await site.open("reference/", { origins: [`http://${mock.host}`], apart: true });
-  const { page } = opened;
-  page.setDefaultTimeout(15_000);
-  const address = page.getByRole("textbox", { name: "base_url" });
-  await address.waitFor();
-  assert.equal(await address.inputValue(), "http://127.0.0.1:4010");
-  await address.fill(`http://${mock.host}`);
-  await page.getByRole("link", { name: title }).first().click();
-  const [, method, end] = /^(\w+) .*?(:\w+|\/v1\/\w+)$/.exec(request);
-  const section = page.locator(`section[id*="/${method}/"][id$="${end}"]`);
-  await section.waitFor();
-  return { ...opened, section };
-}
-
-describe("the reference", () => {
-  for (const operation of operations) {
-    const { name, request, attach, body, answer } = operation;
-    test(`sends ${name} to the mock and shows its answer`, async () => {
-      const { page, section, seen, close } = await openOperation(operation);
-      mock.received.length = 0;
-      await section.getByRole("button", { name: "Test Request" }).click();
-      const dialog = page.getByRole("dialog");
-      await dialog.waitFor();
-      if (attach) await attachFile(page, dialog, file(attach));
-      await dialog.getByRole("button", { name: /^Send/ }).first().click();
-      await dialog.getByText("200 OK").waitFor();
-      await dialog.getByText(answer).first().waitFor();
-      const sent = mock.received.filter(({ method }) => method !== "OPTIONS");
-      assert.deepEqual(
-        sent.map(({ method, url }) => `${method} ${url}`),
-        [request],
-      );
-      assert.equal(sent[0].headers.authorization, "Bearer any-key");
-      body(`${sent[0].body}`);
-      expectQuiet(seen);
-      await close();
-    });
-
-    test(`has samples of ${name} in TypeScript, for curl and in Python`, async () => {
-      const { page, section, close } = await openOperation(operation);
-      let shown = "TypeScript";
-      for (const [label, extension] of Object.entries({ TypeScript: "ts", curl: "sh", Python: "py" })) {
-        if (label !== shown) {
-          await section.getByRole("button", { name: shown, exact: true }).click();
-          await page.getByRole("option", { name: label }).click();
-          shown = label;
+describe("without JavaScript the page of", () => {
+  for (const [path, methods] of Object.entries(contract.paths)) {
+    for (const [method, told] of Object.entries(methods)) {
+      const name = names[told.operationId];
+      test(`${name} has its request, fields, codes and samples`, async () => {
+        const { page, close } = await site.open(`reference/${name}.html`, withoutScripts);
+        const text = await page.locator(".vp-doc").innerText();
+        assert.ok(text.includes(`${method.toUpperCase()} ${path}`));
+        const bodies = Object.values(told.requestBody.content).map(({ schema }) => resolve(schema));
+        const answer = resolve(told.responses["200"].content["application/json"].schema);
+        const shown = name === "resume" ? bodies : [...bodies, answer];
+        const fields = shown.flatMap(({ properties = {} }) => Object.keys(properties));
+        const parameters = (told.parameters ?? []).map((each) => resolve(each).name);
+        for (const word of [...fields, ...parameters]) assert.ok(text.includes(word), word);
+        for (const status of Object.keys(told.responses)) {
+          assert.ok(text.includes(status === "default" ? "any other" : status), status);
         }
-        const sample = (await readFile(file(`docs/snippets/${name}.${extension}`), "utf8")).trim();
-        const firstLine = sample.split("\n")[0];
-        await section.locator("pre").filter({ hasText: firstLine }).first().waitFor();
-        const blocks = await section.locator("pre").allTextContents();
-        assert.ok(
-          blocks.some((text) => text.replaceAll(/\s/g, "").includes(sample.replaceAll(/\s/g, ""))),
-          label,
-        );
-      }
-      await close();
-    });
+        const samples = await page.locator(".vp-code-group code").allTextContents();
+        assert.equal(samples.length, 3);
+        for (const [index, extension] of ["ts", "sh", "py"].entries()) {
+          const snippet = (await read(`docs/snippets/${name}.${extension}`)).replace(/\/\/ #.*\n/g, "");
+          assert.equal(samples[index].trim(), snippet.trim());
+        }
+        await close();
+      });
+    }
   }
-
-  test("has what each entry of its menu names", async () => {
-    const { page, close } = await site.open("reference/");
-    const links = await page
-      .locator('a[href^="#"]')
-      .evaluateAll((all) => all.map((link) => link.getAttribute("href")));
-    assert.ok(links.length > 20, `${links.length} links`);
-    for (const link of new Set(links)) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, link);
-      const id = decodeURIComponent(link.slice(1));
-      await page.locator(`[id$="${id}"]`).first().waitFor({ state: "attached", timeout: 5000 });
-    }
-    await close();
-  });
-
-  test("on one page has what each of its links names", async () => {
-    const { page, seen, close } = await site.open("reference.html");
-    page.setDefaultTimeout(10_000);
-    const menu = page.locator(".menu-content");
-    for (const { title, tag } of operations) {
-      // A group opens with a click; its operation's link is then there.
-      await menu.getByText(tag, { exact: true }).first().click();
-      await menu.getByText(title, { exact: true }).click();
-      await page.getByRole("heading", { level: 2 }).filter({ hasText: title }).first().waitFor();
-    }
-    const links = await menu.locator("a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
-    assert.deepEqual(
-      links.filter((link) => !/^(#\/|https:\/\/redocly.com\/redoc)/.test(link)),
-      [],
-    );
-    expectQuiet(seen);
-    await close();
-  });
 });
 
-async function attachFile(page, dialog, name) {
-  const choosing = page.waitForEvent("filechooser");
-  await dialog
-    .getByRole("button", { name: /select file/i })
-    .first()
-    .click();
-  await (await choosing).setFiles(name);
-}
+test("every field of a job and of its parts is there, and a part opens where a link leads to it", async () => {
+  const { page, close } = await site.open("reference/job.html", withoutScripts);
+  const text = await page.locator(".vp-doc").evaluate((element) => element.textContent);
+  const seen = [];
+  const visit = (name) => {
+    const { properties = {}, enum: values } = contract.components.schemas[name];
+    if (values || seen.includes(name)) return;
+    seen.push(name);
+    for (const [field, schema] of Object.entries(properties)) {
+      assert.ok(text.includes(field), `${name}.${field}`);
+      const reference = schema.$ref ?? schema.allOf?.[0]?.$ref;
+      if (reference) visit(reference.split("/").pop());
+    }
+  };
+  visit("ReinforcementFineTuningJob");
+  assert.ok(seen.length > 10, `${seen}`);
+  await page.locator('a[href$="#lossconfig"]').first().click();
+  assert.ok(await page.locator("#lossconfig").isVisible());
+  await close();
+});
+
+test("so it does where the page's own script follows the link", async () => {
+  const { page, close } = await site.open("reference/job.html");
+  await page.locator('a[href$="#lossconfig"]').first().click();
+  await page.locator("#lossconfig").waitFor();
+  assert.ok(await page.locator("#lossconfig").isVisible());
+  await close();
+});
+
+test("a filter finds a row by what is typed", async () => {
+  for (const [address, words, left] of [
+    ["codes/index.html", "quota", 1],
+    ["enums/JobState.html", "cancel", 2],
+    ["reference/limits.html", "dpo beta", 1],
+  ]) {
+    const { page, close } = await site.open(address);
+    await page.getByRole("searchbox").fill(words);
+    assert.equal(await page.locator(".table-filter tbody tr:visible").count(), left, address);
+    await page.getByRole("searchbox").fill("");
+    assert.ok((await page.locator(".table-filter tbody tr:visible").count()) > left);
+    await close();
+  }
+});
+
+test("no page of the reference is heavy or endless, and the largest paint on a slow phone is told", async (t) => {
+  for (const name of (await pagesOf()).filter((each) => each.startsWith("reference/"))) {
+    const { page, close } = await site.open(name);
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    assert.ok(height < 4000, `${name} is ${height} px tall`);
+    const { size } = await page.evaluate(async () => ({
+      size: (await (await fetch(location.href)).text()).length,
+    }));
+    assert.ok(size < 120_000, `${name} has ${size} characters`);
+    await close();
+  }
+  const { page, context, close } = await site.open("reference/index.html", { apart: true, viewport: phone });
+  const session = await context.newCDPSession(page);
+  await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  const slow = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 };
+  await session.send("Network.emulateNetworkConditions", slow);
+  await page.goto(`${site.origin}/reference/rerank.html`);
+  const paint = await page.evaluate(
+    () =>
+      new Promise((done) => {
+        new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({
+          type: "largest-contentful-paint",
+          buffered: true,
+        });
+      }),
+  );
+  t.diagnostic(`largest paint after ${Math.round(paint)} ms`);
+  await close();
+});

@@ -36,8 +36,6 @@ export function useSite() {
       const page = await context.newPage();
       const seen = watch(page, [started.site.origin, ...origins]);
       await page.goto(`${started.site.origin}/${address}`, { waitUntil: "networkidle" });
-      // The reference draws itself some time after its last request.
-      if (address.startsWith("reference/")) await page.getByRole("textbox", { name: "base_url" }).waitFor();
       return { page, seen, context, close: () => (apart ? context : page).close() };
     },
   };

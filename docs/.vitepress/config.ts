@@ -30,7 +30,7 @@ export default defineConfig({
     },
   },
   // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
-  ignoreDeadLinks: [/^\/reference(\/|\.html)/, /^\/llms(-full)?\.txt$/],
+  ignoreDeadLinks: [/^\/llms(-full)?\.txt$/],
   head: [
     ["link", { rel: "icon", type: "image/svg+xml", href: `${base}icon.svg` }],
     ["meta", { name: "theme-color", content: "#0d6b5c" }],
@@ -43,9 +43,8 @@ export default defineConfig({
     siteTitle: "tunerank",
     nav: [
       { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },
-      { text: "Codes", link: "/codes/", activeMatch: "^/(codes|enums|states)/" },
-      { text: "Reference", link: "/reference/", target: "_self" },
-      { text: "API", link: "/api/", activeMatch: "^/api/" },
+      { text: "HTTP reference", link: "/reference/", activeMatch: "^/(reference|codes|enums)/" },
+      { text: "TypeScript API", link: "/api/", activeMatch: "^/api/" },
     ],
     sidebar,
     outline: { level: [2, 3] },

@@ -78,11 +78,17 @@ export const sidebar: Item[] = [
     ],
   },
   {
-    text: "Codes, states, enumerations",
+    text: "HTTP reference",
     items: [
+      { text: "Overview", link: "/reference/" },
+      { text: "Rerank", link: "/reference/rerank" },
+      { text: "Upload", link: "/reference/upload" },
+      { text: "Scale", link: "/reference/scale" },
+      { text: "Resume", link: "/reference/resume" },
+      { text: "The job and its parts", link: "/reference/job" },
+      { text: "Limits", link: "/reference/limits" },
       { text: "Status codes", link: "/codes/", collapsed: true, items: pagesOf("codes") },
       { text: "Enumerations", link: "/enums/", collapsed: true, items: pagesOf("enums") },
-      { text: "Job states", link: "/enums/JobState", collapsed: true, items: pagesOf("states") },
     ],
   },
 ];

@@ -1,15 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
-// Parts of the site that are programs: they make their anchors as they run.
-const dynamic = /^reference(\/|\.html)/;
-
 /** Every link, image and script of the site that leads nowhere within it, with the pages that have it. */
 export async function brokenLinks(site: string, base: string): Promise<Map<string, string[]>> {
   const files = new Set(
     (await readdir(site, { recursive: true })).map((file) => file.split(path.sep).join("/")),
   );
-  const pages = [...files].filter((file) => file.endsWith(".html") && !dynamic.test(file));
+  const pages = [...files].filter((file) => file.endsWith(".html"));
   const html = new Map<string, string>();
   for (const page of pages) html.set(page, await readFile(path.join(site, page), "utf8"));
   const anchors = new Map([...html].map(([page, text]) => [page, idsOf(text)]));

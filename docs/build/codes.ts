@@ -31,7 +31,9 @@ function index(rows: readonly Row[]): string {
     "# Status codes\n",
     "What an answer means. The numbers are the most repeats of each call, with `maxRetries: 2`, when the service",
     "itself names the code. `StatusError.code` is one of these, `OK` excepted.\n",
+    '<TableFilter label="Find a code">\n',
     table(["Code", "HTTP", "Meaning", ...columns.map(({ name }) => name)], lines),
+    "\n</TableFilter>",
   ].join("\n");
 }
 

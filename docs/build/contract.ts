@@ -4,6 +4,20 @@ import { parse } from "yaml";
 /** A schema of the contract, as far as the docs read it. */
 export interface Schema {
   readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+  readonly required?: readonly string[];
+  readonly readOnly?: boolean;
+  readonly deprecated?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly minItems?: number;
+  readonly pattern?: string;
+  readonly "x-max-bytes"?: number;
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -13,10 +27,44 @@ export interface Schema {
   readonly "x-enumDescriptions"?: Readonly<Record<string, string>>;
 }
 
-type Example = { readonly value: unknown };
+type Example = { readonly summary?: string; readonly value: unknown };
 
-interface Response {
-  readonly content?: Readonly<Record<string, { readonly examples?: Readonly<Record<string, Example>> }>>;
+interface Content {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, Example>>;
+}
+
+/** An answer of an operation. */
+export interface Answer {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+/** A parameter of a path. */
+export interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly schema: Schema;
+  readonly "x-unstated"?: string;
+}
+
+/** An operation of a path. */
+export interface Path {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly "x-retry-safe": boolean;
+  readonly "x-unstated"?: string;
+  readonly parameters?: readonly { readonly $ref: string }[];
+  readonly requestBody: { readonly description: string; readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+
+interface Marked {
+  readonly description?: string;
+  readonly "x-unstated"?: string;
 }
 
 /** The contract, as far as the docs read it. */
@@ -24,20 +72,43 @@ export class Contract {
   readonly document: object;
   readonly version: string;
   readonly revision: string;
+  readonly description: string;
+  readonly unstated: string;
+  readonly servers: readonly Marked[];
+  readonly bearer: Marked;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Path>>>>;
   readonly schemas: Readonly<Record<string, Schema>>;
-  readonly #responses: Readonly<Record<string, Response>>;
+  /** The codes by their names. */
+  readonly codes: Readonly<Record<string, string>>;
+  readonly #responses: Readonly<Record<string, Answer>>;
 
   constructor(text: string) {
     const document = parse(text);
     this.document = document;
     this.version = document.info.version;
     this.revision = document.info["x-contract-revision"];
+    this.description = document.info.description;
+    this.unstated = document.info["x-unstated"];
+    this.servers = document.servers;
+    this.bearer = document.components.securitySchemes.bearerAuth;
+    this.paths = document.paths;
+    this.codes = document.components.schemas.Code["x-enumDescriptions"];
     this.schemas = document.components.schemas;
     this.#responses = document.components.responses;
   }
 
   static async read(): Promise<Contract> {
     return new Contract(await readFile(new URL("../../openapi.yaml", import.meta.url), "utf8"));
+  }
+
+  /** What a reference points to; anything else is itself. */
+  resolve<T extends { readonly $ref?: string }>(value: { readonly $ref?: string }): T {
+    const steps = value.$ref?.slice(2).split("/") ?? [];
+    const found = steps.reduce<unknown>(
+      (node, step) => (node as Record<string, unknown>)[step],
+      this.document,
+    );
+    return (value.$ref === undefined ? value : found) as T;
   }
 
   /** The contract's example of an error answer with this code. */

@@ -11,6 +11,7 @@ import type { Page } from "./markdown.js";
 import { oneProcessPart } from "./oneProcess.js";
 import { outagePart } from "./outage.js";
 import { proxiesPart } from "./proxies.js";
+import { referencePages } from "./reference.js";
 import { revisionsPart } from "./revisions.js";
 import { packageChecksPart, runtimesPart } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
@@ -22,6 +23,7 @@ export async function contractPages(): Promise<Page[]> {
   return [
     ...(await codePages(contract)),
     ...enumPages(contract),
+    ...referencePages(contract),
     ...(await decisionPages()),
     ...(await errorBodyPages()),
     ...(await documentPages()),

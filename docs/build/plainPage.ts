@@ -33,8 +33,10 @@ async function snippet(docs: string, file: string, region: string | undefined): 
 // What only the site's own pages need: containers, custom blocks, anchors inside cells, targets of links.
 function plain(text: string): string {
   return `${text
+    .replaceAll(/^::: details (.*)$/gm, "**$1**\n")
     .replaceAll(/^:::.*$\n?/gm, "")
-    .replaceAll(/<\/?(div|span|section|a|FailureLab)\b[^>]*>/g, "")
+    .replaceAll(/<\/?b>/g, "**")
+    .replaceAll(/<\/?(div|span|section|a|FailureLab|TableFilter)\b[^>]*>/g, "")
     .replaceAll(/\{target="\w+"\}/g, "")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim()}\n`;

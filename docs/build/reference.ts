@@ -1,53 +1,304 @@
-import { execFile } from "node:child_process";
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import path from "node:path";
-import { promisify } from "node:util";
-import { withSamples } from "./samples.js";
+// The HTTP reference: a page for each operation, one for the job and its parts, one for the limits. All of it is read
+// from the contract, so that it says what every published document says.
+import { columns } from "./conformance.js";
+import type { Answer, Contract, Parameter, Path, Schema } from "./contract.js";
+import { block, code, head, type Page, prose, table } from "./markdown.js";
 
-/** Where the reference comes from, and where it goes. */
-export interface ReferencePlaces {
-  readonly root: string;
-  readonly docs: string;
-  readonly site: string;
+/** The pages of the reference. */
+export function referencePages(contract: Contract): Page[] {
+  const operations = operationsOf(contract);
+  return [
+    { path: "reference/index.md", text: overview(contract, operations) },
+    ...operations.map((operation) => ({
+      path: `reference/${operation.name}.md`,
+      text: operationPage(contract, operation),
+    })),
+    { path: "reference/job.md", text: jobPage(contract) },
+    { path: "reference/limits.md", text: limitsPage(contract) },
+  ];
 }
 
-/** Writes reference/, where requests can be tried, and reference.html, all on one page. */
-export async function writeReference({ root, docs, site }: ReferencePlaces): Promise<void> {
-  const document = path.join(root, "dist/openapi.json");
-  await writeScalar(document, docs, path.join(site, "reference"));
-  await writeRedoc(root, document, path.join(site, "reference.html"));
+interface Operation {
+  /** As the client calls it. */
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly told: Path;
 }
 
-async function writeScalar(document: string, docs: string, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const shown = await withSamples(JSON.parse(await readFile(document, "utf8")));
-  await writeFile(path.join(folder, "openapi.json"), JSON.stringify(shown));
-  const script = path.join(docs, "node_modules/@scalar/api-reference/dist/browser/standalone.js");
-  await cp(script, path.join(folder, "scalar.js"));
-  await cp(path.join(docs, "reference/index.html"), path.join(folder, "index.html"));
+function operationsOf({ paths }: Contract): Operation[] {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, told]) => ({ method: method.toUpperCase(), path, told })),
+  );
+  return ["rerank", "upload", "scale", "resume"].map((name) => {
+    const id = columns.find((column) => column.name === name)?.operation;
+    const found = all.find(({ told }) => told.operationId === id);
+    if (found === undefined) throw new Error(`The contract has no operation ${id}.`);
+    return { name, ...found };
+  });
 }
 
-async function writeRedoc(root: string, document: string, file: string): Promise<void> {
-  const redocly = createRequire(import.meta.url).resolve("@redocly/cli/bin/cli.js");
-  const args = [redocly, "build-docs", document, "--inlineBundle", "--output", file];
-  const env = { ...process.env, REDOCLY_TELEMETRY: "off" };
-  await promisify(execFile)(process.execPath, args, { cwd: root, env });
-  const icon = await readFile(path.join(root, "docs/public/icon.svg"), "utf8");
-  await writeFile(file, mended(await readFile(file, "utf8"), icon));
+function overview(contract: Contract, operations: readonly Operation[]): string {
+  const rows = operations.map(({ name, method, path, told }) => [
+    `[${told.summary}](/reference/${name}.md)`,
+    `${code(method)} ${code(path)}`,
+    told["x-retry-safe"] ? "yes" : "no",
+  ]);
+  const [server] = contract.servers;
+  return [
+    head("HTTP reference", "The four operations over HTTP: address, key, request, answers and errors."),
+    "# HTTP reference\n",
+    `${prose(contract.description)}\n`,
+    table(["Operation", "Request", "Safe to repeat"], rows),
+    "\n## Address and key\n",
+    `Every path is appended to the address of the service. ${unstated(server)}\n`,
+    `${prose(contract.bearer.description ?? "")} ${unstated(contract.bearer)}\n`,
+    "## More\n",
+    "- [The job and its parts](/reference/job.md), the largest answer.",
+    "- [Status codes](/codes/index.md), [job states](/enums/JobState.md), [other enumerations](/enums/index.md), [limits](/reference/limits.md).",
+    "- [How an error answer is read](/guide/error-bodies.md): its shape is not documented.",
+    "- [The document itself](/guide/documents.md), for generators, mocks and validators.",
+    "- [What is left open](/guide/unstated.md), all in one place.\n",
+    `Contract ${contract.version}, revision ${contract.revision}. ${unstated({ "x-unstated": contract.unstated })}`,
+  ].join("\n");
 }
 
-const policy = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:";
-const logo = /https:\/\/cdn\.redoc\.ly\/redoc\/logo[\w-]*\.svg/g;
-const maker = `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="20"><text y="15" font-family="sans-serif" font-size="14">Redocly</text></svg>`;
-const inline = (svg: string) => `data:image/svg+xml,${encodeURIComponent(svg)}`.replaceAll("'", "%27");
+const samples = [
+  ["ts", "TypeScript"],
+  ["sh", "curl"],
+  ["py", "Python"],
+] as const;
 
-// Redoc fetches its maker's logo from elsewhere, which the policy would stop: the name takes its place. It moves by
-// the address's hash once it runs, so the links written before must have one.
-function mended(html: string, icon: string): string {
-  const head = `<meta http-equiv="Content-Security-Policy" content="${policy}"><link rel="icon" href="${inline(icon)}">`;
-  return html
-    .replace("<head>", `<head>\n  ${head}`)
-    .replaceAll(logo, inline(maker))
-    .replaceAll(' href="/', ' href="#/');
+function operationPage(contract: Contract, { name, method, path, told }: Operation): string {
+  const parameters = (told.parameters ?? []).map((each) => contract.resolve<Parameter>(each));
+  return [
+    head(`${told.summary} over HTTP`, `${method} ${path}: parameters, body, answers and errors.`, {
+      wide: true,
+    }),
+    `# ${told.summary}\n`,
+    `${block("http", `${method} ${path}`)}\n`,
+    `${prose(told.description)}\n`,
+    `Operation ${code(told.operationId)}; in TypeScript it is [\`${name}\`](/guide/${name}.md). ${
+      told["x-retry-safe"] ? "It may be sent twice." : "It is not safe to send twice."
+    } ${unstated(told)}\n`,
+    "::: code-group\n",
+    ...samples.map(([extension, label]) => `<<< @/snippets/${name}.${extension} [${label}]\n`),
+    ":::\n",
+    parameters.length === 0 ? "" : `## Path\n\n${fieldTable(contract, parameters.map(asField))}\n`,
+    "## Body\n",
+    body(contract, told),
+    "## Answer\n",
+    answer(contract, told),
+    "## Errors\n",
+    errors(contract, told),
+    "## Try it\n",
+    `Against the stand-in, on your machine: \`npx tunerank mock\`, then the samples above with \`TUNERANK_BASE_URL=http://127.0.0.1:4010\`, \`TUNERANK_API_KEY=any\` and \`TUNERANK_ACCOUNT_ID=acme\`.\n`,
+    `::: details Run it in this page\n<FailureLab operation="${name}" preset="nothing" />\n:::\n`,
+  ].join("\n");
+}
+
+function asField({ name, description = "", schema, ...rest }: Parameter): Field {
+  return { name, required: true, schema: { ...schema, ...rest, description } };
+}
+
+function body(contract: Contract, { requestBody }: Path): string {
+  const [[type, { schema, examples = {} }] = fail()] = Object.entries(requestBody.content);
+  const shape = contract.resolve<Schema>(schema);
+  const shown = type === "application/json" ? examplesOf(examples) : "";
+  return `${code(type)}. ${prose(requestBody.description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape)}\n${shown}`;
+}
+
+function answer(contract: Contract, { responses }: Path): string {
+  const { description = "", content = {} } = responses["200"] ?? fail();
+  const { schema = fail(), examples = {} } = content["application/json"] ?? fail();
+  const shape = contract.resolve<Schema>(schema);
+  const isJob = schema.$ref?.endsWith("/ReinforcementFineTuningJob");
+  const fields = isJob
+    ? "[The job and its parts](/reference/job.md) has every field.\n"
+    : `${fieldsOf(contract, shape)}\n`;
+  return `HTTP 200, \`application/json\`. ${prose(description)} ${unstated(shape)}\n\n${fields}\n${examplesOf(examples)}`;
+}
+
+function examplesOf(examples: Readonly<Record<string, { summary?: string; value: unknown }>>): string {
+  const all = Object.values(examples).map(
+    ({ summary = "Example", value }) =>
+      `::: details Example: ${summary}\n${block("json", JSON.stringify(value, null, 2))}\n:::\n`,
+  );
+  return all.join("\n");
+}
+
+function errors(contract: Contract, { responses }: Path): string {
+  const rows = Object.entries(responses)
+    .filter(([status]) => status !== "200")
+    .map(([status, response]) => {
+      const { description = "", content = {} } = contract.resolve<Answer>(response);
+      const codes = Object.keys(content["application/json"]?.examples ?? {}).filter(
+        (name) => name in contract.codes,
+      );
+      return [
+        status === "default" ? "any other" : status,
+        codes.map((name) => `[${code(name)}](/codes/${name}.md)`).join(", "),
+        prose(description),
+      ];
+    });
+  return `${table(["HTTP", "Codes", "Meaning"], rows)}\n\nWhich operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md).\n`;
+}
+
+interface Field {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+function fieldsOf(contract: Contract, { properties = {}, required = [] }: Schema): string {
+  const fields = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    required: required.includes(name),
+    schema,
+  }));
+  return fields.length === 0 ? "It has no fields: `{}`.\n" : fieldTable(contract, fields);
+}
+
+function fieldTable(contract: Contract, fields: readonly Field[]): string {
+  const rows = fields.map(({ name, required, schema }) => [
+    `${code(name)}${required ? " (required)" : ""}`,
+    typeOf(contract, schema),
+    [prose(wordsOf(contract, schema)), rules(schema), unstated(schema)].filter(Boolean).join(" "),
+  ]);
+  return `${table(["Field", "Type", "Meaning"], rows)}\n`;
+}
+
+// A field that points to a schema says what it is for itself; if it does not, the schema does.
+function wordsOf(contract: Contract, schema: Schema): string {
+  if (schema.description !== undefined) return schema.description;
+  const name = namedBy(schema);
+  return name === undefined ? "" : (contract.schemas[name]?.description?.split("\n\n")[0] ?? "");
+}
+
+function rules(schema: Schema): string {
+  const said = [
+    schema.readOnly && "Read-only.",
+    schema.deprecated && "Deprecated.",
+    schema.default !== undefined && `Default ${code(JSON.stringify(schema.default))}.`,
+    limitOf(schema) && `${limitOf(schema)}.`,
+  ];
+  return said.filter(Boolean).join(" ");
+}
+
+function limitOf(schema: Schema): string {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, minItems, pattern } = schema;
+  const bytes = schema["x-max-bytes"];
+  return [
+    minimum !== undefined && `At least ${minimum}`,
+    maximum !== undefined && `${minimum === undefined ? "At" : "at"} most ${maximum}`,
+    exclusiveMinimum !== undefined && `Greater than ${exclusiveMinimum}`,
+    exclusiveMaximum !== undefined && `less than ${exclusiveMaximum}`,
+    minItems !== undefined && `At least ${minItems} item${minItems === 1 ? "" : "s"}`,
+    pattern !== undefined && `Form ${code(pattern)}`,
+    bytes !== undefined && `At most ${bytes} bytes (150 MB)`,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}
+
+function typeOf(contract: Contract, schema: Schema): string {
+  const name = namedBy(schema);
+  if (name !== undefined) {
+    const { enum: values } = contract.schemas[name] ?? {};
+    if (values !== undefined) return `[${name}](/enums/${name}.md)`;
+    if (!jobParts(contract).includes(name)) return `object: ${membersOf(contract, name)}`;
+    return `[${name}](/reference/job.md#${name.toLowerCase()})`;
+  }
+  if (schema.items) return `array of ${itemType(contract, schema.items)}`;
+  if (typeof schema.additionalProperties === "object") {
+    return `map of ${typeOf(contract, schema.additionalProperties)}`;
+  }
+  return [schema.type ?? "any", schema.format].filter(Boolean).join(", ");
+}
+
+// What only one answer has is told in its place.
+function itemType(contract: Contract, items: Schema): string {
+  return typeOf(contract, items).replace(/^object: /, "objects: ");
+}
+
+function membersOf({ schemas }: Contract, name: string): string {
+  const members = Object.entries(schemas[name]?.properties ?? {});
+  return members
+    .map(([field, { type, format }]) => `${code(field)} (${type}${format ? `, ${format}` : ""})`)
+    .join(", ");
+}
+
+function namedBy({ $ref, allOf }: Schema): string | undefined {
+  return ($ref ?? allOf?.[0]?.$ref)?.split("/").pop();
+}
+
+const job = "ReinforcementFineTuningJob";
+
+// Every schema that a job is made of, in the order in which one meets them.
+function jobParts({ schemas }: Contract): string[] {
+  const found: string[] = [];
+  const visit = (name: string): void => {
+    const schema = schemas[name];
+    if (schema === undefined || schema.enum !== undefined || found.includes(name)) return;
+    found.push(name);
+    for (const property of Object.values(schema.properties ?? {})) {
+      for (const each of [property, property.items ?? {}]) visit(namedBy(each) ?? "");
+    }
+  };
+  visit(job);
+  return found;
+}
+
+function jobPage(contract: Contract): string {
+  const [whole = job, ...parts] = jobParts(contract);
+  const partOf = (name: string): string => {
+    const schema = contract.schemas[name] ?? fail();
+    const words = `${prose(schema.description ?? name)} ${unstated(schema)}`;
+    return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema)}\n:::\n`;
+  };
+  const schema = contract.schemas[whole] ?? fail();
+  return [
+    head("A reinforcement fine-tuning job", "Every field of a job, and of the parts it is made of.", {
+      wide: true,
+    }),
+    "# The job and its parts\n",
+    `${prose(schema.description ?? "")} It is the answer of [resume](/reference/resume.md). ${unstated(schema)}\n`,
+    '<TableFilter label="Find a field">\n',
+    fieldsOf(contract, schema),
+    "</TableFilter>\n",
+    "## Its parts\n",
+    parts.map(partOf).join("\n"),
+  ].join("\n");
+}
+
+function limitsPage(contract: Contract): string {
+  const rows = Object.entries(contract.schemas).flatMap(([owner, { properties = {} }]) =>
+    Object.entries(properties)
+      .filter(([, schema]) => limitOf(schema) !== "" || schema.default !== undefined)
+      .map(([name, schema]) => [
+        code(name),
+        code(owner),
+        limitOf(schema),
+        schema.default === undefined ? "" : code(JSON.stringify(schema.default)),
+      ]),
+  );
+  return [
+    head("Limits", "Every limit and default that the contract names."),
+    "# Limits\n",
+    "Every limit and default that the contract names. Rate limits and quotas are not documented, and none is assumed.\n",
+    '<TableFilter label="Find a limit">\n',
+    table(["Field", "Of", "Limit", "Default"], rows),
+    "\n</TableFilter>\n",
+  ].join("\n");
+}
+
+// What is not documented stands beside what it is about, marked as our decision.
+function unstated({ "x-unstated": text }: { readonly "x-unstated"?: string | undefined } = {}): string {
+  const [, open, decided] = /^Not stated: (.*?)\s+Decided: (.*)$/s.exec(text?.trim() ?? "") ?? [];
+  if (open === undefined || decided === undefined) return "";
+  return `<span class="unstated"><b>Not documented:</b> ${prose(open)} <b>Decided here:</b> ${prose(decided)}</span>`;
+}
+
+function fail(): never {
+  throw new Error("The contract has another form than the reference expects.");
 }

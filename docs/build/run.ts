@@ -10,7 +10,6 @@ import { publishedForms } from "./documents.js";
 import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { contractPages, measuredParts } from "./pages.js";
-import { writeReference } from "./reference.js";
 import { publishRevisions } from "./revisions.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -29,7 +28,6 @@ if (process.argv.includes("--serve")) {
 } else {
   await vitepress("build");
   await publishFiles();
-  await writeReference({ root, docs, site });
   await writeLlmsTexts({ docs, site, base }, await sitePages());
   await checkSite();
 }
