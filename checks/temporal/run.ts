@@ -54,7 +54,7 @@ function test(folders: readonly string[], atOnce: number, env: Readonly<Record<s
       .map((name) => path.join(below, name)),
   );
   const named = files.filter((name) => positionals.length === 0 || positionals.includes(name));
-  const flags = ["--test", `--test-concurrency=${atOnce}`, "--test-timeout=300000"];
+  const flags = ["--test", `--test-concurrency=${atOnce}`, "--test-timeout=900000"];
   if (named.length > 0) run(["--import", "tsx", ...flags, ...named], env);
 }
 
