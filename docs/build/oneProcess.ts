@@ -25,7 +25,7 @@ export async function oneProcessPart(): Promise<Page> {
   const columns = [
     "Node",
     "CPU of a small rerank",
-    "So one core makes, a second",
+    "Small reranks a second, on one core",
     "At once",
     "Over so many sockets",
   ];
