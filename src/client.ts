@@ -15,9 +15,8 @@ import {
   checkHeaders,
   checkId,
   checkInteger,
-  checkOptionalDuration,
-  checkProxy,
   checkText,
+  given,
   ownProperties,
 } from "./options/arguments.js";
 import { type ClientOptions, clientOptionNames } from "./options/options.js";
@@ -128,10 +127,6 @@ function transportOf(options: ClientOptions): Transport {
   checkCallback(fetch, "fetch");
   checkInteger(maxConnections, "maxConnections", 1);
   checkInteger(keepAliveMs, "keepAliveMs", 0);
-  if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
-    throw invalid("agent must be an agent of node:http or node:https.");
-  }
-  if (proxy !== undefined) checkProxy(proxy);
   const ways = Object.entries({ agent, fetch, proxy }).filter(([, way]) => way !== undefined);
   if (ways.length > 1)
     throw invalid(`${ways[0]?.[0]} and ${ways[1]?.[0]} cannot be used together: pass one of the two.`);
@@ -144,9 +139,9 @@ function givenSettings(options: ClientOptions, { transport, budget, calls }: Sha
   const { connectTimeoutMs = defaultConnectTimeoutMs, maxRetries = defaultMaxRetries } = options;
   const allowInsecureHttp = options.allowInsecureHttp === true;
   return {
-    baseUrl: baseUrl === undefined ? undefined : checkBaseUrl(baseUrl, "baseUrl", allowInsecureHttp),
-    apiKey: apiKey === undefined || typeof apiKey === "function" ? apiKey : checkApiKey(apiKey, "apiKey"),
-    accountId: accountId === undefined ? undefined : checkId(accountId, "accountId"),
+    baseUrl: given((value, what) => checkBaseUrl(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
+    apiKey: typeof apiKey === "function" ? apiKey : given(checkApiKey, apiKey, "apiKey"),
+    accountId: given(checkId, accountId, "accountId"),
     rerankModel: checkText(options.rerankModel, "rerankModel"),
     allowInsecureHttp,
     userAgent: userAgentOf(options.userAgent),
@@ -154,8 +149,8 @@ function givenSettings(options: ClientOptions, { transport, budget, calls }: Sha
     transport,
     budget,
     calls,
-    timeoutMs: checkOptionalDuration(options.timeoutMs, "timeoutMs"),
-    attemptTimeoutMs: checkOptionalDuration(options.attemptTimeoutMs, "attemptTimeoutMs"),
+    timeoutMs: given(checkDuration, options.timeoutMs, "timeoutMs"),
+    attemptTimeoutMs: given(checkDuration, options.attemptTimeoutMs, "attemptTimeoutMs"),
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
     headers: checkHeaders(options.headers),
     onAttempt: checkCallback(options.onAttempt, "onAttempt"),

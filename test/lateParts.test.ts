@@ -16,5 +16,5 @@ test("a part of the package that cannot be loaded is an error of the call that n
     attempts: [],
     cause,
   });
-  expect(String(error)).toContain("A part of this package could not be loaded. Nothing was sent.");
+  expect(String(error)).toContain("A part of this package could not be loaded. Check the network");
 });

@@ -4,20 +4,32 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-export const title = "Browser bundle of the whole client";
+export const title = "Browser bundle";
 export const unit = "bytes";
 
 const dist = fileURLToPath(new URL("../../dist/index.js", import.meta.url));
 
-/** What a page loads with its first script: what is imported when it is used comes in files of its own. */
+/** Everything that `tunerank` exports: what a page loads with its first script, and all of it in one file. */
 export async function measure({ entry: forNode = dist } = {}) {
   // A build that has no file of its own for the web chooses by conditions.
   const forTheWeb = forNode.replace(/index\.js$/, "index.web.js");
   const entry = existsSync(forTheWeb) ? forTheWeb : forNode;
+  const first = await bundle(entry, true);
+  const whole = await bundle(entry, false);
+  return {
+    "loaded first, minified": [first.byteLength],
+    "loaded first, minified and gzipped": [gzipSync(first, { level: 9 }).byteLength],
+    "all in one file, minified": [whole.byteLength],
+    "all in one file, minified and gzipped": [gzipSync(whole, { level: 9 }).byteLength],
+  };
+}
+
+// Where bundles are split, what is imported when it is used comes in files of its own.
+async function bundle(entry, splitting) {
   const { outputFiles, metafile } = await build({
     entryPoints: { index: entry },
     bundle: true,
-    splitting: true,
+    splitting,
     outdir: "bundle",
     minify: true,
     format: "esm",
@@ -27,12 +39,8 @@ export async function measure({ entry: forNode = dist } = {}) {
     logLevel: "error",
   });
   const first = loadedFirst(metafile, path.join("bundle", "index.js"));
-  const code = Buffer.concat(
-    outputFiles
-      .filter((file) => first.has(path.relative(process.cwd(), file.path)))
-      .map(({ contents }) => contents),
-  );
-  return { minified: [code.byteLength], "minified and gzipped": [gzipSync(code, { level: 9 }).byteLength] };
+  const loaded = outputFiles.filter((file) => first.has(path.relative(process.cwd(), file.path)));
+  return Buffer.concat(loaded.map(({ contents }) => contents));
 }
 
 function loadedFirst({ outputs }, file, found = new Set()) {

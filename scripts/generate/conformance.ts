@@ -118,7 +118,7 @@ function failureOf({ event, server, client }: RetryRow): Failure {
   }
   const cause = fault.code ? Object.assign(new Error(fault.code), { code: fault.code }) : undefined;
   const details = { phase: fault.phase, reason: fault.reason ?? "network", status, cause } as const;
-  return networkFailure(new TransportFailure("The network failed.", details), []);
+  return networkFailure(new TransportFailure("The network failed.", details), [], String);
 }
 
 function expectedOf({ server, client }: RetryRow, { details }: Failure, operation: OperationId): Expected {

@@ -5,7 +5,7 @@ import { isPage } from "../errors/pageText.js";
 import { type Redact, redactorOf } from "../errors/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { RetryEvent } from "./decisions.js";
-import { Failure, type FailureDetails } from "./failure.js";
+import { Failure, type FailureInput } from "./failure.js";
 import { codeOfHttpStatus } from "./httpStatus.js";
 import { eventsOfAnswer, executedAfter } from "./retry.js";
 import { header, retryAfterMs } from "./retryAfter.js";
@@ -77,17 +77,8 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
   });
 }
 
-function unusable(
-  { status, headers }: TransportResponse,
-  redact: Redact,
-  details: Omit<FailureDetails, "codeSource">,
-): Failure {
-  return new Failure({
-    ...details,
-    codeSource: "client",
-    httpStatus: status,
-    requestId: requestIdOf(headers, redact),
-  });
+function unusable({ status, headers }: TransportResponse, redact: Redact, details: FailureInput): Failure {
+  return new Failure({ ...details, httpStatus: status, requestId: requestIdOf(headers, redact) });
 }
 
 function errorAnswer({ status, headers, text }: TransportResponse, redact: Redact): Failure {

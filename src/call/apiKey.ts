@@ -16,13 +16,5 @@ export async function currentKey(apiKey: Exclude<ApiKey, string>): Promise<strin
 }
 
 function refused(code: "UNAUTHENTICATED" | "INVALID_ARGUMENT", message: string, cause?: unknown): Failure {
-  return new Failure({
-    code,
-    message,
-    cause,
-    executed: "no",
-    codeSource: "client",
-    events: ["ended"],
-    requested: false,
-  });
+  return new Failure({ code, message, cause, executed: "no", requested: false });
 }

@@ -1,7 +1,6 @@
-import { tracedAttempt } from "#platform";
-import { Multipart } from "../files/multipart.js";
+import { tracedAttempt, wordsFor } from "#platform";
 import { SourceError } from "../files/sourceError.js";
-import { type Exchange, TransportFailure } from "../transport/transport.js";
+import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
 import { currentKey } from "./apiKey.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { failureRecord, successRecord, targetOf } from "./records.js";
@@ -18,7 +17,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
         typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
       if (found instanceof Failure) return found;
       run.key = found ?? "";
-      if (request.body instanceof Multipart) await deadline.during(request.body.part.file.check());
+      if (isForm(request.body)) await deadline.during(request.body.part.file.check());
       const loading = transport.ready?.(request.url);
       if (loading) await deadline.during(loading);
     }
@@ -42,7 +41,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
     if (cause instanceof SourceError) return sourceFailure(cause);
     return cause instanceof TransportFailure
-      ? networkFailure(cause, secretsOf(run))
+      ? networkFailure(cause, secretsOf(run), wordsFor)
       : unexpectedFailure(cause);
   } finally {
     deadline.attemptOver();

@@ -1,10 +1,9 @@
-import { traced, watchesAttempts } from "#platform";
+import { detailsOf, traced, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import { memberOf } from "../errors/memberOf.js";
 import { redactorOf } from "../errors/redact.js";
 import type { Attempt, StatusError } from "../errors/statusError.js";
-import { Multipart } from "../files/multipart.js";
-import type { TransportResponse } from "../transport/transport.js";
+import { isForm, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { secretsOf, send, sendTraced } from "./attempt.js";
 import type { Outcome } from "./callPromise.js";
@@ -15,7 +14,7 @@ import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
-import type { Describe, Purpose, Run, Success } from "./run.js";
+import type { Purpose, Run, Success } from "./run.js";
 import type { CallSettings } from "./settings.js";
 import { timesOf } from "./times.js";
 
@@ -23,20 +22,14 @@ import { timesOf } from "./times.js";
 export interface Call<T> extends OperationInput {
   /** Makes the call's value of the answer's JSON object. */
   readonly read: (value: object) => T | Unusable;
-  /** What a trace tells of it, before it is sent and of its value. */
-  readonly describe: Describe<T> | undefined;
 }
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outcome<T>> {
-  const { operation, read, describe } = call;
+  const { operation, body, read } = call;
   const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
     readAnswer(answer, secrets, read);
-  return makeRequest(
-    prepare(settings.client.baseUrl, call),
-    { operation, read: readJson, describe },
-    settings,
-  );
+  return makeRequest(prepare(settings.client.baseUrl, call), { operation, body, read: readJson }, settings);
 }
 
 /** The same for a request made ready already. @throws StatusError */
@@ -45,11 +38,11 @@ export function makeRequest<T>(
   purpose: Purpose<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  const { operation, describe } = purpose;
+  const { operation, body } = purpose;
   return traced(
-    () => ({ ...targetOf(operation, request), ...describe?.() }),
+    () => ({ ...targetOf(operation, request), ...detailsOf(operation, body) }),
     () => runCall(request, purpose, settings),
-    ({ data }) => describe?.(data),
+    ({ data }) => detailsOf(operation, body, data),
   );
 }
 
@@ -151,7 +144,7 @@ function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision 
     retryAfterMs: details.retryAfterMs,
     timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
     budget,
-    replayable: !(body instanceof Multipart) || body.part.file.replayable,
+    replayable: !isForm(body) || body.part.file.replayable,
     freshKey:
       typeof client.apiKey === "function" &&
       attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),

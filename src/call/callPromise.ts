@@ -54,7 +54,7 @@ export function start<T, O extends { readonly data: T }, R>(
 export function loaded<T>(part: Promise<T>): Promise<T> {
   return part.catch((cause: unknown) => {
     throw refusal("UNAVAILABLE", "A part of this package could not be loaded.", {
-      hint: "Nothing was sent. In a page check the network, and that the files of this version are still served.",
+      hint: "Check the network, and that the files of this version are still served.",
       cause,
     });
   });

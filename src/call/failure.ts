@@ -12,7 +12,7 @@ import {
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";
-import { adviceFor, wordsFor } from "./networkWords.js";
+import { adviceFor } from "./networkWords.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {
@@ -40,17 +40,30 @@ export interface FailureDetails {
   readonly requested?: boolean;
 }
 
+/** What a failure is made of: unless it says so, this client named the code, and ended the call. */
+export type FailureInput = Omit<FailureDetails, "codeSource" | "events"> &
+  Partial<Pick<FailureDetails, "codeSource" | "events">>;
+
+const ofThisClient: Pick<FailureDetails, "codeSource" | "events"> = {
+  codeSource: "client",
+  events: ["ended"],
+};
+
 /** A failed attempt, as a value: the call's one StatusError is made of the last of them. */
 export class Failure {
   readonly details: FailureDetails;
-  constructor(details: FailureDetails) {
+  constructor(details: FailureInput) {
     // Its own members only: a polluted prototype says nothing of what happened.
-    this.details = Object.assign(Object.create(null), details);
+    this.details = Object.assign(Object.create(null), ofThisClient, details);
   }
 }
 
-/** The failure of a request that brought no whole answer. */
-export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
+/** The failure of a request that brought no whole answer. @param wordsFor Has words for what the network reported. */
+export function networkFailure(
+  failure: TransportFailure,
+  secrets: readonly string[],
+  wordsFor: (message: string, error: unknown) => string,
+): Failure {
   const { phase, reason, status } = failure;
   const redact = redactorOf(secrets);
   const found = memberOf(failure, "cause");
@@ -81,28 +94,26 @@ function namedBy({ reason, phase, status, cause }: TransportFailure): Named {
     case "connect-timeout":
       return { code: "DEADLINE_EXCEEDED", codeSource: "transport" };
     case "attempt-timeout":
-      return { code: "DEADLINE_EXCEEDED", codeSource: "client", message: attemptTimedOut };
+      return { code: "DEADLINE_EXCEEDED", message: attemptTimedOut };
     case "too-large":
-      return { code: "RESOURCE_EXHAUSTED", codeSource: "client" };
+      return { code: "RESOURCE_EXHAUSTED" };
     case "agent":
-      return { code: "INVALID_ARGUMENT", codeSource: "client" };
+      return { code: "INVALID_ARGUMENT" };
     case "source":
-      return cause instanceof SourceError
-        ? namedBySource(cause)
-        : { code: "FAILED_PRECONDITION", codeSource: "client" };
+      return cause instanceof SourceError ? namedBySource(cause) : { code: "FAILED_PRECONDITION" };
     default:
       return { code: phase === "body" ? "INTERNAL" : "UNAVAILABLE", codeSource: "transport" };
   }
 }
 
-type Named = Pick<FailureDetails, "code" | "codeSource" | "hint" | "cause"> & { readonly message?: string };
+type Named = Pick<FailureInput, "code" | "codeSource" | "hint" | "cause"> & { readonly message?: string };
 
 function namedBySource({ code, message, hint, cause }: SourceError): Named & { readonly message: string } {
-  return { code, codeSource: "client", message, hint, cause };
+  return { code, message, hint, cause };
 }
 
 function connectAdvice({ reason, advice }: TransportFailure, code: string): string | undefined {
-  if (reason !== "network" && reason !== "connect-timeout") return undefined;
+  if (!/^(network|connect-timeout|proxy)$/.test(reason)) return undefined;
   const known = reason === "network" ? adviceFor(code) : undefined;
   return known && advice ? `${known} ${advice}` : (known ?? advice);
 }
@@ -114,21 +125,13 @@ function tunnelEvent(status = 0): RetryEvent {
 
 function namedByProxy(status = 0): Named {
   const codeSource = "transport";
-  if (status >= 500) return { code: "UNAVAILABLE", codeSource, hint: tunnelHints.failed };
-  return status === 407
-    ? { code: "UNAUTHENTICATED", codeSource, hint: tunnelHints.credentials }
-    : { code: "PERMISSION_DENIED", codeSource, hint: tunnelHints.refused };
+  if (status >= 500) return { code: "UNAVAILABLE", codeSource };
+  return { code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED", codeSource };
 }
-
-const tunnelHints = {
-  failed: "The proxy could not reach the service: look at the proxy, or connect without it.",
-  credentials: "The proxy asks for credentials: put its user name and password in the proxy's address.",
-  refused: "The proxy allows no connection to this host: ask those who run it, or connect without it.",
-} as const;
 
 /** The refusal of a file that cannot be sent, before anything is. */
 export function sourceFailure(error: SourceError): Failure {
-  return new Failure({ ...namedBySource(error), executed: "no", events: ["ended"], requested: false });
+  return new Failure({ ...namedBySource(error), executed: "no", requested: false });
 }
 
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
@@ -172,9 +175,7 @@ export function endedFailure(
 ): Failure {
   const shared = {
     executed: exchange ? executedSoFar(exchange) : "no",
-    codeSource: "client",
     httpStatus: exchange?.status,
-    events: ["ended"],
     requested: exchange !== undefined,
   } as const;
   if (reason === "deadline") {
@@ -191,8 +192,6 @@ export function unexpectedFailure(cause: unknown): Failure {
     message: "The client failed; please report this.",
     code: "INTERNAL",
     executed: "unknown",
-    codeSource: "client",
-    events: ["ended"],
     cause,
   });
 }

@@ -16,7 +16,7 @@ export interface LoggedBodies {
 export type Log = (event: AttemptEvent, bodies: LoggedBodies) => void;
 
 const levels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
-const methods = ["error", "warn", "info", "debug"] as const;
+const methods = levels.slice(1) as Exclude<LogLevel, "off">[];
 
 /**
  * What writes the lines; false where that is turned off.

@@ -1,7 +1,8 @@
 import { defaultPathSerializer } from "openapi-fetch";
 import { invalid } from "../errors/statusError.js";
-import { Multipart } from "../files/multipart.js";
-import { type OperationId, operations } from "../generated/contract.js";
+import type { Multipart } from "../files/multipart.js";
+import { type OperationId, operations, requests } from "../generated/contract.js";
+import type { Body } from "../transport/transport.js";
 import { maxResponseBytes } from "./decisions.js";
 
 /** What a call asks of the service: an operation, the parameters of its path, its body. */
@@ -15,7 +16,7 @@ export interface OperationInput {
 export interface PreparedRequest {
   readonly method: string;
   readonly url: URL;
-  readonly body: string | Uint8Array | Multipart | undefined;
+  readonly body: Body;
   /** The media type of the body; undefined when there is none. */
   readonly contentType: string | undefined;
   /** The most bytes of its answer. */
@@ -26,12 +27,13 @@ export interface PreparedRequest {
 export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {
   const { method, path: template } = operations[operation];
   const url = finalUrl(baseUrl + (path ? defaultPathSerializer(template, path as never) : template));
-  const isForm = body instanceof Multipart;
+  const { contentType } = requests[operation];
+  const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
   return {
     method,
     url,
-    body: isForm ? body : writeJson(body),
-    contentType: isForm ? body.contentType : "application/json",
+    body: form ?? writeJson(body),
+    contentType: form?.contentType ?? contentType,
     maxResponseBytes: maxResponseBytes[operation],
   };
 }

@@ -24,28 +24,30 @@ function untilDate(headers: Headers, now: number): number | undefined {
 }
 
 const day = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
-const time = "(\\d{2}:\\d{2}:\\d{2})";
-const fixdate = new RegExp(`^${day}, (\\d{2}) ([A-Z][a-z]{2}) (\\d{4}) ${time} GMT$`);
-const rfc850 = new RegExp(`^${day}[a-z]{3,6}, (\\d{2})-([A-Z][a-z]{2})-(\\d{2}) ${time} GMT$`);
-const asctime = new RegExp(`^${day} ([A-Z][a-z]{2}) ([ \\d]\\d) ${time} (\\d{4})$`);
+const month = "(?<month>[A-Z][a-z]{2})";
+const time = "(?<time>\\d{2}:\\d{2}:\\d{2})";
+// The three forms of RFC 9110, section 5.6.7.
+const forms = [
+  `${day}, (?<date>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT`,
+  `${day}[a-z]{3,6}, (?<date>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT`,
+  `${day} ${month} (?<date>[ \\d]\\d) ${time} (?<year>\\d{4})`,
+].map((form) => new RegExp(`^${form}$`));
 
-/** The three forms of RFC 9110, section 5.6.7. */
 function parseDate(text = "", now: number): number | undefined {
-  const [, fixDay, fixMonth, fixYear, fixTime] = fixdate.exec(text) ?? [];
-  if (fixYear) return timeOf(`${fixDay} ${fixMonth} ${fixYear} ${fixTime}`);
-  const [, month, dayOfMonth, clock, year] = asctime.exec(text) ?? [];
-  if (year) return timeOf(`${dayOfMonth} ${month} ${year} ${clock}`);
-  const [, oldDay, oldMonth, oldYear, oldTime] = rfc850.exec(text) ?? [];
-  if (oldYear === undefined) return undefined;
-  // Two digits more than 50 years ahead mean the century before.
-  const thisYear = new Date(now).getUTCFullYear();
-  const nearYear = thisYear - (thisYear % 100) + Number(oldYear);
-  return timeOf(`${oldDay} ${oldMonth} ${nearYear > thisYear + 50 ? nearYear - 100 : nearYear} ${oldTime}`);
+  const found = forms.map((form) => form.exec(text)?.groups).find(Boolean);
+  if (found === undefined) return undefined;
+  const { date, month, year = "", time } = found;
+  const ms = Date.parse(
+    `${date} ${month} ${year.length === 2 ? yearNear(now, Number(year)) : year} ${time} GMT`,
+  );
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
-function timeOf(date: string): number | undefined {
-  const ms = Date.parse(`${date} GMT`);
-  return Number.isNaN(ms) ? undefined : ms;
+// Two digits more than 50 years ahead mean the century before.
+function yearNear(now: number, digits: number): number {
+  const thisYear = new Date(now).getUTCFullYear();
+  const year = thisYear - (thisYear % 100) + digits;
+  return year > thisYear + 50 ? year - 100 : year;
 }
 
 // Node's fetch leaves the tabs around a value. No time is long.

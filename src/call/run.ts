@@ -1,19 +1,16 @@
 import type { Attempt, OperationName } from "../errors/statusError.js";
-import type { TraceDetails } from "../platform/tracing.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 import type { Failure } from "./failure.js";
 import type { PreparedRequest } from "./request.js";
 import type { CallSettings, ClientSettings } from "./settings.js";
 
-/** What a trace tells of a call; of its value once there is one. */
-export type Describe<T> = (data?: T) => TraceDetails;
-
 /** What a call is for, and how its answer is read. */
 export interface Purpose<T> {
   readonly operation: OperationName;
   readonly read: (answer: TransportResponse, secrets: readonly string[]) => T | Failure;
-  readonly describe: Describe<T> | undefined;
+  /** What is sent, for traces. */
+  readonly body: unknown;
 }
 
 /** A call on its way. */

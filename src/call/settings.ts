@@ -1,11 +1,12 @@
 import { invalid } from "../errors/statusError.js";
 import {
   checkCallback,
+  checkDuration,
   checkFlag,
   checkHeaders,
   checkId,
   checkInteger,
-  checkOptionalDuration,
+  given,
 } from "../options/arguments.js";
 import type { AbortSignalLike, ApiKey, CallOptions } from "../options/options.js";
 import type { Transport } from "../transport/transport.js";
@@ -66,13 +67,14 @@ export function callSettings(late: LateSettings, own: CallOptions, needsAccount 
   return {
     client,
     signal: checkSignal(own.signal),
-    timeoutMs: checkOptionalDuration(own.timeoutMs ?? client.timeoutMs, "timeoutMs"),
-    attemptTimeoutMs: checkOptionalDuration(
+    timeoutMs: given(checkDuration, own.timeoutMs ?? client.timeoutMs, "timeoutMs"),
+    attemptTimeoutMs: given(
+      checkDuration,
       own.attemptTimeoutMs ?? client.attemptTimeoutMs,
       "attemptTimeoutMs",
     ),
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
-    repeatable: own.repeatable === undefined ? undefined : checkFlag(own.repeatable, "repeatable"),
+    repeatable: given(checkFlag, own.repeatable, "repeatable"),
     headers: own.headers === undefined ? client.headers : { ...client.headers, ...checkHeaders(own.headers) },
     onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,

@@ -1,6 +1,6 @@
 import type { OperationName } from "../errors/statusError.js";
-import { Multipart } from "../files/multipart.js";
 import type { OperationId } from "../generated/contract.js";
+import { isForm } from "../transport/transport.js";
 import { deadlines, slowestUploadBytesPerSecond } from "./decisions.js";
 import type { PreparedRequest } from "./request.js";
 import { isRepeatable } from "./retry.js";
@@ -23,7 +23,7 @@ export function timesOf(operation: OperationName, request: PreparedRequest, sett
 // An upload may take as long as its file does at the slowest rate; one of unknown size, as the largest.
 function defaultTimeoutMs(operation: OperationName, { body }: PreparedRequest): number {
   const { timeoutMs } = deadlines[operation as OperationId];
-  if (!(body instanceof Multipart)) return timeoutMs;
+  if (!isForm(body)) return timeoutMs;
   const { file, maxFileBytes } = body.part;
   return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / slowestUploadBytesPerSecond;
 }

@@ -1,26 +1,11 @@
+import { httpStatuses } from "../generated/contract.js";
 import type { StatusCode } from "./codes.js";
 
-// From 1 on: 0 is OK. The order of the service's table differs.
-const codes: readonly StatusCode[] = [
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED",
-];
+// The service's codes in gRPC's order: it has this one last.
+const last = "UNAUTHENTICATED";
+const codes = [...Object.keys(httpStatuses).filter((code) => code !== last), last];
 
-/** The failure code that has a number in gRPC. */
+/** The failure code that has a number in gRPC, where 0 is OK. */
 export function codeOfGrpcNumber(value: unknown): StatusCode | undefined {
-  return codes.find((_, index) => index + 1 === value);
+  return codes.find((_, number) => number > 0 && number === value) as StatusCode | undefined;
 }

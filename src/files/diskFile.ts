@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { invalid } from "../errors/statusError.js";
-import { checkFileName } from "../options/arguments.js";
+import { checkFileName } from "./fileName.js";
 import type { FileSource, UrlLike } from "./fileSource.js";
 import { FormStream } from "./formStream.js";
 import { SourceError } from "./sourceError.js";

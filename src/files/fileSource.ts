@@ -1,4 +1,3 @@
-import type { FormStream } from "./formStream.js";
 import type { Multipart } from "./multipart.js";
 
 /** Any `URL`. */
@@ -60,6 +59,22 @@ export type UploadFile =
   | ReadableStreamLike
   | AsyncIterable<Uint8Array>;
 
+/** @internal A form as a `fetch` function sends it: as a Blob, or on Node as a stream. */
+export interface FetchForm {
+  /** "half" for a stream. */
+  readonly duplex: "half" | undefined;
+  /** Why reading the file or reporting its progress failed. */
+  readonly failed: { readonly cause: unknown } | undefined;
+  /** Whether the answer came before all of it was sent. */
+  readonly incomplete: boolean;
+  /** The body that it is. @param headers What may be added to. */
+  toBody(headers: Record<string, string>): Promise<Blob | ReadableStream>;
+  /** Called once the answer begins. */
+  answered(): void;
+  /** Ends the reading, however far it got. */
+  close(): void;
+}
+
 /** @internal A file ready to be sent, from wherever it comes. */
 export interface FileSource {
   readonly name: string;
@@ -69,7 +84,7 @@ export interface FileSource {
   /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
   readonly blob: (() => Blob) | undefined;
   /** For a file on disk: the whole form as a stream, for Node's `fetch`. */
-  readonly streamed: ((form: Multipart) => FormStream) | undefined;
+  readonly streamed: ((form: Multipart) => FetchForm) | undefined;
   /** Whether its content can be read again from the beginning; false for a stream once it is read. */
   readonly replayable: boolean;
   /** Called before each request. Rejects with a SourceError when the content cannot be read from the beginning. */

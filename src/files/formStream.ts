@@ -1,21 +1,30 @@
 import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
+import type { FetchForm } from "./fileSource.js";
 import { fileChunks, type Multipart } from "./multipart.js";
 
 /** A form whose file is on disk, as a stream for Node's `fetch`: it is never held in memory. */
-export class FormStream {
-  readonly stream: ReadableStream<Uint8Array>;
-  /** Whether fetch has begun to read it. */
-  begun = false;
-  /** Whether fetch has read all of it. */
-  complete = false;
-  /** Why it ended before that, when reading the file or reporting its progress failed. */
+export class FormStream implements FetchForm {
+  readonly duplex = "half";
   failed: { readonly cause: unknown } | undefined;
+  // Whether fetch has begun to read it, and whether it has read all of it.
+  #begun = false;
+  #complete = false;
   #closed = false;
+  readonly #form: Multipart;
   readonly #chunks: AsyncGenerator<Uint8Array>;
 
   constructor(form: Multipart) {
+    this.#form = form;
     this.#chunks = this.#read(form);
-    this.stream = new ReadableStream(
+  }
+
+  get incomplete(): boolean {
+    return this.#begun && !this.#complete;
+  }
+
+  async toBody(headers: Record<string, string>): Promise<ReadableStream<Uint8Array>> {
+    headers["content-length"] = String(this.#form.size);
+    return new ReadableStream(
       // No prototype: a polluted Object.prototype could add `type` or `size`.
       {
         __proto__: null,
@@ -27,14 +36,19 @@ export class FormStream {
     );
   }
 
-  /** Ends the reading, however far it got. */
+  /** A stream that was never asked for was sent by no real fetch. */
+  answered(): void {
+    const { file, onSent } = this.#form.part;
+    if (!this.#begun) onSent(file.size ?? 0, true);
+  }
+
   close(): void {
     this.#closed = true;
     void this.#chunks.return(undefined).catch(() => {});
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    this.begun = true;
+    this.#begun = true;
     const { done, value } = await this.#chunks.next().catch((cause: unknown) => {
       this.failed = { cause };
       throw cause;
@@ -50,7 +64,7 @@ export class FormStream {
     yield encoder.encode(head);
     // Copied: fetch requests the next chunk before the last is sent, and the buffer is reused.
     for await (const chunk of fileChunks(part)) yield new Uint8Array(chunk);
-    this.complete = true;
+    this.#complete = true;
     yield encoder.encode(tail);
   }
 }

@@ -1,4 +1,4 @@
-import type { FileSource } from "./fileSource.js";
+import type { FetchForm, FileSource } from "./fileSource.js";
 import { SourceError } from "./sourceError.js";
 
 /** A file as a multipart body's one part takes it. */
@@ -11,13 +11,17 @@ export interface FilePart {
 }
 
 /** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
-export class Multipart {
+export class Multipart implements FetchForm {
   readonly part: FilePart;
   readonly contentType: string;
   readonly head: string;
   readonly tail: string;
   /** The whole body's size in bytes; undefined when the file's is unknown. */
   readonly size: number | undefined;
+  // For `fetch` it is no stream, and nothing of it is read by us.
+  readonly duplex = undefined;
+  readonly failed = undefined;
+  readonly incomplete = false;
 
   constructor(field: string, type: string, part: FilePart) {
     const { name, size } = part.file;
@@ -31,6 +35,37 @@ export class Multipart {
     const framing = new TextEncoder().encode(this.head + this.tail).byteLength;
     this.size = size === undefined ? undefined : framing + size;
   }
+
+  /** As `fetch` sends it. */
+  get forFetch(): FetchForm {
+    return this.part.file.streamed?.(this) ?? this;
+  }
+
+  /** The platform tells nothing on the way: once the answer begins, all of a Blob was sent. */
+  answered(): void {
+    const { file, onSent } = this.part;
+    if (file.blob) onSent(file.size ?? 0, true);
+  }
+
+  close(): void {}
+
+  /** The whole form as a Blob of Blobs: its length is known, and the platform streams it. */
+  async toBody(): Promise<Blob> {
+    const { head, tail } = this;
+    const { file } = this.part;
+    const form = new Blob([head, ...(file.blob ? [file.blob()] : await collect(this.part)), tail]);
+    const found = form.size - new Blob([head, tail]).size;
+    if (file.size !== undefined && found !== file.size) throw changed(file, `${found}`);
+    return form;
+  }
+}
+
+// Few runtimes can send a stream: it is read whole first.
+async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  // Copied: a stream may fill the same buffer again.
+  for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
+  return parts;
 }
 
 // Not crypto.randomUUID: pages on plain http do not have it.
@@ -58,8 +93,8 @@ export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): Asy
   if (sent === 0 || file.size === undefined) onSent(sent, true);
 }
 
-/** The error of a file whose size is not the expected one. */
-export function changed({ size, replayable }: FileSource, found: string): SourceError {
+// The error of a file whose size is not the expected one.
+function changed({ size, replayable }: FileSource, found: string): SourceError {
   return new SourceError(
     "FAILED_PRECONDITION",
     replayable

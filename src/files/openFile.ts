@@ -1,9 +1,10 @@
 import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
-import { checkFileName, checkInteger } from "../options/arguments.js";
+import { checkInteger } from "../options/arguments.js";
+import { checkFileName } from "./fileName.js";
 import type { FileSource, UrlLike } from "./fileSource.js";
-import { unusable } from "./sourceError.js";
 import { bytesOf, fromStream, isStream } from "./streamSource.js";
+import { unusable } from "./unusable.js";
 
 const chunkBytes = 1024 * 1024;
 

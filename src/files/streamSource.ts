@@ -1,6 +1,7 @@
 import { memberOf } from "../errors/memberOf.js";
 import type { FileSource, ReadableStreamLike } from "./fileSource.js";
-import { SourceError, unusable } from "./sourceError.js";
+import { SourceError } from "./sourceError.js";
+import { unusable } from "./unusable.js";
 
 /** Bytes that come one after another. */
 export type Stream = AsyncIterable<unknown> | ReadableStreamLike;

@@ -27,7 +27,7 @@ export function checkObject(value: unknown, what: string): void {
 
 /** A resource id as it may stand in a path: never one that could turn the call into another operation. */
 export function checkId(value: unknown, what: string): string {
-  if (typeof value !== "string") throw invalid(`${what} must be a string.`);
+  checkString(value, what);
   if (value === "") throw invalid(`${what} is empty.`);
   if (value.length > 256) throw invalid(`${what} is longer than 256 characters.`);
   if (value === "." || value === "..") throw invalid(`${what} may not be "${value}".`);
@@ -56,6 +56,14 @@ export function keyProblem(value: unknown): string | undefined {
   return "has a space, a line break, a character outside ASCII, or over 8192 characters.";
 }
 
+const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
+  [/[?#]/, "a query or fragment"],
+  [/[\s\\\p{Cc}]/u, "spaces, backslashes or control characters"],
+  // The URL template would fill them in as path parameters.
+  [/[{}]/, '"{" or "}"'],
+  [/\/(\.|%2e){1,2}(\/|$)/i, 'the path segments "." or ".."'],
+];
+
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
   const url = urlOf(value);
@@ -68,15 +76,8 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
   if (url.username !== "" || url.password !== "") {
     throw invalid(`${what} may not contain a user name or password.`);
   }
-  if (/[?#]/.test(value)) throw invalid(`${what} may not contain a query or fragment.`);
-  if (/[\s\\\p{Cc}]/u.test(value)) {
-    throw invalid(`${what} may not contain spaces, backslashes or control characters.`);
-  }
-  // The URL template would fill them in as path parameters.
-  if (/[{}]/.test(value)) throw invalid(`${what} may not contain "{" or "}".`);
-  if (/\/(\.|%2e){1,2}(\/|$)/i.test(value)) {
-    throw invalid(`${what} may not contain the path segments "." or "..".`);
-  }
+  const found = notInBaseUrl.find(([characters]) => characters.test(value));
+  if (found) throw invalid(`${what} may not contain ${found[1]}.`);
   if (url.protocol === "http:" && !allowInsecureHttp && !isLoopback(url.hostname)) {
     throw invalid(`${what} is plain http to another machine: the key would go unencrypted.`, {
       hint: "Use https, or pass allowInsecureHttp: true in a trusted network.",
@@ -86,16 +87,9 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 
-/** The URL of a proxy, or "env". The value is never repeated in the error: it may hold a password. */
-export function checkProxy(value: unknown): void {
-  if (value === "env") return;
-  if (typeof value !== "string" || !/^https?:\/\//i.test(value) || urlOf(value) === undefined) {
-    throw invalid('proxy must be a URL such as http://proxy.example.com:3128, or "env".');
-  }
-}
-
-// jsdom and older browsers have no URL.canParse.
-function urlOf(value: unknown): URL | undefined {
+/** A text as a URL, if it is one. */
+export function urlOf(value: unknown): URL | undefined {
+  // jsdom and older browsers have no URL.canParse.
   try {
     return new URL(value as string);
   } catch {
@@ -158,9 +152,13 @@ export function checkDuration(value: unknown, what: string): number {
   return value as number;
 }
 
-/** The same, or undefined. */
-export function checkOptionalDuration(value: unknown, what: string): number | undefined {
-  return value === undefined ? undefined : checkDuration(value, what);
+/** What a check makes of an option that is given; undefined when it is not. */
+export function given<T>(
+  check: (value: unknown, what: string) => T,
+  value: unknown,
+  what: string,
+): T | undefined {
+  return value === undefined ? undefined : check(value, what);
 }
 
 /** True or false; undefined counts as false. */
@@ -181,17 +179,13 @@ export function checkInteger(value: unknown, what: string, minimum: number): num
   return value as number;
 }
 
-/** The base name of a file's path, for either separator, as it may stand in a multipart header. */
-export function checkFileName(value: unknown, what: string): string {
-  if (typeof value !== "string") throw invalid(`${what} must be a string.`);
-  const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
-  if (name === "" || name === "." || name === "..") {
-    throw invalid(`${what} has no base name: pass {name}.`);
-  }
-  return checkCharacters(name, what);
+/** Any text. */
+export function checkString(value: unknown, what: string): asserts value is string {
+  validate(value, { type: "string" }, what);
 }
 
-function checkCharacters(value: string, what: string): string {
+/** Text without characters that nobody sees. */
+export function checkCharacters(value: string, what: string): string {
   if (/\p{Cc}/u.test(value)) throw invalid(`${what} contains a control character.`);
   if (/\p{Cs}/u.test(value)) throw invalid(`${what} contains a lone surrogate.`);
   return value;

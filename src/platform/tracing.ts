@@ -1,6 +1,7 @@
 import { tracingChannel } from "node:diagnostics_channel";
+import { memberOf } from "../errors/memberOf.js";
 import type { Attempt, OperationName, StatusError, Target } from "../errors/statusError.js";
-import type { RerankUsage } from "../generated/types.js";
+import type { RerankRequest, RerankUsage } from "../generated/types.js";
 
 /** What a call is about, in numbers and names: never a key, a body or an answer. */
 export interface TraceDetails {
@@ -32,6 +33,14 @@ export interface AttemptTrace extends Target, Partial<Attempt> {
 
 const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
 const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
+
+/** What the trace of a call tells besides where it goes: of a rerank. @param data Its value, once there is one. */
+export function detailsOf(operation: OperationName, body: unknown, data?: unknown): TraceDetails | undefined {
+  if (operation !== "rerankDocuments") return undefined;
+  const { documents } = body as RerankRequest;
+  const model = (memberOf(data, "model") ?? memberOf(body, "model")) as string | undefined;
+  return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
+}
 
 /**
  * Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers.

@@ -8,7 +8,7 @@ export const runtime: string = runtimeName();
 
 /** The platform's own `fetch`. */
 export function createTransport({ agent, proxy }: TransportOptions): Transport {
-  const option = agent ? "agent" : proxy && "proxy";
+  const option = agent !== undefined ? "agent" : proxy !== undefined && "proxy";
   if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
   if (typeof globalThis.fetch !== "function") {
     throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
@@ -29,6 +29,11 @@ export async function openPath(_path: string | UrlLike, _name: string | undefine
   throw invalid("file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.");
 }
 
+/** What the network reported: `fetch` has words for people. */
+export function wordsFor(message: string, _error: unknown): string {
+  return message;
+}
+
 /** Runs a call; there are no tracing channels here. */
 export function traced<T>(_target: unknown, run: () => Promise<T>, _describe?: unknown): Promise<T> {
   return run();
@@ -41,6 +46,9 @@ export const tracedAttempt: typeof traced = traced;
 export function watchesAttempts(): boolean {
   return false;
 }
+
+/** Nobody is told. */
+export function detailsOf(_operation: unknown, _body: unknown, _data?: unknown): undefined {}
 
 /** Nobody is told. */
 export function tellRefusal(_operation: unknown, _error: unknown): void {}

@@ -1,14 +1,13 @@
 import { memberOf } from "../errors/memberOf.js";
-import type { FormStream } from "../files/formStream.js";
-import { Multipart } from "../files/multipart.js";
+import type { FetchForm } from "../files/fileSource.js";
 import { SourceError } from "../files/sourceError.js";
 import type { FetchLike, FetchResponse } from "../options/options.js";
-import { blobOf } from "./blobOf.js";
 import { FetchAnswer } from "./fetchAnswer.js";
 import {
   answeredEarly,
   type Exchange,
   type FailureReason,
+  isForm,
   maxErrorBytes,
   networkCode,
   type Phase,
@@ -40,7 +39,7 @@ class FetchExchange implements Exchange {
   readonly response: Promise<TransportResponse>;
   readonly #controller = new AbortController();
   #reject!: (failure: TransportFailure) => void;
-  #form: FormStream | undefined;
+  #form: FetchForm | undefined;
 
   constructor(fetch: FetchLike, request: TransportRequest) {
     request.lifetime.started();
@@ -63,7 +62,7 @@ class FetchExchange implements Exchange {
       const { body } = request;
       // Nothing leaves while a form is made.
       this.phase = "connect";
-      const content = body instanceof Multipart ? await this.#formOf(body, request.headers) : body;
+      const content = isForm(body) ? await this.#bodyOf(body.forFetch, request.headers) : body;
       if (this.#controller.signal.aborted) return await this.response;
       this.phase = "headers";
       const init = {
@@ -72,17 +71,13 @@ class FetchExchange implements Exchange {
         method: request.method,
         headers: request.headers,
         body: content,
-        duplex: this.#form && "half",
+        duplex: this.#form?.duplex,
         // Never followed: the key and the file go nowhere else.
         redirect: "manual",
         signal: this.#controller.signal,
       };
       const answer = await fetch(request.url.href, init as never);
-      // Of anything but a stream the platform tells nothing on the way: once the answer begins, all of it was sent.
-      // A stream that was never asked for was sent by no real fetch.
-      if (body instanceof Multipart && (body.part.file.blob || this.#form?.begun === false)) {
-        body.part.onSent(body.part.file.size ?? 0, true);
-      }
+      this.#form?.answered();
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
       this.status = answer.status === 0 ? 302 : answer.status;
@@ -91,7 +86,10 @@ class FetchExchange implements Exchange {
         headers[name] = value;
       });
       const chunks = await this.#read(answer, request.maxResponseBytes);
-      return this.#whole(new FetchAnswer(this.status, headers, chunks));
+      // A file that is not there whole was not taken, whatever the answer says.
+      if (isOk(this.status) && this.#form?.incomplete)
+        throw this.#failure(undefined, undefined, answeredEarly);
+      return new FetchAnswer(this.status, headers, chunks);
     } catch (cause) {
       throw cause instanceof TransportFailure ? cause : this.#failure(cause);
     } finally {
@@ -99,23 +97,13 @@ class FetchExchange implements Exchange {
     }
   }
 
-  async #formOf(form: Multipart, headers: Record<string, string>): Promise<Blob | ReadableStream> {
-    this.#form = form.part.file.streamed?.(form);
-    if (this.#form) {
-      headers["content-length"] = String(form.size);
-      return this.#form.stream;
-    }
+  async #bodyOf(form: FetchForm, headers: Record<string, string>): Promise<Blob | ReadableStream> {
+    this.#form = form;
     try {
-      return await blobOf(form);
+      return await form.toBody(headers);
     } catch (cause) {
       throw this.#failure(cause, "source", sourceFailed);
     }
-  }
-
-  // A file that is not there whole was not taken, whatever the answer says.
-  #whole(response: TransportResponse): TransportResponse {
-    if (!isOk(response.status) || !this.#form?.begun || this.#form.complete) return response;
-    throw this.#failure(undefined, undefined, answeredEarly);
   }
 
   async #read(answer: FetchResponse, maxResponseBytes: number): Promise<Uint8Array<ArrayBuffer>[]> {

@@ -4,13 +4,21 @@ import type { Multipart } from "../files/multipart.js";
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";
 
+/** A request's body: a form is one with a file. */
+export type Body = string | Uint8Array | Multipart | undefined;
+
+/** Whether a body is a form. Asked of its members: the class is loaded with the first upload. */
+export function isForm(body: Body): body is Multipart {
+  return typeof body === "object" && Object.hasOwn(body, "part");
+}
+
 /** One HTTP request, ready to be sent. */
 export interface TransportRequest {
   readonly method: string;
   readonly url: URL;
   /** Names in lower case; `content-type` included, `content-length` not. The transport may add to them. */
   readonly headers: Record<string, string>;
-  readonly body: string | Uint8Array | Multipart | undefined;
+  readonly body: Body;
   /** The most decoded bytes to take of a 2xx answer. */
   readonly maxResponseBytes: number;
   /** Whether it needs a new connection: the server may just be closing one that was used before. */

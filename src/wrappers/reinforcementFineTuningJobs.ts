@@ -32,7 +32,6 @@ export function createReinforcementFineTuningJobs(client: LateSettings): Reinfor
           reinforcement_fine_tuning_job_id: checkId(jobId, "jobId"),
         },
         body: {},
-        describe: undefined,
         read: (answer: object) => answer as ReinforcementFineTuningJob,
       } as const;
       return makeCall(call, settings);

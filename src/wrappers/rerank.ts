@@ -3,9 +3,8 @@ import { makeCall } from "../call/call.js";
 import { type Outcome, startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import { callSettings } from "../call/settings.js";
-import { memberOf } from "../errors/memberOf.js";
 import { requests } from "../generated/contract.js";
-import type { RerankRequest, RerankResponse, RerankUsage } from "../generated/types.js";
+import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import { checkSpelling } from "../options/names.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
@@ -49,12 +48,7 @@ export function createRerank(client: LateSettings): Rerank {
     validate(body, rules, "body");
     checkSpelling(body, rules.properties, "body");
     const whole = withModel(body, settings.client.rerankModel);
-    const describe = (answer?: T) => ({
-      documents: whole.documents.length,
-      model: (memberOf(answer, "model") ?? memberOf(whole, "model")) as string | undefined,
-      usage: memberOf(answer, "usage") as RerankUsage | undefined,
-    });
-    const call = { operation: "rerankDocuments", body: whole, read, describe } as const;
+    const call = { operation: "rerankDocuments", body: whole, read } as const;
     return makeCall(call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {

@@ -54,7 +54,6 @@ export async function uploadFile(
       operation: "uploadDatasetFile",
       path,
       body: new Multipart("file", type, part),
-      describe: undefined,
       read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
     } as const;
     return await makeCall(call, settings);

@@ -1,6 +1,7 @@
 import type http from "node:http";
 import { memberOf } from "../../errors/memberOf.js";
-import { isLoopback } from "../../options/arguments.js";
+import { invalid } from "../../errors/statusError.js";
+import { isLoopback, urlOf } from "../../options/arguments.js";
 import { type Transport, TransportFailure, type TransportOptions } from "../transport.js";
 import { Pool } from "./pool.js";
 import { proxyVariable } from "./proxyUrls.js";
@@ -17,6 +18,7 @@ const pools = new Map<string, Pool>();
 
 /** Sends over node:http and node:https with keep-alive sockets, through the caller's agent when there is one. */
 export function createNodeTransport(options: TransportOptions): Transport {
+  checkOptions(options);
   // The pool of each origin: more than one only where `withOptions` changes the base URL.
   const joined = new Map<string, Pool>();
   // Read once: the environment may change later.
@@ -57,6 +59,17 @@ export function createNodeTransport(options: TransportOptions): Transport {
       joined.clear();
     },
   };
+}
+
+// The proxy's URL is never repeated in the error: it may hold a password.
+function checkOptions({ agent, proxy }: TransportOptions): void {
+  if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
+    throw invalid("agent must be an agent of node:http or node:https.");
+  }
+  if (proxy === undefined || proxy === "env") return;
+  if (typeof proxy !== "string" || !/^https?:\/\//i.test(proxy) || urlOf(proxy) === undefined) {
+    throw invalid('proxy must be a URL such as http://proxy.example.com:3128, or "env".');
+  }
 }
 
 function proxyOf(url: URL, proxy: string): URL | undefined {

@@ -11,7 +11,7 @@ const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR
 /** What becomes of a connection. */
 export interface ConnectListener {
   connected(): void;
-  failed(text: string, details: { reason: FailureReason; status?: number }): void;
+  failed(text: string, details: { reason: FailureReason; status?: number; advice?: string }): void;
 }
 
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one time for all of them. */
@@ -54,7 +54,7 @@ export class Connecting {
   /** The proxy did not open the tunnel. */
   refused(status: number): void {
     const text = `The proxy did not open a tunnel (HTTP ${status}).`;
-    if (!this.#ended) this.#listener.failed(text, { reason: "proxy", status });
+    if (!this.#ended) this.#listener.failed(text, { reason: "proxy", status, advice: adviceOn(status) });
   }
 
   /** Ends what is still being opened. */
@@ -84,6 +84,15 @@ export class Connecting {
       this.#listener.failed(text, { reason: "connect-timeout" });
     }, ms);
   }
+}
+
+// What to do about a proxy that opens no tunnel.
+function adviceOn(status: number): string {
+  if (status >= 500)
+    return "The proxy could not reach the service: look at the proxy, or connect without it.";
+  return status === 407
+    ? "The proxy asks for credentials: put its user name and password in the proxy's address."
+    : "The proxy allows no connection to this host: ask those who run it, or connect without it.";
 }
 
 /** Why a request could not even begin: an agent that cannot connect may say so at once. */

@@ -1,8 +1,8 @@
 import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
-import { fileChunks, Multipart } from "../../files/multipart.js";
+import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
-import type { TransportRequest } from "../transport.js";
+import { type Body, isForm, type TransportRequest } from "../transport.js";
 import { holdWriteErrors } from "./holdWriteErrors.js";
 
 // More than a socket's buffers and one chunk hold: so much may be taken before any of it is seen to be.
@@ -12,7 +12,7 @@ const shortestMs = 1000;
 /** A request's body as node:http takes it, until it has been sent. */
 export class Content {
   readonly #timeoutMs: number;
-  #value: string | Uint8Array | Multipart | undefined;
+  #value: Body;
   #queued = false;
   #restTimer: NodeJS.Timeout | undefined;
   #letWritesFail: (() => void) | undefined;
@@ -27,20 +27,20 @@ export class Content {
   get length(): number | undefined {
     const value = this.#value;
     if (value === undefined) return undefined;
-    return value instanceof Multipart ? value.size : Buffer.byteLength(value);
+    return isForm(value) ? value.size : Buffer.byteLength(value);
   }
 
   /** Sends a text at once. What is queued for a socket holds no copy of its body, and of a file nothing is read. */
   begin(message: ClientRequest, queued: boolean): void {
     this.#queued = queued;
-    if (!queued && !(this.#value instanceof Multipart)) message.end(this.#value);
+    if (!queued && !isForm(this.#value)) message.end(this.#value);
   }
 
   /** Goes on with the request's socket. @param connected Whether the socket has been made safe already. */
   take(message: ClientRequest, socket: Socket, connected: boolean, failed: (cause: unknown) => void): void {
     const value = this.#value;
     if (!connected || typeof value === "object") this.#letWritesFail = holdWriteErrors(socket);
-    if (value instanceof Multipart) this.#sendFile(message, value).catch(failed);
+    if (isForm(value)) this.#sendFile(message, value).catch(failed);
     // Node would announce the start of a request twice that ends inside of this event.
     else if (this.#queued) process.nextTick(() => message.end(value));
   }
@@ -48,7 +48,7 @@ export class Content {
   /** Waits for the rest of a file whose answer is there already, for as long as any of it is taken. */
   waitForRest(stalled: () => void): void {
     const value = this.#value;
-    if (!(value instanceof Multipart)) return;
+    if (!isForm(value)) return;
     const ms = Math.min(stalledMs(value, this.#timeoutMs), longestTimerMs);
     this.#restTimer = setTimeout(stalled, ms);
   }

@@ -1,10 +1,10 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
-import { Multipart } from "../../files/multipart.js";
 import {
   answeredEarly,
   type Exchange,
   type FailureReason,
+  isForm,
   networkCode,
   type Phase,
   refusedByAlert,
@@ -118,7 +118,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     const answer = this.#answer;
     if (request === undefined || message === undefined || answer === undefined) return;
     // A file that is not there whole was not taken, whatever the answer says.
-    if (answer.ok && request.body instanceof Multipart && !message.writableFinished) {
+    if (answer.ok && isForm(request.body) && !message.writableFinished) {
       message.once("finish", () => this.ended());
       this.#content?.waitForRest(() => this.failed(answeredEarly, {}));
       return;
