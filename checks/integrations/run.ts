@@ -6,6 +6,14 @@ import { fileURLToPath } from "node:url";
 import { installPacked } from "../installPacked.js";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
+const temporal = path.join(folder, "../temporal/run.ts");
+const given = process.argv.slice(2);
+
+// It has packages of its own, and with --temporal a server.
+if (given.includes("--temporal")) {
+  run(process.execPath, ["--import", "tsx", temporal, "--server"]);
+  process.exit();
+}
 const installed = path.join(folder, "node_modules/tunerank");
 const documented = path.join(folder, "documented");
 
@@ -24,8 +32,9 @@ if (node === undefined) {
   const tests = readdirSync(folder).filter((name) => name.endsWith(".test.ts"));
   run(node, [compiler, "-p", folder]);
   run(node, [compiler, "-p", folder, "--exactOptionalPropertyTypes"]);
-  run(node, ["--test", ...process.argv.slice(2), ...tests]);
+  run(node, ["--test", ...given, ...tests]);
 }
+if (given.length === 0) run(process.execPath, ["--import", "tsx", temporal]);
 
 function findNode(): string | undefined {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

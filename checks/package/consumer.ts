@@ -3,6 +3,9 @@ import { type Client, createClient, isStatusError, type RerankRequest, throwIfFa
 import { createRerankingModel } from "tunerank/ai-sdk";
 import { createDocumentCompressor } from "tunerank/langchain";
 import { type OpenTelemetryApi, traceCalls } from "tunerank/opentelemetry";
+import { mayRepeat } from "tunerank/queues";
+import { type Activities, type CallFailure, createActivities } from "tunerank/temporal";
+import { rerankMany } from "tunerank/temporal/workflows";
 import { createTestService } from "tunerank/testing";
 
 const service = createTestService({ deployments: { prod: 1 } });
@@ -52,3 +55,12 @@ export const old: { readonly specificationVersion: "v3" } = createRerankingModel
 export const compressed: Promise<{ pageContent: string; metadata: object }[]> = createDocumentCompressor(
   client,
 ).compressDocuments([{ pageContent: "a", metadata: {} }], "q");
+export const activities: Activities = createActivities(client, {
+  readChunk: (n, list = "") => [{ id: `${list}-${n}`, query: "q", documents: ["d"] }],
+  writeChunk: (_n, results) => results.map(({ error }) => error?.executed),
+});
+export async function bulk(error: unknown): Promise<CallFailure["executed"] | number> {
+  if (!mayRepeat(error)) return "unknown";
+  const { ranked } = await rerankMany({ chunks: 3, reference: "nightly" });
+  return ranked;
+}

@@ -28,6 +28,8 @@ const manifest = JSON.parse(readFileSync(path.join(installed, "package.json"), "
 const modules = Object.keys(manifest.exports).filter((entry) => typeof manifest.exports[entry] === "object");
 const documents = Object.keys(manifest.exports).filter((entry) => !modules.includes(entry));
 const browser = "./browser";
+// These need packages that are optional; checks/temporal imports and requires them.
+const temporal = "./temporal";
 
 const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   async "publint, strict"() {
@@ -45,13 +47,17 @@ const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   },
   async "import and require() on Node 20.19 or newer"() {
     const names = modules
-      .filter((entry) => entry !== browser)
+      .filter((entry) => entry !== browser && !entry.startsWith(temporal))
       .map((entry) => path.posix.join("tunerank", entry));
     const code = `for (const name of ${JSON.stringify(names)}) {
       const [required, imported] = [require(name), await import(name)].map((all) => Object.keys(all).sort().join());
       if (required !== imported) throw new Error(name + ": " + required);
     }
-    await import("tunerank/browser");`;
+    await import("tunerank/browser");
+    for (const name of ["tunerank/temporal", "tunerank/temporal/workflows"]) {
+      const { message } = await import(name).catch((error) => error);
+      if (!/@temporalio\\/(activity|workflow)/.test(message)) throw new Error(name + ": " + message);
+    }`;
     const script = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url + "/x.js"); ${code}`;
     await runNode(["--input-type=module", "-e", script], user);
     return `${names.join(", ")} on Node ${process.versions.node}`;

@@ -46,6 +46,7 @@ export const sidebar: Item[] = [
       { text: "Logs and traces", link: "/guide/observing" },
       { text: "On the command line", link: "/guide/cli" },
       { text: "AI SDK and LangChain", link: "/guide/adapters" },
+      { text: "Beyond one machine", link: "/guide/beyond-one-machine" },
       { text: "Proxies, runtimes, bundlers", link: "/guide/runtimes" },
       { text: "Security", link: "/guide/security" },
       { text: "Other languages", link: "/guide/languages" },
@@ -74,6 +75,9 @@ export const sidebar: Item[] = [
       { text: "tunerank/langchain", link: "/api/tunerank/langchain" },
       { text: "tunerank/openapi-fetch", link: "/api/tunerank/openapi-fetch" },
       { text: "tunerank/opentelemetry", link: "/api/tunerank/opentelemetry" },
+      { text: "tunerank/queues", link: "/api/tunerank/queues" },
+      { text: "tunerank/temporal", link: "/api/tunerank/temporal" },
+      { text: "tunerank/temporal/workflows", link: "/api/tunerank/temporal/workflows" },
     ],
   },
   {

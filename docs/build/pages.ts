@@ -9,6 +9,7 @@ import { enumPages } from "./enums.js";
 import { errorBodyPages } from "./errorBodies.js";
 import { languagesPart } from "./languages.js";
 import type { Page } from "./markdown.js";
+import { oneProcessPart } from "./oneProcess.js";
 import { outagePart } from "./outage.js";
 import { proxiesPart } from "./proxies.js";
 import { referencePages } from "./reference.js";
@@ -41,6 +42,7 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   languagesPart,
   conformancePart,
   benchmarksPart,
+  oneProcessPart,
   outagePart,
   proxiesPart,
 ];

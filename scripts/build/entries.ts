@@ -17,6 +17,9 @@ export const entries: readonly Entry[] = [
   { name: "./langchain", source: "adapters/langchain.ts" },
   { name: "./openapi-fetch", source: "adapters/openapiFetch.ts" },
   { name: "./opentelemetry", source: "adapters/opentelemetry.ts" },
+  { name: "./queues", source: "adapters/queues.ts" },
+  { name: "./temporal", source: "adapters/temporal.ts" },
+  { name: "./temporal/workflows", source: "adapters/temporalWorkflows.ts" },
 ];
 
 /** The one file for browsers and CDNs: `tunerank/browser`, with the types of `tunerank`. */

@@ -13,7 +13,8 @@ const shared: BuildOptions = {
   target: "es2022",
   platform: "neutral",
   mainFields: ["main"],
-  external: ["node:*"],
+  // Temporal's packages are peers: a worker and its activities have to share one copy of them.
+  external: ["node:*", "@temporalio/*"],
   sourcemap: true,
   logLevel: "warning",
 };

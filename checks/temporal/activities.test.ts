@@ -1,0 +1,304 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { ApplicationFailure, CancelledFailure } from "@temporalio/common";
+import { MockActivityEnvironment } from "@temporalio/testing";
+import { DefaultLogger } from "@temporalio/worker";
+import { createClient } from "tunerank";
+import { type Activities, type CallFailure, type ChunkResult, createActivities } from "tunerank/temporal";
+import { type Service, startService } from "./support/service.js";
+import { freePort, until } from "./support/waiting.js";
+
+const key = "test-key-of-the-activities";
+const ranking = { query: "capital of France", documents: ["Rome.", "Paris is the capital of France."] };
+let service: Service;
+let activities: Activities;
+before(async () => {
+  service = await startService();
+  activities = createActivities(connect(service.url));
+});
+after(() => service.close());
+beforeEach(() => service.reset());
+
+function connect(baseUrl: string) {
+  return createClient({ baseUrl, apiKey: key, accountId: "acme", maxRetries: 0 });
+}
+
+const logger = new DefaultLogger("ERROR");
+type Info = ConstructorParameters<typeof MockActivityEnvironment>[0];
+
+/** Runs an activity as a worker does. */
+function within<T>(call: () => Promise<T>, info: Info = {}) {
+  const times = { startToCloseTimeoutMs: 20_000, scheduleToCloseTimeoutMs: 0, heartbeatTimeoutMs: 30 };
+  const environment = new MockActivityEnvironment({ ...times, ...info }, { logger });
+  const heartbeats: Record<string, unknown>[] = [];
+  environment.on("heartbeat", (details) => heartbeats.push(details));
+  return { environment, heartbeats, result: environment.run(call) as Promise<T> };
+}
+
+async function failureOf(result: Promise<unknown>): Promise<ApplicationFailure & { call: CallFailure }> {
+  const failure = await result.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  assert.ok(failure instanceof ApplicationFailure, String(failure));
+  const [call] = failure.details as [CallFailure];
+  assert.ok(!JSON.stringify([failure.message, failure.stack, failure.details]).includes(key));
+  return Object.assign(failure, { call });
+}
+
+const operations: Readonly<Record<"rerank" | "scale" | "resume" | "upload", () => Promise<unknown>>> = {
+  rerank: () => activities.rerank(ranking),
+  scale: () => activities.scale("prod", 2),
+  resume: () => activities.resume("job-1"),
+  upload: () => activities.upload("reviews", "package.json", { name: "train.jsonl" }),
+};
+const all = Object.keys(operations) as (keyof typeof operations)[];
+const once = ["resume", "upload"] as const;
+
+test("each activity does what its call does", async () => {
+  const { data } = await within(() => activities.rerank(ranking)).result;
+  assert.equal(data[0]?.index, 1);
+  assert.equal(await within(() => activities.scale("prod", 2)).result, undefined);
+  assert.equal(
+    (await within(() => activities.resume("job-1")).result).name,
+    "accounts/acme/reinforcementFineTuningJobs/job-1",
+  );
+  assert.equal(
+    (await within(() => activities.upload("reviews", "package.json")).result).filename,
+    "package.json",
+  );
+  assert.equal(((await within(operations.upload).result) as { filename: string }).filename, "train.jsonl");
+  assert.deepEqual(
+    service.requests.map(({ operation }) => operation),
+    ["rerank", "scale", "resume", "upload", "upload"],
+  );
+});
+
+const failures = [
+  // What happens, the failure's type, and of rerank, scale, resume and upload: may it be repeated?
+  [{ status: 503 }, "UNAVAILABLE", [true, true, false, false]],
+  [{ code: "UNAVAILABLE" }, "UNAVAILABLE", [true, true, true, true]],
+  [{ code: "RESOURCE_EXHAUSTED" }, "RESOURCE_EXHAUSTED", [true, true, true, true]],
+  [{ code: "INTERNAL" }, "INTERNAL", [true, false, false, false]],
+  [{ code: "DATA_LOSS" }, "DATA_LOSS", [false, false, false, false]],
+  [{ code: "INVALID_ARGUMENT" }, "INVALID_ARGUMENT", [false, false, false, false]],
+  [{ code: "PERMISSION_DENIED" }, "PERMISSION_DENIED", [false, false, false, false]],
+  [{ code: "UNAUTHENTICATED" }, "UNAUTHENTICATED", [false, false, false, false]],
+  [{ code: "ABORTED" }, "ABORTED", [false, false, false, false]],
+  [{ reset: true }, "UNAVAILABLE", [true, true, false, false]],
+] as const;
+
+for (const [happens, type, repeats] of failures) {
+  test(`${JSON.stringify(happens)} is a failure of type ${type}, repeated where that is right`, async () => {
+    for (const [index, operation] of all.entries()) {
+      service.reset();
+      service.fail(operation, { ...happens, times: 9 });
+      const { type: given, nonRetryable, call } = await failureOf(within(operations[operation]).result);
+      assert.equal(given, type);
+      assert.equal(call.code, type);
+      assert.equal(nonRetryable, !repeats[index], operation);
+      assert.equal(service.requests.length, 1);
+    }
+  });
+}
+
+test("a Retry-After is the failure's nextRetryDelay, unless it is not repeated at all", async () => {
+  service.fail("rerank", { code: "RESOURCE_EXHAUSTED", retryAfter: 120 });
+  const failure = await failureOf(within(operations.rerank).result);
+  assert.deepEqual([failure.nextRetryDelay, failure.nonRetryable], [120_000, false]);
+  assert.equal(failure.call.retryAfterMs, 120_000);
+  service.fail("rerank", { code: "PERMISSION_DENIED", retryAfter: 120 });
+  assert.equal((await failureOf(within(operations.rerank).result)).nextRetryDelay, undefined);
+});
+
+test("the details tell of the call, and hold neither key nor body", async () => {
+  service.fail("upload", {
+    code: "NOT_FOUND",
+    message: "No such dataset.",
+    headers: { "x-request-id": "r-1" },
+  });
+  const { call } = await failureOf(within(operations.upload).result);
+  assert.deepEqual(Object.keys(call).sort(), [
+    "code",
+    "executed",
+    "executedBecause",
+    "httpStatus",
+    "message",
+    "notRetried",
+    "operation",
+    "path",
+    "requestId",
+    "requests",
+  ]);
+  assert.equal(call.requestId, "r-1");
+  assert.match(call.message, /^\[NOT_FOUND\] No such dataset\./);
+});
+
+for (const operation of once) {
+  test(`${operation}: a second attempt sends nothing unless the first recorded that it may`, async () => {
+    const refused: Info[] = [
+      { attempt: 2 },
+      { attempt: 2, heartbeatDetails: { attempt: 1 } },
+      { attempt: 2, heartbeatDetails: { attempt: 1, sentBytes: 0, totalBytes: 9 } },
+      { attempt: 2, heartbeatDetails: { attempt: 1, mayRepeat: false } },
+      // Of an earlier attempt: the last one said nothing.
+      { attempt: 3, heartbeatDetails: { attempt: 1, mayRepeat: true } },
+      // Somebody set the count of attempts back.
+      { attempt: 1, heartbeatDetails: { attempt: 4 } },
+      { attempt: 2, heartbeatDetails: "of another activity" },
+    ];
+    for (const info of refused) {
+      const { type, nonRetryable, call } = await failureOf(within(operations[operation], info).result);
+      assert.deepEqual([type, nonRetryable, call.executed], ["UNKNOWN", true, "unknown"]);
+      assert.match(call.message, /sends nothing.*look at/);
+    }
+    assert.equal(service.requests.length, 0);
+    await within(operations[operation], { attempt: 2, heartbeatDetails: { attempt: 1, mayRepeat: true } })
+      .result;
+    assert.equal(service.requests.length, 1);
+  });
+
+  test(`${operation}: what it records of a failure`, async () => {
+    const away = createActivities(connect(`http://127.0.0.1:${await freePort()}`));
+    const calls = {
+      resume: () => away.resume("job-1"),
+      upload: () => away.upload("reviews", "package.json"),
+    };
+    const unsent = within<unknown>(calls[operation], { attempt: 1 });
+    assert.equal((await failureOf(unsent.result)).call.executedBecause, "nothing-sent");
+    assert.deepEqual(unsent.heartbeats.at(-1), { attempt: 1, mayRepeat: true });
+    service.fail(operation, { reset: true });
+    const sent = within(operations[operation]);
+    await failureOf(sent.result);
+    assert.deepEqual(sent.heartbeats.at(-1), { attempt: 1, mayRepeat: false });
+  });
+}
+
+test("a rerank and a scale begin at any attempt", async () => {
+  await within(operations.rerank, { attempt: 7 }).result;
+  await within(operations.scale, { attempt: 7 }).result;
+  assert.equal(service.requests.length, 2);
+});
+
+test("a cancellation aborts the call, and is told as Temporal's own failure", async () => {
+  service.fail("upload", { stall: true });
+  const { environment, heartbeats, result } = within(operations.upload);
+  await until(() => service.requests.length === 1);
+  environment.cancel();
+  const failure = await result.catch((error: unknown) => error);
+  assert.ok(failure instanceof CancelledFailure);
+  const [call] = failure.details as [CallFailure];
+  assert.deepEqual([call.code, call.executed], ["CANCELLED", "unknown"]);
+  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRepeat: false });
+  await until(() => service.ended.some(({ status }) => status === undefined));
+});
+
+test("what is cancelled before it is sent may start on another worker", async () => {
+  const { environment, heartbeats, result } = within(operations.resume);
+  environment.cancel("WORKER_SHUTDOWN");
+  await assert.rejects(result, CancelledFailure);
+  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRepeat: true });
+});
+
+test("the call ends before the activity's time, with a failure of its own", async () => {
+  service.fail("rerank", { stall: true });
+  const { type, nonRetryable, call } = await failureOf(
+    within(operations.rerank, { startToCloseTimeoutMs: 300 }).result,
+  );
+  assert.deepEqual([type, nonRetryable, call.executed], ["DEADLINE_EXCEEDED", false, "unknown"]);
+  assert.match(call.message, /No answer within the time of the activity, 300 ms\./);
+  service.fail("resume", { stall: true });
+  const resume = await failureOf(within(operations.resume, { startToCloseTimeoutMs: 300 }).result);
+  assert.deepEqual([resume.type, resume.nonRetryable], ["DEADLINE_EXCEEDED", true]);
+});
+
+test("heartbeats carry the progress of an upload and of a chunk", async () => {
+  service.fail("upload", { delayMs: 200 });
+  const upload = within(operations.upload);
+  await upload.result;
+  const sent = upload.heartbeats.at(-1);
+  assert.ok(sent?.totalBytes !== undefined && sent.sentBytes === sent.totalBytes, JSON.stringify(sent));
+  service.fail("rerank", { delayMs: 60, times: 4 });
+  const requests = ["a", "b", "c", "d"].map((id) => ({ id, ...ranking }));
+  const chunked = createActivities(connect(service.url), {
+    readChunk: () => requests,
+    writeChunk: () => {},
+    concurrency: 1,
+  });
+  const chunk = within(() => chunked.rerankChunk(5));
+  await chunk.result;
+  const done = chunk.heartbeats.map((details) => details.done);
+  assert.ok(
+    [1, 2, 3].some((count) => done.includes(count)),
+    JSON.stringify(done),
+  );
+  assert.equal(chunk.heartbeats.find((details) => details.done === 2)?.chunk ?? 5, 5);
+});
+
+test("a chunk keeps its order and ids, and what the service refuses is a result", async () => {
+  const written: (readonly ChunkResult[])[] = [];
+  const read: unknown[] = [];
+  const requests = Array.from({ length: 30 }, (_, row) => ({ id: `r${row}`, ...ranking }));
+  // This one the client refuses itself.
+  requests[4] = { id: "wrong", query: "q", documents: [] };
+  const chunked = createActivities(connect(service.url), {
+    readChunk: (...given) => {
+      read.push(given);
+      return Promise.resolve(requests);
+    },
+    writeChunk: (n, results, reference) => {
+      assert.deepEqual([n, reference], [2, "nightly"]);
+      written.push(results);
+    },
+    concurrency: 4,
+  });
+  const summary = await within(() => chunked.rerankChunk(2, "nightly")).result;
+  assert.deepEqual(summary, { ranked: 29, failed: 1 });
+  assert.deepEqual(read, [[2, "nightly"]]);
+  assert.deepEqual(
+    written[0]?.map(({ id }) => id),
+    requests.map(({ id }) => id),
+  );
+  assert.equal(written[0]?.[4]?.error?.code, "INVALID_ARGUMENT");
+  assert.equal(written[0]?.[0]?.response?.data[0]?.index, 1);
+  assert.ok(service.requests.every(({ body }) => !("id" in (body as object))));
+});
+
+test("a chunk fails with what a repeat may mend, or would befall every request, and writes nothing", async () => {
+  const chunked = createActivities(connect(service.url), {
+    readChunk: () => [
+      { id: "a", ...ranking },
+      { id: "b", ...ranking },
+    ],
+    writeChunk: () => assert.fail("nothing is to be written"),
+  });
+  service.fail("rerank", { code: "UNAVAILABLE" });
+  assert.equal((await failureOf(within(() => chunked.rerankChunk(0)).result)).nonRetryable, false);
+  service.fail("rerank", { code: "PERMISSION_DENIED" });
+  assert.equal((await failureOf(within(() => chunked.rerankChunk(0)).result)).nonRetryable, true);
+});
+
+test("a chunk without a reader and a writer says so, and so do options that are not known", async () => {
+  const { type, nonRetryable, message } = await failureOf(within(() => activities.rerankChunk(0)).result);
+  assert.deepEqual([type, nonRetryable], ["INVALID_ARGUMENT", true]);
+  assert.match(message, /readChunk and writeChunk/);
+  assert.throws(
+    () => createActivities(connect(service.url), { readChunks: 1 } as never),
+    /did you mean readChunk/,
+  );
+  assert.throws(() => createActivities(connect(service.url), { concurrency: 0 }), /concurrency/);
+});
+
+test("a file is opened by name, and one that cannot be opened was not sent", async () => {
+  const opening = createActivities(connect(service.url), {
+    openFile: async (name) => {
+      if (name === "missing") throw new Error("The store is away.");
+      return new Blob([`${name}\n`]);
+    },
+  });
+  const stored = await within(() => opening.upload("reviews", "s3://a/b", { name: "b.jsonl" })).result;
+  assert.deepEqual([stored.filename, stored.bytes], ["b.jsonl", 9]);
+  const { heartbeats, result } = within(() => opening.upload("reviews", "missing"));
+  await assert.rejects(result, /The store is away/);
+  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRepeat: true });
+});

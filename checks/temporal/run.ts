@@ -1,0 +1,68 @@
+// The activities with Temporal's own packages, and BullMQ on a real Redis; with --server also all of it on a real Temporal
+// server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { installPacked } from "../installPacked.js";
+import { hasRedis } from "./support/redis.js";
+import { buildServer, startServer } from "./support/temporalServer.js";
+
+const { values: options, positionals } = parseArgs({
+  options: { server: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+
+const folder = fileURLToPath(new URL(".", import.meta.url));
+const installed = path.join(folder, "node_modules/tunerank");
+const { user, remove } = installPacked();
+rmSync(installed, { recursive: true, force: true });
+cpSync(path.join(user, "node_modules/tunerank"), installed, { recursive: true });
+remove();
+copyDocumented();
+
+run([path.join(folder, "node_modules/typescript/bin/tsc"), "-p", folder]);
+// Side by side: most of the second is waiting for BullMQ to find a job whose worker died.
+test(hasRedis() ? ["", "onRedis"] : [""], 2);
+if (!hasRedis()) console.log("SKIPPED  bullmq: there is no redis-server (apt-get install redis-server).");
+if (options.server) {
+  const built = buildServer();
+  if ("missing" in built) {
+    console.log(`SKIPPED  temporal: ${built.missing}.`);
+  } else {
+    const { address, namespace, stop } = await startServer(built.binary);
+    test(["onServer"], 1, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
+    stop();
+  }
+}
+
+// The examples and the recipe, copied to where their libraries are.
+function copyDocumented(): void {
+  const documented = path.join(folder, "documented");
+  rmSync(documented, { recursive: true, force: true });
+  mkdirSync(documented);
+  cpSync(path.join(folder, "../../examples/temporal"), documented, { recursive: true });
+  cpSync(path.join(folder, "../../docs/snippets/queues"), documented, { recursive: true });
+}
+
+/** Runs the tests of these folders, or those of them that the command names. */
+function test(folders: readonly string[], atOnce: number, env: Readonly<Record<string, string>> = {}): void {
+  const files = folders.flatMap((below) =>
+    readdirSync(path.join(folder, below))
+      .filter((name) => name.endsWith(".test.ts"))
+      .map((name) => path.join(below, name)),
+  );
+  const named = files.filter((name) => positionals.length === 0 || positionals.includes(name));
+  const flags = ["--test", `--test-concurrency=${atOnce}`, "--test-timeout=900000"];
+  if (named.length > 0) run(["--import", "tsx", ...flags, ...named], env);
+}
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: folder,
+    stdio: "inherit",
+    env: { ...process.env, ...env },
+  });
+  if (status !== 0) process.exitCode = 1;
+}

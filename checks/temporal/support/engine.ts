@@ -1,0 +1,105 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  Client,
+  Connection,
+  WorkflowFailedError,
+  type WorkflowHandle,
+  type WorkflowHandleWithFirstExecutionRunId,
+} from "@temporalio/client";
+import { ActivityFailure, ApplicationFailure, CancelledFailure } from "@temporalio/common";
+import { bundleWorkflowCode, DefaultLogger, Runtime } from "@temporalio/worker";
+import type { CallFailure } from "tunerank/temporal";
+
+const { TEMPORAL_ADDRESS: address = "", TEMPORAL_NAMESPACE: namespace = "" } = process.env;
+
+/** A real Temporal server, and workers to start and kill. */
+export interface Engine {
+  readonly folder: string;
+  readonly client: Client;
+  /** Starts a worker on a task queue, and waits until it polls. */
+  startWorker(taskQueue: string, service: string, rate?: number): Promise<ChildProcess>;
+  start(
+    taskQueue: string,
+    workflow: string,
+    ...args: unknown[]
+  ): Promise<WorkflowHandleWithFirstExecutionRunId>;
+  stop(): Promise<void>;
+}
+
+export async function connectEngine(): Promise<Engine> {
+  Runtime.install({ logger: new DefaultLogger("ERROR") });
+  const folder = mkdtempSync(path.join(tmpdir(), "tunerank-temporal-"));
+  const workflowsPath = fileURLToPath(new URL("workflows.ts", import.meta.url));
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger("ERROR") });
+  const bundle = path.join(folder, "workflows.js");
+  writeFileSync(bundle, code);
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, namespace });
+  const workers = new Set<ChildProcess>();
+  let started = 0;
+  return {
+    folder,
+    client,
+    async startWorker(taskQueue, service, rate) {
+      const env = {
+        PATH: process.env.PATH,
+        ADDRESS: address,
+        NAMESPACE: namespace,
+        TASK_QUEUE: taskQueue,
+        BUNDLE: bundle,
+        FOLDER: folder,
+        TUNERANK_BASE_URL: service,
+        TUNERANK_API_KEY: key,
+        TUNERANK_ACCOUNT_ID: "acme",
+        ...(rate !== undefined && { RATE: `${rate}` }),
+      };
+      const worker = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), { env });
+      workers.add(worker);
+      await new Promise<void>((resolve, reject) => {
+        worker.once("message", () => resolve());
+        worker.once("exit", (status) => reject(new Error(`A worker ended with ${status}.`)));
+      });
+      return worker;
+    },
+    start: (taskQueue, workflow, ...args) =>
+      client.workflow.start(workflow, { taskQueue, args, workflowId: `${taskQueue}-${started++}` }),
+    async stop() {
+      for (const worker of workers) worker.kill("SIGKILL");
+      await connection.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The key of every worker's client. */
+export const key = "test-key-of-the-workers";
+
+/** How a workflow failed: the failure of its activity, with what the package told of the call. */
+export interface WorkflowFailure {
+  readonly failure: ApplicationFailure | CancelledFailure;
+  readonly call: CallFailure;
+}
+
+export async function failureOf(handle: WorkflowHandle): Promise<WorkflowFailure> {
+  const error = await handle.result().then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof WorkflowFailedError)) throw error ?? new Error("The workflow did not fail.");
+  const failure = error.cause instanceof ActivityFailure ? error.cause.cause : error.cause;
+  if (!(failure instanceof ApplicationFailure || failure instanceof CancelledFailure)) throw failure;
+  return { failure, call: failure.details?.[0] as CallFailure };
+}
+
+/** Resolves once the workflow's activity has come to this attempt: it waits for it, or runs. */
+export async function attempts(handle: WorkflowHandle, number: number): Promise<void> {
+  let reached = 0;
+  while (reached < number) {
+    const { raw } = await handle.describe();
+    reached = raw.pendingActivities?.[0]?.attempt ?? 0;
+  }
+}

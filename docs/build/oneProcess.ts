@@ -1,0 +1,44 @@
+import { readFile } from "node:fs/promises";
+import { type Page, table } from "./markdown.js";
+
+type Results = Readonly<
+  Record<string, { readonly node: string; readonly scenarios: Readonly<Record<string, Scenario>> }>
+>;
+
+interface Scenario {
+  readonly medians: Readonly<Record<string, number>>;
+}
+
+/** What one process can do, of bench/results.json: for the page that says when one is not enough. */
+export async function oneProcessPart(): Promise<Page> {
+  const text = await readFile(new URL("../../bench/results.json", import.meta.url), "utf8");
+  const rows = Object.values(JSON.parse(text) as Results).map(({ node, scenarios }) => {
+    const microseconds = medianOf(scenarios, "cpuPerCall", "tunerank");
+    return [
+      node,
+      `${microseconds.toFixed(0)} µs`,
+      rounded(1_000_000 / microseconds),
+      rounded(medianOf(scenarios, "manyAtOnce", "calls fulfilled")),
+      rounded(medianOf(scenarios, "manyAtOnce", "sockets at the server")),
+    ];
+  });
+  const columns = [
+    "Node",
+    "CPU of a small rerank",
+    "Small reranks a second, on one core",
+    "At once",
+    "Over so many sockets",
+  ];
+  return { path: "parts/oneProcess.md", text: table(columns, rows) };
+}
+
+function medianOf(scenarios: Readonly<Record<string, Scenario>>, name: string, figure: string): number {
+  const value = scenarios[name]?.medians[figure];
+  if (value === undefined) throw new Error(`bench/results.json has no ${name}: npm run bench measures it.`);
+  return value;
+}
+
+// To two digits: more would not carry over to another machine.
+function rounded(value: number): string {
+  return Number(value.toPrecision(value % 1 === 0 ? 12 : 2)).toLocaleString("en");
+}

@@ -1,0 +1,13 @@
+import { readdir } from "node:fs/promises";
+import type { rerankMany } from "tunerank/temporal/workflows";
+import { client, connection } from "./temporal.js";
+
+const reference = "requests";
+const chunks = (await readdir(reference)).filter((name) => /^\d+\.json$/.test(name)).length;
+const { ranked, failed } = await client.workflow.execute<typeof rerankMany>("rerankMany", {
+  taskQueue: "tunerank",
+  workflowId: `rank-${reference}`,
+  args: [{ chunks, reference }],
+});
+console.log(`${ranked} ranked, ${failed} refused`);
+await connection.close();

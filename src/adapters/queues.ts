@@ -1,0 +1,60 @@
+/**
+ * What a job queue or a workflow engine may run again.
+ *
+ * @module tunerank/queues
+ */
+import { eventOfCode, events } from "../call/decisions.js";
+import type { NotRetried } from "../errors/codes.js";
+import { isIdempotent } from "../errors/idempotent.js";
+import { isStatusError, type StatusError } from "../errors/statusError.js";
+import { operations } from "../generated/contract.js";
+
+/**
+ * Whether a queue may run the job of a failed call again: what the client itself decides, without its limits of number,
+ * time and budget. It may when the failure is transient, and nothing ran (`executed` is `"no"`), or a second time does
+ * no harm (a rerank, a scale), or the service named UNAVAILABLE, whose documentation asks to retry. Then wait for at
+ * least the error's `retryAfterMs`. A stream has to be made anew.
+ *
+ * @param error Anything that was caught; false for all that is no StatusError.
+ * @example
+ * catch (error) { throw mayRepeat(error) ? error : new UnrecoverableError(error.message); }
+ */
+export function mayRepeat(error: unknown): boolean {
+  // A key that was refused is refused again.
+  if (!isStatusError(error) || error.code === "UNAUTHENTICATED" || error.httpStatus === 401) return false;
+  return verdicts[error.notRetried ?? reasonOf(error)](error);
+}
+
+const always = (): boolean => true;
+const never = (): boolean => false;
+const whenNothingRan = ({ executed }: StatusError): boolean => executed === "no";
+
+// Why the client made no other attempt tells what the decision table says of the last one.
+const verdicts: Readonly<Record<NotRetried, (error: StatusError) => boolean>> = {
+  "retries-used-up": always,
+  budget: always,
+  "asked-to-wait-too-long": always,
+  "single-use-body": always,
+  // Such as a 429 without a time: the table waits for no time that it does not know, and a queue has waits of its own.
+  "not-safe": whenNothingRan,
+  // Of a deadline that passed the table says nothing: a repeat has a new one.
+  "deadline-too-close": (error) => whenNothingRan(error) || isSafe(error) || isNamedUnavailable(error),
+  "not-transient": never,
+  refused: never,
+  aborted: never,
+};
+
+// The error is not that of a call.
+function reasonOf({ code }: StatusError): NotRetried {
+  // What is retried for a rerank is transient.
+  return events[eventOfCode[code]].retries.rerank > 0 ? "deadline-too-close" : "not-transient";
+}
+
+function isSafe({ operation, method }: StatusError): boolean {
+  if (operation === undefined) return false;
+  return operation === "request" ? isIdempotent(method) : operations[operation].retrySafe;
+}
+
+function isNamedUnavailable({ code, codeSource }: StatusError): boolean {
+  return code === "UNAVAILABLE" && codeSource === "body";
+}

@@ -1,0 +1,101 @@
+/**
+ * Activities for Temporal. Needs the package `@temporalio/activity`, which comes with `@temporalio/worker`.
+ *
+ * @module tunerank/temporal
+ */
+import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
+import type { Client } from "../client.js";
+import { isStatusError } from "../errors/statusError.js";
+import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
+import type { Names } from "../options/names.js";
+import { type ActivityCall, callWithin } from "./temporalCall.js";
+import { rankChunk } from "./temporalChunk.js";
+import { callFailure, failureOptions } from "./temporalFailure.js";
+import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
+
+export type {
+  Activities,
+  ActivitiesOptions,
+  ActivityUploadOptions,
+  CallFailure,
+  ChunkRequest,
+  ChunkResult,
+  ChunkSummary,
+  ReadChunk,
+  WriteChunk,
+} from "./temporalTypes.js";
+
+const names: Names<ActivitiesOptions> = { readChunk: 1, writeChunk: 1, concurrency: 1, openFile: 1 };
+
+/**
+ * Activities that know what may be repeated. A failed call is an ApplicationFailure: its `type` is the error's code, its
+ * one detail a {@link CallFailure}, its `nextRetryDelay` the service's Retry-After, and it is `nonRetryable` unless
+ * `mayRepeat` of `tunerank/queues` allows a repeat. So Temporal's default retry policy is right for all of them.
+ *
+ * `resume` and `upload` are sent once under any policy: after a worker died, the next attempt fails with
+ * `executed: "unknown"` and sends nothing. Heartbeats carry the progress, and a cancellation aborts the call; a
+ * `heartbeatTimeout` of some seconds makes both quick. A call ends before the activity's `startToCloseTimeout`.
+ *
+ * @param client The client that makes the calls.
+ * @param options Where the chunks of a bulk ranking are read and written, and where files are.
+ * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` when an option cannot be used.
+ * @example
+ * const worker = await Worker.create({ taskQueue: "tunerank", activities: createActivities(createClient()) });
+ */
+export function createActivities(
+  client: Pick<Client, "rerank" | "deployments" | "reinforcementFineTuningJobs" | "datasets">,
+  options: ActivitiesOptions = {},
+): Activities {
+  const own = ownProperties(options, "options", names);
+  const openFile = checkCallback(own.openFile, "openFile");
+  const tools = {
+    client,
+    readChunk: checkCallback(own.readChunk, "readChunk"),
+    writeChunk: checkCallback(own.writeChunk, "writeChunk"),
+    concurrency: checkInteger(own.concurrency ?? 8, "concurrency", 1),
+  };
+  return {
+    rerank: (request) => run("rerankDocuments", false, ({ signal }) => client.rerank(request, { signal })),
+    rerankChunk: (n, reference) =>
+      run("rerankDocuments", false, (aids) => rankChunk(tools, [n, reference], aids)),
+    scale: (deploymentId, replicaCount) =>
+      run("scaleDeployment", false, ({ signal }) =>
+        client.deployments.scale(deploymentId, replicaCount, { signal }),
+      ),
+    resume: (jobId) =>
+      run("resumeReinforcementFineTuningJob", true, ({ signal }) =>
+        client.reinforcementFineTuningJobs.resume(jobId, { signal }),
+      ),
+    upload: (datasetId, file, uploadOptions) =>
+      run("uploadDatasetFile", true, async ({ signal, onProgress, prepare }) => {
+        const { name, contentType, verifyBytes } = ownProperties(uploadOptions, "options", uploadNames);
+        const opened = openFile ? await prepare(() => openFile(file)) : file;
+        return client.datasets.upload(datasetId, opened, {
+          name,
+          contentType,
+          verifyBytes,
+          signal,
+          onProgress,
+        });
+      }),
+  };
+}
+
+const uploadNames: Names<ActivityUploadOptions> = { name: 1, contentType: 1, verifyBytes: 1 };
+
+async function run<T>(
+  operation: ActivityCall<T>["operation"],
+  once: boolean,
+  call: ActivityCall<T>["call"],
+): Promise<T> {
+  const context = Context.current();
+  try {
+    return await callWithin(context, { operation, once, call });
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    // Temporal asks for this one where it cancelled; what it makes of it is its own to know.
+    if (context.cancellationSignal.aborted && error.code === "CANCELLED")
+      throw new CancelledFailure(error.message, [callFailure(error)]);
+    throw ApplicationFailure.create(failureOptions(error));
+  }
+}

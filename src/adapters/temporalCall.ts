@@ -1,0 +1,177 @@
+import { memberOf } from "../errors/memberOf.js";
+import { detailsOf, isStatusError, type OperationName, StatusError } from "../errors/statusError.js";
+import type { AbortSignalLike } from "../options/options.js";
+import { mayRepeat } from "./queues.js";
+
+/** What is read of an activity. */
+export interface ActivityInfo {
+  readonly attempt: number;
+  readonly startToCloseTimeoutMs: number;
+  readonly scheduleToCloseTimeoutMs: number;
+  readonly scheduledTimestampMs: number;
+  readonly currentAttemptScheduledTimestampMs: number;
+  readonly heartbeatTimeoutMs?: number | undefined;
+  /** What the attempts before it recorded last. */
+  readonly heartbeatDetails?: unknown;
+}
+
+/** An activity under way. */
+export interface ActivityContext {
+  readonly info: ActivityInfo;
+  readonly cancellationSignal: AbortSignalLike;
+  heartbeat(details?: unknown): void;
+}
+
+/** What a call of an activity is given. */
+export interface CallAids {
+  /** Aborts with the activity, and shortly before its time is up. */
+  readonly signal: AbortSignalLike;
+  /** Takes what the next heartbeats carry. */
+  readonly onProgress: (progress: object) => void;
+  /** Does what comes before sending: when it fails, nothing was sent. */
+  readonly prepare: <P>(work: () => P | PromiseLike<P>) => Promise<P>;
+}
+
+/** An operation as an activity. */
+export interface ActivityCall<T> {
+  readonly operation: OperationName;
+  /** Whether it must not be sent twice: a later attempt then starts only when the one before recorded that it may. */
+  readonly once: boolean;
+  readonly call: (aids: CallAids) => PromiseLike<T>;
+}
+
+/** Makes a call within an activity: it ends with it, sends heartbeats, and leaves a record of its failure. @throws StatusError */
+export async function callWithin<T>(context: ActivityContext, activity: ActivityCall<T>): Promise<T> {
+  const { info, cancellationSignal } = context;
+  const { operation, once, call } = activity;
+  const { attempt } = info;
+  if (once && !mayStart(info)) throw secondSending(operation, attempt);
+  const beating = startHeartbeats(context);
+  const time = limitTime(cancellationSignal, timeLeftMs(info));
+  let unprepared = false;
+  const prepare: CallAids["prepare"] = async (work) => {
+    unprepared = true;
+    const prepared = await work();
+    unprepared = false;
+    return prepared;
+  };
+  try {
+    return await call({ signal: time.signal, onProgress: beating.onProgress, prepare });
+  } catch (thrown) {
+    const error = time.isOver() ? outOfTime(thrown, info) : thrown;
+    // The worker sends the last heartbeat before the failure, so that the next attempt finds it.
+    if (once) context.heartbeat({ attempt, mayRepeat: unprepared || mayStartAgain(error) });
+    throw error;
+  } finally {
+    time.dispose();
+    beating.stop();
+  }
+}
+
+// A record of an earlier attempt tells nothing of the last one, which may have died without a word. An attempt 1 with a
+// record is one whose count was reset.
+function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
+  if (attempt === 1) return heartbeatDetails === undefined || heartbeatDetails === null;
+  return (
+    memberOf(heartbeatDetails, "attempt") === attempt - 1 && memberOf(heartbeatDetails, "mayRepeat") === true
+  );
+}
+
+// What was cancelled before it was sent, as when a worker shuts down, may start on another one.
+function mayStartAgain(error: unknown): boolean {
+  return mayRepeat(error) || (isStatusError(error) && error.executedBecause === "nothing-sent");
+}
+
+function secondSending(operation: OperationName, attempt: number): StatusError {
+  return new StatusError(
+    `Attempt ${attempt} of this activity sends nothing: an earlier one began, and did not tell how it ended.`,
+    {
+      code: "UNKNOWN",
+      executed: "unknown",
+      codeSource: "client",
+      operation,
+      notRetried: "not-safe",
+    },
+  );
+}
+
+interface Heartbeats {
+  readonly onProgress: (progress: object) => void;
+  stop(): void;
+}
+
+// A cancellation reaches an activity by its heartbeats alone. The worker sends no more of them than are needed.
+function startHeartbeats({ info, heartbeat }: ActivityContext): Heartbeats {
+  const { attempt, heartbeatTimeoutMs = 0 } = info;
+  const everyMs = heartbeatTimeoutMs > 0 ? Math.min(heartbeatTimeoutMs / 3, longestBeatMs) : longestBeatMs;
+  let progress: object = {};
+  let timer: ReturnType<typeof setTimeout>;
+  const beat = (): void => {
+    heartbeat({ ...progress, attempt });
+    timer = setTimeout(beat, everyMs);
+  };
+  beat();
+  return {
+    onProgress: (latest) => {
+      progress = latest;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+const longestBeatMs = 5_000;
+
+interface LimitedTime {
+  readonly signal: AbortSignalLike;
+  /** Whether the call ended because its time did. */
+  isOver(): boolean;
+  dispose(): void;
+}
+
+// A signal of its own: the client's deadline, which is the client's to know, may end the call earlier.
+function limitTime(cancellation: AbortSignalLike, ms: number): LimitedTime {
+  const controller = new AbortController();
+  let over = false;
+  const cancel = (): void => controller.abort(cancellation.reason);
+  const timer = setTimeout(() => {
+    over = !controller.signal.aborted;
+    controller.abort();
+  }, ms);
+  cancellation.addEventListener("abort", cancel);
+  if (cancellation.aborted) cancel();
+  return {
+    signal: controller.signal,
+    isOver: () => over,
+    dispose() {
+      clearTimeout(timer);
+      cancellation.removeEventListener("abort", cancel);
+    },
+  };
+}
+
+/** The milliseconds an activity's call may take, so that its failure is told before the activity's time is up. */
+export function timeLeftMs(info: ActivityInfo): number {
+  const { scheduleToCloseTimeoutMs, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = info;
+  // Both times are the server's, so that clocks that differ do not count.
+  const waitedMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs;
+  const limits = [
+    info.startToCloseTimeoutMs,
+    scheduleToCloseTimeoutMs && scheduleToCloseTimeoutMs - waitedMs,
+  ];
+  const ms = Math.min(...limits.filter((limit) => limit > 0), longestMs);
+  return ms - Math.min(ms / 10, 2_000);
+}
+
+// A day: no call takes as long.
+const longestMs = 24 * 60 * 60 * 1000;
+
+function outOfTime(error: unknown, info: ActivityInfo): unknown {
+  if (!isStatusError(error, "CANCELLED")) return error;
+  return new StatusError(`No answer within the time of the activity, ${info.startToCloseTimeoutMs} ms.`, {
+    ...detailsOf(error),
+    code: "DEADLINE_EXCEEDED",
+    notRetried: "deadline-too-close",
+    hint: undefined,
+    cause: undefined,
+  });
+}

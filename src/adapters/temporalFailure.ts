@@ -1,0 +1,37 @@
+import type { StatusCode } from "../errors/codes.js";
+import type { StatusError } from "../errors/statusError.js";
+import { mayRepeat } from "./queues.js";
+import type { CallFailure } from "./temporalTypes.js";
+
+const optional = ["operation", "notRetried", "httpStatus", "requestId", "retryAfterMs", "path"] as const;
+
+/** What of an error is kept in a workflow's history. Its body may be long, or hold what nobody wants there. */
+export function callFailure(error: StatusError): CallFailure {
+  const { code, message, executed, executedBecause, attempts } = error;
+  const known = optional.filter((name) => error[name] !== undefined).map((name) => [name, error[name]]);
+  return {
+    code,
+    message,
+    executed,
+    executedBecause,
+    ...Object.fromEntries(known),
+    requests: attempts.length,
+  };
+}
+
+/** What an ApplicationFailure is made of. */
+export interface FailureOptions {
+  readonly message: string;
+  readonly type: StatusCode;
+  readonly nonRetryable: boolean;
+  readonly nextRetryDelay: number | undefined;
+  readonly details: [CallFailure];
+}
+
+/** A failed call in Temporal's terms: its type is the code, and it is repeated only where that is allowed. */
+export function failureOptions(error: StatusError): FailureOptions {
+  const { message, code, retryAfterMs } = error;
+  const nonRetryable = !mayRepeat(error);
+  const nextRetryDelay = nonRetryable ? undefined : retryAfterMs;
+  return { message, type: code, nonRetryable, nextRetryDelay, details: [callFailure(error)] };
+}

@@ -1,0 +1,126 @@
+import type { Executed, ExecutedBecause, NotRetried, StatusCode } from "../errors/codes.js";
+import type { OperationName } from "../errors/statusError.js";
+import type { UploadFile } from "../files/fileSource.js";
+import type {
+  DatasetFile,
+  ReinforcementFineTuningJob,
+  RerankRequest,
+  RerankResponse,
+} from "../generated/types.js";
+
+/** A failed call as it passes through Temporal: a StatusError's fields without its key, its body and its causes. */
+export interface CallFailure {
+  /** One of the 16 failure codes. */
+  readonly code: StatusCode;
+  /** What happened, and what to do now. */
+  readonly message: string;
+  /** Whether the operation ran: read this before repeating a call that changes state. */
+  readonly executed: Executed;
+  /** What `executed` is read from. */
+  readonly executedBecause: ExecutedBecause;
+  /** The operation's id in the contract; absent when the call named none. */
+  readonly operation?: OperationName;
+  /** Why the client made no other attempt. */
+  readonly notRetried?: NotRetried;
+  /** The answer's HTTP status; absent when there was no answer. */
+  readonly httpStatus?: number;
+  /** The answer's request id, when it had one. */
+  readonly requestId?: string;
+  /** How long the service asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** The path of the request, with its ids. */
+  readonly path?: string;
+  /** The HTTP requests that were made. */
+  readonly requests: number;
+}
+
+/** One ranking of a chunk: a request with the caller's own id. */
+export interface ChunkRequest extends RerankRequest {
+  /** Whatever tells the ranking from all others; it is not sent. */
+  id: string;
+}
+
+/** One result of a chunk: the answer, or why there is none. */
+export type ChunkResult =
+  | { readonly id: string; readonly response: RerankResponse; readonly error?: undefined }
+  | { readonly id: string; readonly response?: undefined; readonly error: CallFailure };
+
+/** Reads a chunk. @param n Its number, from 0. @param reference What the workflow was given to pass on. */
+export type ReadChunk = (
+  n: number,
+  reference?: string,
+) => readonly ChunkRequest[] | Promise<readonly ChunkRequest[]>;
+
+/** Writes the results of a chunk over those that were written before: an activity may run twice. */
+export type WriteChunk = (n: number, results: readonly ChunkResult[], reference?: string) => unknown;
+
+/** How many rankings a chunk came to. */
+export interface ChunkSummary {
+  /** The rankings that were answered. */
+  readonly ranked: number;
+  /** Those that the service refused: each has its error among the results. */
+  readonly failed: number;
+}
+
+/** What an upload's activity may say of the file. */
+export interface ActivityUploadOptions {
+  /** The file's name; its base name is sent. @default the path's */
+  name?: string | undefined;
+  /** The media type of the part. @default application/octet-stream */
+  contentType?: string | undefined;
+  /** Compare the answer's `bytes` with what was sent, as the client's option does. @default false */
+  verifyBytes?: boolean | undefined;
+}
+
+/** Options of {@link createActivities}. */
+export interface ActivitiesOptions {
+  /** Reads a chunk of a bulk ranking by its number. Needed by `rerankChunk`. */
+  readChunk?: ReadChunk | undefined;
+  /** Writes the results of a chunk, over those that were there. Needed by `rerankChunk`. */
+  writeChunk?: WriteChunk | undefined;
+  /** How many rankings of a chunk are under way at once: at least 1. @default 8 */
+  concurrency?: number | undefined;
+  /**
+   * Opens the file that a workflow names, for files that are not on the worker's disk. @default the name is a path
+   */
+  openFile?: ((file: string) => UploadFile | Promise<UploadFile>) | undefined;
+}
+
+/** The activities: for a worker, and as the type parameter of `proxyActivities`. */
+export interface Activities {
+  /**
+   * Ranks documents. Repeating it is safe, so a worker that dies costs a second request at most.
+   *
+   * @param request As the client's `rerank` takes it.
+   */
+  rerank(request: RerankRequest): Promise<RerankResponse>;
+  /**
+   * Ranks a chunk of many rankings: reads it with `readChunk`, and hands the results to `writeChunk`, all on the worker.
+   *
+   * @param n The chunk's number, from 0.
+   * @param reference Handed to `readChunk` and `writeChunk`, such as the name of a list.
+   */
+  rerankChunk(n: number, reference?: string): Promise<ChunkSummary>;
+  /**
+   * Sets the number of replicas of a deployment; 0 stops it. Repeating it is safe.
+   *
+   * @param deploymentId The deployment's id alone.
+   * @param replicaCount A whole number of at least 0.
+   */
+  scale(deploymentId: string, replicaCount: number): Promise<void>;
+  /**
+   * Resumes a job. It is sent once: a later attempt sends nothing, unless the one before recorded that it may.
+   *
+   * @param jobId The job's id alone.
+   */
+  resume(jobId: string): Promise<ReinforcementFineTuningJob>;
+  /**
+   * Uploads a file to a dataset. It is sent once: a later attempt sends nothing, unless the one before recorded that it
+   * may.
+   *
+   * @param datasetId The dataset's id alone.
+   * @param file A path on the worker, or what `openFile` knows.
+   * @param options The file's name and media type.
+   */
+  upload(datasetId: string, file: string, options?: ActivityUploadOptions): Promise<DatasetFile>;
+}

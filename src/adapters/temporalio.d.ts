@@ -1,0 +1,36 @@
+// What is used of Temporal's packages. They are optional peers: nobody who does not use them need install them.
+
+declare module "@temporalio/activity" {
+  export class ApplicationFailure extends Error {
+    static create(options: {
+      message: string;
+      type: string;
+      nonRetryable: boolean;
+      nextRetryDelay?: number | undefined;
+      details: unknown[];
+    }): ApplicationFailure;
+  }
+
+  export class CancelledFailure extends Error {
+    constructor(message: string, details: unknown[]);
+  }
+
+  export class Context {
+    static current(): Context;
+    readonly info: import("./temporalCall.js").ActivityInfo;
+    readonly cancellationSignal: import("../options/options.js").AbortSignalLike;
+    readonly heartbeat: (details?: unknown) => void;
+  }
+}
+
+declare module "@temporalio/workflow" {
+  export function proxyActivities<A>(options: {
+    taskQueue?: string | undefined;
+    startToCloseTimeout: number;
+    heartbeatTimeout: number;
+  }): A;
+  export function continueAsNew<F extends (input: never) => Promise<unknown>>(
+    ...args: Parameters<F>
+  ): Promise<never>;
+  export function workflowInfo(): { readonly continueAsNewSuggested: boolean };
+}
