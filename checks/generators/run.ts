@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
 });
 
 if (options.conformance) {
-  const { checkConformance } = await import("../conformance/run.js");
+  const { checkConformance } = await import("./conformance/run.js");
   await checkConformance();
   process.exit();
 }

@@ -2,8 +2,8 @@
 // lacks is said. A complete run writes docs/data/conformance.json and the badge.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../generators/check/folders.js";
-import { missing } from "../generators/check/toolchains.js";
+import { root } from "../check/folders.js";
+import { missing } from "../check/toolchains.js";
 import { certify, type Result } from "./certify.js";
 import { clients } from "./clients.js";
 

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { root } from "../generators/check/folders.js";
+import { root } from "../check/folders.js";
 import type { Client } from "./clients.js";
 
 /** What came of a client, as the docs show it. */

@@ -1,11 +1,11 @@
 // The clients that are certified, and how each is started.
 import { join } from "node:path";
-import { certifyOwnClient } from "../../test/support/conformance/certifyOwnClient.js";
-import { certifyPython, findPython } from "../../test/support/conformance/pythonClient.js";
-import { run } from "../generators/check/command.js";
-import { emptyFolder, root } from "../generators/check/folders.js";
-import { versions } from "../generators/check/versions.js";
-import { programs } from "../generators/tools/python.js";
+import { certifyOwnClient } from "../../../test/support/conformance/certifyOwnClient.js";
+import { certifyPython, findPython } from "../../../test/support/conformance/pythonClient.js";
+import { run } from "../check/command.js";
+import { emptyFolder, root } from "../check/folders.js";
+import { versions } from "../check/versions.js";
+import { programs } from "../tools/python.js";
 
 /** A client under test. */
 export interface Client {
@@ -73,6 +73,6 @@ async function runGenerated(runner: string): Promise<void> {
   const document = join(root, "dist/openapi-client.json");
   const client = join(folder, "client");
   await run(join(bin, "openapi-python-client"), ["generate", "--path", document, "--output-path", client]);
-  const caller = join(root, "checks/conformance/generated.py");
+  const caller = join(root, "checks/generators/conformance/generated.py");
   await run(join(bin, "python"), [caller, runner], { env: { PYTHONPATH: client } });
 }
