@@ -1,8 +1,5 @@
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { expect, test, vi } from "vitest";
 import { outcomeOf, start, tunerank } from "./support/commandLine.js";
-import { temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
 // Each is a process of its own.
@@ -40,20 +37,4 @@ test.skipIf(process.platform === "win32")("a device without end is left at 64 Mi
   expect(exitCode).toBe(2);
   expect(stderr.split("\n")[0]).toBe(tooLarge);
   expect(server.connections).toBe(0);
-});
-
-test("a file of more is read whole", async () => {
-  const { folder, remove } = await temporaryFolder();
-  try {
-    const file = path.join(folder, "large.txt");
-    await writeFile(file, `${"x".repeat(65 * mebibyte)}\nshort\n`);
-    server.reply({ json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } });
-    const args = ["rerank", "--query", "q", "--batch-size", "1", file, "--json"];
-    const { exitCode, stdout } = await tunerank(args, { baseUrl: server.url });
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(stdout).results).toHaveLength(2);
-    expect(server.requests).toHaveLength(2);
-  } finally {
-    await remove();
-  }
 });

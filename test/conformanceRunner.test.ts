@@ -24,16 +24,6 @@ async function runner(...args: string[]): Promise<Runner> {
 
 const success = "retries/success-at-once/scaleDeployment";
 
-test("our own client passes rows of every kind, several at once", async () => {
-  const only = ["success-", "reset-before", "body-truncated", "tls-", "status-401", "key-in", "errors/nginx"];
-  const { url, outcome, report } = await runner(...only.flatMap((each) => ["--only", each]));
-  await certifyOwnClient(url);
-  expect((await outcome).exitCode).toBe(0);
-  const { rows, failed, skipped, passed } = await report();
-  expect(rows.filter(({ result }) => result !== "passed")).toEqual([]);
-  expect([failed, skipped, passed]).toEqual([0, 0, rows.length]);
-});
-
 test("a row has all that a client needs, and its outcome is answered", async () => {
   const { url, outcome, report } = await runner("--only", success);
   const row = await next(url);

@@ -1,9 +1,9 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import type { Json, JsonObject } from "../scripts/build/json.js";
-import { contract } from "./support/contract.js";
-import { publishContract } from "./support/publishedContract.js";
+import type { Json, JsonObject } from "../../scripts/build/json.js";
+import { contract } from "../support/contract.js";
+import { publishContract } from "../support/publishedContract.js";
 
 type Verdict = (schema: string, value: Json) => boolean;
 

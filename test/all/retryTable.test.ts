@@ -1,0 +1,3 @@
+import { testRetryTable } from "../support/testRetryTable.js";
+
+testRetryTable(false);
