@@ -1,6 +1,8 @@
 import { createReadStream } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { UploadFile } from "../src/index.js";
+// Loaded already, so that the request has begun when the stream breaks.
+import "../src/wrappers/uploadFile.js";
 import { connect, failureOf, transports } from "./support/clients.js";
 import { useCountingServer } from "./support/countingServer.js";
 import { expectNothingUnhandled } from "./support/unhandled.js";

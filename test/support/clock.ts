@@ -1,5 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach } from "vitest";
+// Loaded already: a clock that a test moves does not wait for a module to be loaded.
+import "../../src/wrappers/anyRequest.js";
+import "../../src/wrappers/rankItems.js";
+import "../../src/wrappers/uploadFile.js";
 
 /**
  * Time that passes when a test says so, however busy the machine is. It stands in for `setTimeout`, `clearTimeout` and
