@@ -45,7 +45,7 @@ export interface Attempt {
 export interface StatusErrorDetails {
   /** One of the 16 failure codes. */
   readonly code: StatusCode;
-  /** Whether the operation ran: `"no"` only where that is proved. */
+  /** Whether the operation ran: `"no"` where nothing was sent, or the service refused. */
   readonly executed: Executed;
   /** Who named the code. */
   readonly codeSource: CodeSource;

@@ -1,13 +1,6 @@
 import { readFileSync } from "node:fs";
+import type { ErrorRow, RowAnswer, RowClient } from "../../src/conformance/data.js";
 import type { OperationId } from "../../src/index.js";
-
-/** An error answer as the data writes it. */
-export interface RowAnswer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly text?: string;
-}
 
 /** What the server does with every request of a row. */
 export type RowServer = { readonly answer: RowAnswer } | { readonly network: string };
@@ -29,31 +22,10 @@ export interface DecisionRow {
   readonly event: string;
   readonly description: string;
   readonly server: RowServer;
-  readonly client?: {
-    readonly maxRetries?: number;
-    readonly repeatable?: boolean;
-    readonly apiKey?: "function";
-    readonly timeoutMs?: number;
-    readonly attemptTimeoutMs?: number;
-    readonly connectTimeoutMs?: number;
-    readonly abort?: "before" | "received" | "answering";
-  };
+  readonly client?: RowClient;
   readonly codeSource: string;
   readonly message?: string;
   readonly operations: Readonly<Record<OperationId, Expected>>;
-}
-
-/** One answer of contract/conformance/errors.json. */
-export interface ErrorRow {
-  readonly name: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly bodyBase64?: string;
-  readonly code: string;
-  readonly inferred: boolean;
-  readonly codeSource: string;
-  readonly message: string | null;
 }
 
 /** A file of contract/conformance/, read by a parser alone. */

@@ -5,10 +5,11 @@ import { type AddressInfo, connect, type LookupFunction, type Server, type Socke
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { HttpsProxyAgent } from "https-proxy-agent";
+import type { RowAnswer } from "../../src/conformance/data.js";
 import type { ClientOptions } from "../../src/index.js";
 import { certificate, certificateKey } from "./certificate.js";
 import { readByClient } from "./clientSockets.js";
-import type { RowAnswer, RowServer } from "./decisionRows.js";
+import type { RowServer } from "./decisionRows.js";
 
 /** A real server on a free port that behaves as one row says and counts the requests it saw. */
 export class ServerOfRow {

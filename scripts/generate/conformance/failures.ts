@@ -1,13 +1,14 @@
 // What the client makes of each step of a row: the failure, as the code under src/call says it.
 import { readAnswer } from "../../../src/call/answer.js";
 import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
+import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import {
   type Exchange,
   type FailureReason,
   type Phase,
   TransportFailure,
 } from "../../../src/transport/transport.js";
-import type { RetryRow, RowAnswer, Step } from "./rows.js";
+import type { RetryRow } from "./rows.js";
 
 /** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */
 export interface Fault {
@@ -47,17 +48,17 @@ export const faults: Readonly<Record<string, Fault>> = {
 };
 
 /** Whether a server sees the requests of a step. */
-export function isSeen(step: Step): boolean {
+export function isSeen(step: RowStep): boolean {
   return !("network" in step) || faultOf(step.network).seen;
 }
 
 /** Whether a step leaves the client waiting for the end of its attempt. */
-export function isStalling(step: Step): boolean {
+export function isStalling(step: RowStep): boolean {
   return "network" in step && faultOf(step.network).reason === "attempt-timeout";
 }
 
 /** The failure of a step; undefined where it is a success. */
-export function failureOf(row: RetryRow, step: Step): Failure | undefined {
+export function failureOf(row: RetryRow, step: RowStep): Failure | undefined {
   if ("success" in step) return undefined;
   return "answer" in step ? failureOfAnswer(row, step.answer) : failureOfFault(row, faultOf(step.network));
 }

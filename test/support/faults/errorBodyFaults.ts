@@ -1,4 +1,5 @@
-import { type DecisionRow, decisionRows, type ErrorRow, errorRows } from "../decisionRows.js";
+import type { ErrorRow } from "../../../src/conformance/data.js";
+import { type DecisionRow, decisionRows, errorRows } from "../decisionRows.js";
 import { answer, send } from "./acts.js";
 import type { Fault } from "./fault.js";
 import { serve } from "./faultServer.js";
