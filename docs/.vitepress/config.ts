@@ -13,7 +13,7 @@ export default defineConfig({
   lang: "en",
   base,
   outDir: "../site",
-  srcExclude: ["generated/parts/**", "snippets/**", "build/**"],
+  srcExclude: ["generated/parts/**", "github/**", "snippets/**", "build/**"],
   rewrites: {
     "generated/:section/:page.md": ":section/:page.md",
     "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
