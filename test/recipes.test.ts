@@ -225,7 +225,7 @@ describe("the backend of a page", () => {
 });
 
 test("a worker ranks with the key of its bindings, and refuses what is wrong", async () => {
-  const { default: worker } = await import(path.join(folder, "worker.ts"));
+  const { default: worker } = await import(path.join(folder, "edgeWorker.ts"));
   const env = environment(server.url);
   const post = (body: object) =>
     worker.fetch(new Request("https://worker.test", { method: "POST", body: JSON.stringify(body) }), env);

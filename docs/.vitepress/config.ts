@@ -43,6 +43,7 @@ export default defineConfig({
     siteTitle: "tunerank",
     nav: [
       { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },
+      { text: "Recipes", link: "/recipes/", activeMatch: "^/recipes/" },
       { text: "HTTP reference", link: "/reference/", activeMatch: "^/(reference|codes|enums)/" },
       { text: "TypeScript API", link: "/api/", activeMatch: "^/api/" },
     ],
