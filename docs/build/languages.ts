@@ -47,17 +47,14 @@ export async function languagesPart(): Promise<Page> {
   );
   const text = [
     toGet(clients),
-    '<div class="one-line">\n',
+    '<div class="commands">\n',
     '<TableFilter label="Find a language">\n',
-    table(
-      ["Language", "Command", "Compiles", "Calls", "Jobs", "Newer job", "Nulls", "Errors", "Check"],
-      rows,
-    ),
+    table(["Language", "Command", "Calls", "Jobs", "Newer", "Nulls", "Errors", "Check"], rows),
     "\n</TableFilter>\n",
     "</div>\n",
     legend(clients),
     `\n## Good to know\n\n${notes.join("\n")}`,
-    `\n## What could not be had\n\n${notHad(tools)}`,
+    `\n::: details What could not be had\n\n${notHad(tools)}\n\n:::`,
     `\n## Linters\n\n${linted(linters)}\n`,
     table(["Linter", "Command", "Documents", "Findings"], lintersCells(linters)),
   ].join("\n");
@@ -99,11 +96,10 @@ function resultOf({
   errors,
   errorRows,
 }: ClientRow): string[] {
-  const of = (found: number, all: number): string => (all === 0 ? "" : `${found} of ${all}`);
-  const read = (isRead: boolean): string => (jobs === 0 ? "" : isRead ? "read" : "refused");
+  const of = (found: number, all: number): string => (all === 0 ? "" : `${found}/${all}`);
+  const read = (isRead: boolean): string => (jobs === 0 ? "" : isRead ? "yes" : "no");
   return [
-    compiled === "generated only" ? "made only" : compiled,
-    of(called, callable),
+    callable > 0 ? of(called, callable) : compiled === "yes" ? "compiles" : compiled,
     of(jobs, jobs === 0 ? 0 : 3),
     read(newer),
     read(nulls === "read"),
@@ -121,8 +117,8 @@ function legend(clients: readonly ClientRow[]): string {
     "\nEach row is proved by a check, `npm run check:generators -- --only NAME`, with the name in the last column in quotes;",
     "it ran these commands and nothing else. The number is the tool's version.",
     "*Calls*: method, path, authorization, media type, body and file bytes equal what this package sends, and the",
-    "answer was understood alike. *Jobs*: the contract's three examples. *Newer job*: unknown states, codes, schedules",
-    "and fields, zeros and empty texts. *Nulls*: every optional field is `null`, which the document does not allow.",
+    "answer was understood alike; what is called compiles. *Jobs*: the contract's three examples. *Newer*: a job with unknown states, codes, schedules",
+    "and fields, zeros and empty texts. *Nulls*: a job in which every optional field is `null`, which the document does not allow.",
     "*Errors*: each error answer of the conformance data, pages of proxies among them; its status was handed on.",
     refused === undefined ? "" : `\nWhat a client says that refuses nulls: ${code(shown(refused.nulls))}`,
     `\nMeasured on ${latest.replaceAll("-", "\u2011")}.`,
