@@ -71,10 +71,12 @@ async function publishFiles(): Promise<void> {
 async function sitePages(): Promise<SitePage[]> {
   const files = (await readdir(docs, { recursive: true }))
     .map((file) => file.split(path.sep).join("/"))
-    .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|\.vitepress)\//.test(file));
+    .filter(
+      (file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|github|\.vitepress)\//.test(file),
+    );
   const found = files.map((source) => ({ source, target: source.replace(/^generated\//, "") }));
   const rank = ({ target }: SitePage) =>
-    ["index.md", "guide/", "codes/", "enums/"].findIndex((start) => target.startsWith(start));
+    ["index.md", "guide/", "recipes/", "codes/", "enums/"].findIndex((start) => target.startsWith(start));
   return found.sort((a, b) => ((rank(a) + 9) % 9) - ((rank(b) + 9) % 9) || a.target.localeCompare(b.target));
 }
 
