@@ -1,10 +1,16 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
+import { headOf, ownWords, place, sharedHead } from "../build/head.js";
+import { finishedHtml } from "../build/html.js";
 import { sidebar } from "./sidebar.js";
 
 const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
 
-const base = process.env.DOCS_BASE ?? "/";
+const { base } = place;
+
+// Parts of the theme that no page here shows: their code and styles would be in every page.
+const unused =
+  /^.*\/(VP(Home|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
 export default defineConfig({
   title: "tunerank",
@@ -26,15 +32,23 @@ export default defineConfig({
       alias: [
         { find: /^tunerank$/, replacement: built("index.web.js") },
         { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
+        { find: unused, replacement: fileURLToPath(new URL("theme/NotShown.vue", import.meta.url)) },
       ],
     },
   },
   // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
   ignoreDeadLinks: [/^\/llms(-full)?\.txt$/],
-  head: [
-    ["link", { rel: "icon", type: "image/svg+xml", href: `${base}icon.svg` }],
-    ["meta", { name: "theme-color", content: "#0d6b5c" }],
-  ],
+  head: sharedHead,
+  transformPageData: ({ relativePath, title, description, frontmatter }) => {
+    const own = ownWords(relativePath);
+    return {
+      title: frontmatter.title || own.title || title,
+      description: description || own.description || "",
+    };
+  },
+  transformHead: ({ pageData, title, description }) =>
+    headOf({ path: pageData.relativePath, title, description }, place),
+  transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: addBaseToTargets,

@@ -1,7 +1,9 @@
 import { type Theme, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import { h } from "vue";
+import { ways } from "../../build/ways.js";
 import FailureLab from "./lab/FailureLab.vue";
+import PageTools from "./PageTools.vue";
 import TableFilter from "./TableFilter.vue";
 import "./style.css";
 import "./lab/lab.css";
@@ -18,11 +20,11 @@ function openTarget(): void {
 const notFound = () =>
   h("main", { class: "vp-doc home" }, [
     h("h1", "There is no such page"),
-    h("p", [
-      "Look for it in the search, or begin at the ",
-      h("a", { href: withBase("/") }, "home page"),
-      ".",
-    ]),
+    h("p", "It may have moved. Look for it in the search, or go on at one of these:"),
+    h(
+      "ul",
+      Object.entries(ways).map(([file, text]) => h("li", h("a", { href: withBase(`/${file}`) }, text))),
+    ),
   ]);
 
 // The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
@@ -34,5 +36,5 @@ export default {
     addEventListener("hashchange", openTarget);
     router.onAfterRouteChange = () => setTimeout(openTarget);
   },
-  Layout: () => h(DefaultTheme.Layout, null, { "not-found": notFound }),
+  Layout: () => h(DefaultTheme.Layout, null, { "not-found": notFound, "doc-before": () => h(PageTools) }),
 } satisfies Theme;
