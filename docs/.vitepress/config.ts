@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
 import { headOf, ownWords, place, sharedHead } from "../build/head.js";
 import { finishedHtml } from "../build/html.js";
+import { searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
 const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
@@ -32,7 +33,7 @@ export default defineConfig({
       alias: [
         { find: /^tunerank$/, replacement: built("index.web.js") },
         { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
-        { find: unused, replacement: fileURLToPath(new URL("theme/NotShown.vue", import.meta.url)) },
+        { find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) },
       ],
     },
   },
@@ -62,24 +63,7 @@ export default defineConfig({
     ],
     sidebar,
     outline: { level: [2, 3] },
-    search: {
-      provider: "local",
-      options: {
-        translations: { button: { buttonAriaLabel: "Search" } },
-        miniSearch: {
-          searchOptions: {
-            boost: { title: 6, titles: 2, text: 1 },
-            fuzzy: 0.1,
-            prefix: true,
-            // An operation's name is found at its guide, a code at its page, before all the places that mention them.
-            boostDocument: (id: string) => {
-              if (/codes\/|guide\/(rerank|upload|scale|resume)\./.test(id)) return 5;
-              return /changelog|\/api\//.test(id) ? 0.5 : 1;
-            },
-          },
-        },
-      },
-    },
+    search: { provider: "local", options: searchOptions },
     docFooter: { prev: "Before", next: "Next" },
     externalLinkIcon: false,
   },

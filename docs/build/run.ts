@@ -13,6 +13,7 @@ import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { sectionsOf } from "./navigation.js";
 import { contractPages, measuredParts } from "./pages.js";
+import { writeRecordings } from "./recordings.js";
 import { publishRevisions } from "./revisions.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -24,6 +25,7 @@ await writeGenerated([
   ...(await contractPages()),
   ...(await Promise.all(measuredParts.map((part) => part()))),
 ]);
+await writeRecordings(root, generated);
 await writeApiPages(docs);
 if (process.argv.includes("--serve")) {
   await vitepress("dev");

@@ -1,5 +1,2 @@
-<script setup lang="ts">
 // Stands for the parts of the theme that no page of this site shows.
-</script>
-
-<template></template>
+export default { render: () => null };
