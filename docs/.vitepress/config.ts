@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
 import { headOf, ownWords, place, sharedHead } from "../build/head.js";
 import { finishedHtml } from "../build/html.js";
+import { arrange } from "./arrange.js";
 import { searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
@@ -52,7 +53,10 @@ export default defineConfig({
   transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    config: addBaseToTargets,
+    config: (markdown) => {
+      addBaseToTargets(markdown);
+      arrange(markdown);
+    },
   },
   themeConfig: {
     siteTitle: "tunerank",

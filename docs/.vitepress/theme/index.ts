@@ -13,8 +13,20 @@ function openTarget(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const folded = target?.closest("details");
   if (!folded || folded.open) return;
-  folded.open = true;
+  for (let part: Element | null | undefined = folded; part; part = part.parentElement?.closest("details")) {
+    part.setAttribute("open", "");
+  }
   target?.scrollIntoView();
+}
+
+// The page one is on is seen in the long side bar.
+function showActive(): void {
+  const bar = document.querySelector(".VPSidebar");
+  const active = [...(bar?.querySelectorAll(".VPSidebarItem.is-link.is-active") ?? [])].at(-1);
+  if (!bar || !active) return;
+  const { top, bottom } = active.getBoundingClientRect();
+  if (top > 80 && bottom < bar.clientHeight) return;
+  bar.scrollTop += top - bar.clientHeight / 2;
 }
 
 const notFound = () =>
@@ -34,7 +46,10 @@ export default {
     app.component("FailureLab", FailureLab).component("TableFilter", TableFilter);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
-    router.onAfterRouteChange = () => setTimeout(openTarget);
+    router.onAfterRouteChange = () => {
+      setTimeout(openTarget);
+      setTimeout(showActive);
+    };
   },
   Layout: () => h(DefaultTheme.Layout, null, { "not-found": notFound, "doc-before": () => h(PageTools) }),
 } satisfies Theme;
