@@ -11,7 +11,7 @@ const columns = 58;
 
 /** Each recording is one session: commands in their order, against a stand-in with these failures. */
 const sessions = {
-  rerank: { fail: [], commands: ["tunerank rerank --query reset --top-n 3 articles.txt"] },
+  rerank: { fail: [], commands: ["tunerank rerank --query reset --top-n 2 articles.txt"] },
   upload: {
     fail: ["upload:503"],
     commands: ["tunerank upload reviews train.jsonl", "echo $?"],
