@@ -37,6 +37,8 @@ export function arrange(markdown: MarkdownRenderer): void {
     const html = (content: string) =>
       Object.assign(new Kind("html_block", "", 0), { content: `${content}\n` });
     const page = (env as MarkdownEnv).relativePath?.replace(/^generated\//, "").replace(/\.md$/, "") ?? "";
+    // The search tells parts apart by the links of their headings, which cannot stand in a summary.
+    if ((env as { isSearch?: boolean }).isSearch) return;
     filterTables(tokens, html);
     for (const anchor of folded[page] ?? []) foldPart(tokens, anchor, html);
     const label = lists[page];
@@ -79,6 +81,10 @@ function foldPart(tokens: Token[], anchor: string, html: (content: string) => To
   const end = next < 0 ? tokens.length : next;
   tokens.splice(end, 0, html("</details>"));
   const close = tokens.findIndex(({ type }, index) => index > start && type === "heading_close");
+  const words = tokens[start + 1] as Token;
+  const link =
+    words.children?.findIndex(({ attrs }) => attrs?.some(([, value]) => value === "header-anchor")) ?? -1;
+  if (link >= 0) words.children?.splice(link, 3);
   tokens.splice(close + 1, 0, html("</summary>"));
   tokens.splice(start, 0, html('<details class="part"><summary>'));
 }

@@ -83,7 +83,7 @@ function withWords(html: string, page: string): string {
 }
 
 function render(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): string {
-  const html = markdown.render(source, env);
+  const html = markdown.render(source, Object.assign(env, { isSearch: true }));
   const page = env.relativePath.replace(/^generated\/(?!.*parts)/, "").replace(/\.md$/, "");
   return withWords(html, page);
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { publishedForms } from "./documents.js";
 import { addressOf, ownWords, type Place } from "./head.js";
 import { plainPage } from "./plainPage.js";
+import { withoutRecordings } from "./recordings.js";
 
 /** One page of the site as Markdown. */
 export interface SitePage {
@@ -38,7 +39,7 @@ export async function writeLlmsTexts(
     const include = (part: string) => readFile(path.join(path.dirname(file), part), "utf8");
     const page = await plainPage(await readFile(file, "utf8"), docs, include);
     const description = page.description || (ownWords(target).description ?? "");
-    const text = page.text.replaceAll("](/", `](${addressOf("", place)}`);
+    const text = withoutRecordings(page.text).replaceAll("](/", `](${addressOf("", place)}`);
     listed.set(target, `- [${page.title}](${addressOf(target, place)})${description && `: ${description}`}`);
     texts.set(target, `<!-- ${addressOf(target, place)} -->\n\n${text}`);
     await mkdir(path.dirname(path.join(site, target)), { recursive: true });

@@ -5,9 +5,11 @@ import { cp, mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { block } from "./markdown.js";
 import { plainText, terminalSvg } from "./terminalSvg.js";
 
 const columns = 58;
+const lineEnd = " ⏎ ";
 
 /** Each recording is one session: commands in their order, against a stand-in with these failures. */
 const sessions = {
@@ -22,9 +24,13 @@ const sessions = {
 // The program sees a terminal, without there being one.
 const terminal = `data:text/javascript,for (const s of [process.stdout, process.stderr]) { s.isTTY = true; s.columns = ${columns}; }`;
 
-/** Writes a picture and the line of Markdown that shows it, for each recording, below docs/generated. */
+const intro =
+  "On a terminal, against [the stand-in](/guide/testing.md#on-a-port), which invents the scores; then two that fail:";
+
+/** Writes a picture for each recording below docs/generated, and the part of a page that shows them. */
 export async function writeRecordings(root: string, generated: string): Promise<void> {
   const folder = await mkdtemp(path.join(tmpdir(), "tunerank-recording-"));
+  const pictures: string[] = [];
   try {
     await cp(path.join(root, "docs/snippets/articles.txt"), path.join(folder, "articles.txt"));
     await cp(path.join(root, "examples/train.jsonl"), path.join(folder, "train.jsonl"));
@@ -32,13 +38,21 @@ export async function writeRecordings(root: string, generated: string): Promise<
     for (const [name, { fail, commands }] of Object.entries(sessions)) {
       const lines = await record(path.join(root, "dist/cli/main.js"), folder, fail, commands);
       await writeFile(path.join(generated, "terminal", `${name}.svg`), terminalSvg(lines, columns));
-      const words = lines.map(plainText).join(" ⏎ ").replaceAll(/[[\]]/g, "\\$&");
-      const part = `![${words}](../generated/terminal/${name}.svg)\n`;
-      await writeFile(path.join(generated, "parts", `terminal-${name}.md`), part);
+      const words = lines.map(plainText).join(lineEnd).replaceAll(/[[\]]/g, "\\$&");
+      pictures.push(`![${words}](../generated/terminal/${name}.svg)`);
     }
   } finally {
     await rm(folder, { recursive: true });
   }
+  const part = `${intro}\n\n<div class="terminal" tabindex="0">\n\n${pictures.join("\n\n")}\n\n</div>\n`;
+  await writeFile(path.join(generated, "parts/terminals.md"), part);
+}
+
+/** Text in which each recording is a block of what it says. */
+export function withoutRecordings(text: string): string {
+  return text.replaceAll(/^!\[(\$ .*)\]\(\.\.\/generated\/terminal\/.*\)$/gm, (_, words: string) =>
+    block("console", words.replaceAll(lineEnd, "\n").replaceAll(/\\([[\]])/g, "$1")),
+  );
 }
 
 async function record(
