@@ -16,11 +16,16 @@ const folded: Readonly<Record<string, readonly string[]>> = {
     "x-limits",
   ],
   "guide/request": ["with-types-of-a-document"],
-  "guide/retries": ["waits-budget-connections", "in-an-outage"],
+  "guide/retries": ["in-an-outage"],
   "guide/runtimes": ["behind-proxies", "runtimes", "what-package-managers-and-compilers-get"],
   "guide/testing": ["what-it-invents", "with-msw", "with-nock", "the-contract-s-own-mock"],
   "guide/unstated": ["error-answers", "the-contract-as-a-whole"],
   "guide/upload": ["streams-are-sent-once", "files-that-change"],
+};
+
+// Headings whose first list is folded, and what it holds.
+const foldedLists: Readonly<Record<string, readonly [anchor: string, summary: string]>> = {
+  "guide/retries": ["the-decision-table", "Waits, the budget, connections"],
 };
 
 // Pages that are lists as a whole, and what one looks for in them.
@@ -30,6 +35,9 @@ const lists: Readonly<Record<string, string>> = {
 };
 
 const mostRows = 12;
+
+/** Headings that are named above or in the search's words, and were not there when the pages were rendered. */
+export const missing: string[] = [];
 
 /** Arranges the tokens of each page before they are rendered. */
 export function arrange(markdown: MarkdownRenderer): void {
@@ -41,6 +49,7 @@ export function arrange(markdown: MarkdownRenderer): void {
     if ((env as { isSearch?: boolean }).isSearch) return;
     filterTables(tokens, html);
     for (const anchor of folded[page] ?? []) foldPart(tokens, anchor, html);
+    if (foldedLists[page]) foldList(tokens, foldedLists[page], html);
     const label = lists[page];
     if (label) {
       const first = tokens.findIndex(({ type }) => type === "heading_close");
@@ -68,12 +77,35 @@ function filterTables(tokens: Token[], html: (content: string) => Token): void {
   }
 }
 
-// The heading stays in the outline and in the search; a link to it unfolds its part.
-function foldPart(tokens: Token[], anchor: string, html: (content: string) => Token): void {
-  const start = tokens.findIndex(
+function headingAt(tokens: readonly Token[], anchor: string): number {
+  const found = tokens.findIndex(
     ({ type, attrs }) => type === "heading_open" && attrs?.some(([, value]) => value === anchor),
   );
-  if (start < 0) throw new Error(`The part ${anchor} is to be folded, and is not there.`);
+  if (found < 0) missing.push(anchor);
+  return found;
+}
+
+function foldList(
+  tokens: Token[],
+  [anchor, summary]: readonly [string, string],
+  html: (content: string) => Token,
+): void {
+  const start = headingAt(tokens, anchor);
+  const open = tokens.findIndex(
+    ({ type, level }, index) => index > start && type === "bullet_list_open" && level === 0,
+  );
+  const close = tokens.findIndex(
+    ({ type, level }, index) => index > open && type === "bullet_list_close" && level === 0,
+  );
+  if (start < 0 || open < 0) return;
+  tokens.splice(close + 1, 0, html("</details>"));
+  tokens.splice(open, 0, html(`<details class="custom-block details"><summary>${summary}</summary>`));
+}
+
+// The heading stays in the outline and in the search; a link to it unfolds its part.
+function foldPart(tokens: Token[], anchor: string, html: (content: string) => Token): void {
+  const start = headingAt(tokens, anchor);
+  if (start < 0) return;
   const depth = Number(tokens[start]?.tag.slice(1));
   const next = tokens.findIndex(
     ({ type, tag }, index) => index > start && type === "heading_open" && Number(tag.slice(1)) <= depth,

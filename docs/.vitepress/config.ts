@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
 import { headOf, ownWords, place, sharedHead } from "../build/head.js";
 import { finishedHtml } from "../build/html.js";
-import { arrange } from "./arrange.js";
+import { arrange, missing } from "./arrange.js";
 import { searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
@@ -50,6 +50,9 @@ export default defineConfig({
   },
   transformHead: ({ pageData, title, description }) =>
     headOf({ path: pageData.relativePath, title, description }, place),
+  buildEnd() {
+    if (missing.length > 0) throw new Error(`No page has these headings: ${missing.join(", ")}`);
+  },
   transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },

@@ -1,5 +1,6 @@
 // The search: words that people type and pages do not say lead to the page that answers.
 import type { MarkdownEnv, MarkdownRenderer } from "vitepress";
+import { missing } from "./arrange.js";
 
 // A page, or a heading of one, below docs/ as the sidebar names it. A page with a word of its own in its title needs none.
 const words: Readonly<Record<string, string>> = {
@@ -77,7 +78,7 @@ function withWords(html: string, page: string): string {
   return entries.reduce((text, [place, said]) => {
     const anchor = place.split("#")[1];
     const heading = anchor ? new RegExp(`<h\\d id="${anchor}".*?</h\\d>`) : /<h1.*?<\/h1>/;
-    if (!heading.test(text)) throw new Error(`The search leads to ${place}, which is not there.`);
+    if (!heading.test(text)) missing.push(place);
     return text.replace(heading, (found) => `${found}<p>${mark} ${said} ${mark}</p>`);
   }, html);
 }
