@@ -15,7 +15,7 @@ const folded: Readonly<Record<string, readonly string[]>> = {
     "x-enumdescriptions",
     "x-limits",
   ],
-  "guide/request": ["with-types-of-a-document"],
+  "guide/request": ["retries"],
   "guide/retries": ["in-an-outage"],
   "guide/runtimes": ["behind-proxies", "runtimes", "what-package-managers-and-compilers-get"],
   "guide/testing": ["what-it-invents", "with-msw", "with-nock", "the-contract-s-own-mock"],
@@ -53,8 +53,7 @@ export function arrange(markdown: MarkdownRenderer): void {
     const label = lists[page];
     if (label) {
       const first = tokens.findIndex(({ type }) => type === "heading_close");
-      tokens.splice(first + 1, 0, html(`<TableFilter label="${label}">`));
-      tokens.push(html("</TableFilter>"));
+      tokens.splice(first + 1, 0, html(`<TableFilter label="${label}" of="page" />`));
     }
   });
 }
@@ -71,8 +70,7 @@ function filterTables(tokens: Token[], html: (content: string) => Token): void {
     );
     const rows = tokens.slice(index, end).filter((each) => each.type === "tr_open").length - 1;
     if (rows <= mostRows) continue;
-    tokens.splice(end + 1, 0, html("</TableFilter>"));
-    tokens.splice(index, 0, html('<TableFilter label="Find a row">'));
+    tokens.splice(index, 0, html('<TableFilter label="Find a row" of="next" />'));
     index = end + 1;
   }
 }

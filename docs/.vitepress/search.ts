@@ -17,10 +17,10 @@ const words: Readonly<Record<string, string>> = {
   "guide/request": "get list poll custom endpoint other operations any path",
   "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
   "guide/errors": "exception try catch status code statuserror error handling",
-  "guide/retries": "retry backoff jitter idempotency idempotent idempotency-key exponential maxRetries",
+  "guide/retries":
+    "retry backoff jitter idempotency idempotent idempotency-key exponential maxRetries repeatable",
   "guide/retries#deadlines":
     "timeout timeouts timeoutMs abort abortcontroller abortsignal signal cancel deadline",
-  "guide/retries#you-know-better": "idempotency idempotent repeatable idempotency-key",
   "guide/retries#in-an-outage": "circuit breaker retry budget retry storm rate limit throttling",
   "guide/testing":
     "mock offline jest vitest stub fake test double fixtures without network unit test nock msw",
