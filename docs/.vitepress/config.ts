@@ -21,7 +21,7 @@ export default defineConfig({
   lang: "en",
   base,
   outDir: "../site",
-  srcExclude: ["generated/parts/**", "snippets/**", "build/**"],
+  srcExclude: ["generated/parts/**", "github/**", "snippets/**", "build/**"],
   rewrites: {
     "generated/:section/:page.md": ":section/:page.md",
     "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
@@ -65,6 +65,7 @@ export default defineConfig({
     siteTitle: "tunerank",
     nav: [
       { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },
+      { text: "Recipes", link: "/recipes/", activeMatch: "^/recipes/" },
       { text: "HTTP reference", link: "/reference/", activeMatch: "^/(reference|codes|enums)/" },
       { text: "TypeScript API", link: "/api/", activeMatch: "^/api/" },
     ],

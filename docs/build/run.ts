@@ -82,7 +82,9 @@ async function publishFiles(): Promise<void> {
 async function sitePages(): Promise<SitePage[]> {
   const files = (await readdir(docs, { recursive: true }))
     .map((file) => file.split(path.sep).join("/"))
-    .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|\.vitepress)\//.test(file));
+    .filter(
+      (file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|github|\.vitepress)\//.test(file),
+    );
   const found = files.map((source) => ({ source, target: source.replace(/^generated\//, "") }));
   return found.sort((a, b) => a.target.localeCompare(b.target));
 }
