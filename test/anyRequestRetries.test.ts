@@ -3,6 +3,7 @@ import type { ServiceRequest, StatusError } from "../src/index.js";
 import { inTurn, reset, silence, unavailable } from "./support/answers.js";
 import { useNoBackoff } from "./support/backoff.js";
 import { connect, failureOf, transports } from "./support/clients.js";
+import { TestClock } from "./support/clock.js";
 import { type Reply, type Script, useRecordingServer } from "./support/recordingServer.js";
 
 const server = useRecordingServer();
@@ -97,8 +98,17 @@ describe.each(transports)("over $name", ({ options }) => {
 
   test("a deadline and a signal end it", async () => {
     server.reply(silence);
-    const late = await failure(to("GET"), { timeoutMs: 20, maxRetries: 0 });
-    expect(late).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown", operation: "request" });
+    const clock = new TestClock();
+    clock.install();
+    const late = failure(to("GET"), { timeoutMs: 20_000, maxRetries: 0 });
+    await server.received();
+    clock.pass(20_000);
+    expect(await late).toMatchObject({
+      code: "DEADLINE_EXCEEDED",
+      executed: "unknown",
+      operation: "request",
+    });
+    clock.remove();
     const controller = new AbortController();
     const call = failure(to("POST"), { signal: controller.signal });
     await server.received(2);

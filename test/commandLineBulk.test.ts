@@ -3,7 +3,7 @@ import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { queryOf, rankingOf, rowsOf, writeRequests } from "./support/bulkFiles.js";
-import { outcomeOf, start, tunerank } from "./support/commandLine.js";
+import { outcomeOf, secondsFor, start, tunerank } from "./support/commandLine.js";
 import { expectOneRowEach } from "./support/killedRuns.js";
 import { type Outcome, temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
@@ -163,13 +163,16 @@ test("bad lines are told with their numbers, and do not stop the rest", async ()
 
 test("wrong requests do not run again, and transient failures do", async () => {
   await writeRequests(input, 4);
+  const apart = path.join(folder, "apart.jsonl");
+  const seconds = await secondsFor(() => bulk("--output", apart));
+  server.requests = [];
   let isAway = true;
   server.reply((request) => {
     if (queryOf(request) === "q1") return { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } };
     if (queryOf(request) === "q2" && isAway) return { status: 503 };
     return rankingOf(request);
   });
-  const first = await bulk("--errors", errors, "--timeout", "0.5", "--json");
+  const first = await bulk("--errors", errors, "--timeout", seconds, "--json");
   expect(first.exitCode).toBe(8);
   expect(JSON.parse(first.stdout)).toMatchObject({ requests: 4, ranked: 2, wrong: 1, failed: 1 });
   expect(await rowsOf(errors)).toMatchObject([

@@ -5,7 +5,7 @@ import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../src/generated/contract.js";
 import type { StatusCode } from "../src/index.js";
-import { tunerank } from "./support/commandLine.js";
+import { secondsFor, tunerank } from "./support/commandLine.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
 // Each is a process of its own.
@@ -14,12 +14,13 @@ vi.setConfig({ testTimeout: 30_000 });
 const server = useRecordingServer();
 
 test("a deadline that runs out names --timeout, and its hint is shown once", async () => {
+  const args = ["scale", "prod", "1", "--max-retries", "0"];
+  const seconds = await secondsFor(() => tunerank(args, { baseUrl: server.url }));
   server.reply(() => undefined);
-  const args = ["scale", "prod", "1", "--timeout", "0.2", "--max-retries", "0"];
-  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url });
+  const { exitCode, stderr } = await tunerank([...args, "--timeout", seconds], { baseUrl: server.url });
   expect(exitCode).toBe(9);
   expect(stderr.split("\n")).toEqual([
-    "tunerank: [DEADLINE_EXCEEDED] No complete answer within 200 ms (--timeout).",
+    `tunerank: [DEADLINE_EXCEEDED] No complete answer within ${Number(seconds) * 1000} ms (--timeout).`,
     "The operation may have run. Allow more time with --timeout, or find out why the service is slow. Repeating this call is safe. No time is left for another attempt.",
     "",
   ]);

@@ -5,6 +5,7 @@ import { inTurn, reset, silence, unavailable } from "./support/answers.js";
 import { useNoBackoff } from "./support/backoff.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, thrownBy, transports } from "./support/clients.js";
+import { TestClock } from "./support/clock.js";
 import { type Reply, useRecordingServer } from "./support/recordingServer.js";
 
 const server = useRecordingServer();
@@ -132,8 +133,14 @@ describe.each(transports)("over $name", ({ options }) => {
     const lost = await failureOf(() => other().DELETE("/v1/models/{id}", { params }));
     expect(lost).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
     server.reply(silence);
-    const late = await failureOf(() => other().GET("/v1/models/{id}", { params, timeoutMs: 20 }));
-    expect(late.code).toBe("DEADLINE_EXCEEDED");
+    const clock = new TestClock();
+    clock.install();
+    const times = { timeoutMs: 20_000, attemptTimeoutMs: 20_000 };
+    const late = failureOf(() => other().GET("/v1/models/{id}", { params, ...times }));
+    await server.received(2);
+    clock.pass(20_000);
+    expect((await late).code).toBe("DEADLINE_EXCEEDED");
+    clock.remove();
     const controller = new AbortController();
     const call = failureOf(() => other().GET("/v1/models/{id}", { params, signal: controller.signal }));
     await server.received(3);
