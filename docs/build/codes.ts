@@ -2,7 +2,17 @@ import { codeOfHttpStatus } from "../../src/call/httpStatus.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { hintFor } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
-import { columns, describe, distinct, type Row, readRows, repeatCells, repeats } from "./conformance.js";
+import {
+  columns,
+  describe,
+  distinct,
+  executedCell,
+  executedNote,
+  type Row,
+  readRows,
+  repeatCells,
+  repeats,
+} from "./conformance.js";
 import type { Contract } from "./contract.js";
 import { block, code, head, type Page, sentence, table } from "./markdown.js";
 
@@ -69,11 +79,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
   const httpStatus = httpStatuses[name];
   const meaning = meanings[name];
   const own = rows.filter((row) => distinct(row, "code").includes(name));
-  const lines = withoutRepetition(own).map((row) => [
-    describe(row),
-    ...repeatCells(row),
-    distinct(row, "executed").join(", "),
-  ]);
+  const lines = withoutRepetition(own).map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
   const sharing = Object.keys(httpStatuses).filter(
     (each) => each !== name && httpStatuses[each as StatusCode] === httpStatus,
   );
@@ -89,7 +95,8 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `## What to do\n\n${adviceFor(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are repeats, with \`maxRetries: 2\`.\n`,
     table(["What happened", ...columns.map((column) => column.name), "executed"], lines),
-    `\n[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
+    `\n${executedNote}\n`,
+    `[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
     example === undefined ? "" : `## An answer\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
   ].join("\n");
@@ -118,7 +125,7 @@ function adviceFor(name: StatusCode, rows: readonly Row[]): string {
 function sentenceOfRepeats(rows: readonly Row[]): string {
   if (Math.max(...mostRepeats(rows)) === 0) return "It never repeats a call that ends so.";
   const safe =
-    "Rerank and scale are safe to send twice; resume and upload are repeated only where nothing ran, or where the service itself says UNAVAILABLE.";
+    "Rerank and scale are safe to send twice; resume and upload are repeated only where nothing was sent, where the service refused and asks to come back, or where it names UNAVAILABLE.";
   return `It repeats the call where the table says so. ${safe}`;
 }
 

@@ -1,4 +1,13 @@
-import { columns, describe, distinct, type Row, readRows, repeatCells } from "./conformance.js";
+import {
+  columns,
+  describe,
+  distinct,
+  executedCell,
+  executedNote,
+  type Row,
+  readRows,
+  repeatCells,
+} from "./conformance.js";
 import { code, head, type Page, table } from "./markdown.js";
 
 // What people ask about most, in the words of the guide; the full table holds the rest.
@@ -42,9 +51,9 @@ function shortTable(rows: readonly Row[]): string {
   const lines = main.map(([event, words]) => {
     const row = rows.find((each) => each.event === event);
     if (row === undefined) throw new Error(`contract/conformance/retries.json has no row ${event}.`);
-    return [`[${words}](/guide/decision-table.md#${event})`, ...repeatCells(row), executedOf(row)];
+    return [`[${words}](/guide/decision-table.md#${event})`, ...repeatCells(row), executedCell(row)];
   });
-  return table(["What happened", ...columns.map(({ name }) => name), "executed"], lines);
+  return `${table(["What happened", ...columns.map(({ name }) => name), "executed"], lines)}\n\n${executedNote}`;
 }
 
 function fullTable(rows: readonly Row[]): string {
@@ -53,7 +62,7 @@ function fullTable(rows: readonly Row[]): string {
     const lines = own.map((row) => [
       `<span id="${row.event}">${describe(row)}</span>`,
       ...repeatCells(row),
-      executedOf(row),
+      executedCell(row),
       codesOf(row),
       distinct(row, "notRetried").map(code).join(", "),
     ]);
@@ -72,12 +81,9 @@ function fullTable(rows: readonly Row[]): string {
     "Each row is a test over real sockets that counts the requests the server got. The same",
     "data for any language: [retries.json](/conformance/retries.json). In words:",
     "[retries and deadlines](/guide/retries.md).\n",
+    `${executedNote}\n`,
     ...parts.map((part) => `${part}\n`),
   ].join("\n");
-}
-
-function executedOf(row: Row): string {
-  return distinct(row, "executed").join(", ");
 }
 
 function codesOf(row: Row): string {
