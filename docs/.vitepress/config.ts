@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
+import { printedNote } from "../build/printed.js";
 import { sidebar } from "./sidebar.js";
 
 const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
@@ -37,7 +38,10 @@ export default defineConfig({
   ],
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    config: addBaseToTargets,
+    config(markdown) {
+      addBaseToTargets(markdown);
+      nameWhoAnswered(markdown);
+    },
   },
   themeConfig: {
     siteTitle: "tunerank",
@@ -70,6 +74,17 @@ export default defineConfig({
     externalLinkIcon: false,
   },
 });
+
+// Before each recorded output, who answered when it was recorded.
+function nameWhoAnswered(markdown: MarkdownRenderer): void {
+  const { fence } = markdown.renderer.rules;
+  markdown.renderer.rules.fence = (tokens, index, options, env, self) => {
+    const { src: [file = ""] = [] } = tokens[index] as unknown as { readonly src?: readonly string[] };
+    const note = printedNote(file);
+    const shown = fence?.(tokens, index, options, env, self) ?? "";
+    return note === undefined ? shown : `<p class="printed">${note}</p>\n${shown}`;
+  };
+}
 
 // VitePress leaves a link with a target as it is, without the site's base.
 function addBaseToTargets(markdown: MarkdownRenderer): void {

@@ -103,7 +103,9 @@ function print(ranked: readonly RankedItem<Line>[], terminal: Terminal): void {
     if (terminal.columns === 0) terminal.print(`${figure}\t${item.line}\t${shown}`);
     else {
       const room = Math.max(20, terminal.columns - barColumns - figure.length - 3);
-      terminal.print(`${terminal.style("cyan", bar(shares[index] ?? 0, barColumns))} ${figure}  ${clip(shown, room)}`);
+      terminal.print(
+        `${terminal.style("cyan", bar(shares[index] ?? 0, barColumns))} ${figure}  ${clip(shown, room)}`,
+      );
     }
   }
 }
