@@ -98,7 +98,9 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `\n${executedNote}\n`,
     `[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
-    example === undefined ? "" : `## An answer\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+    example === undefined
+      ? ""
+      : `## An answer\n\nThe shape of an error's body is not documented. This example has the shape of a \`Status\`, [our decision](/guide/error-bodies.md); any other common shape is read too.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
   ].join("\n");
 }
 

@@ -2,7 +2,7 @@
 // from the contract, so that it says what every published document says.
 import { columns } from "./conformance.js";
 import type { Answer, Contract, Parameter, Path, Schema } from "./contract.js";
-import { block, code, head, type Page, prose, table } from "./markdown.js";
+import { block, code, head, type Page, prose, table, unstated } from "./markdown.js";
 
 /** The pages of the reference. */
 export function referencePages(contract: Contract): Page[] {
@@ -80,7 +80,7 @@ function operationPage(contract: Contract, { name, method, path, told }: Operati
     `${prose(told.description)}\n`,
     `Operation ${code(told.operationId)}; in TypeScript it is [\`${name}\`](/guide/${name}.md). ${
       told["x-retry-safe"] ? "It may be sent twice." : "It is not safe to send twice."
-    } ${unstated(told)}\n`,
+    } ${unstated(told)} ${unstated(contract.tags.find(({ name: tag }) => told.tags.includes(tag)))}\n`,
     "::: code-group\n",
     ...samples.map(([extension, label]) => `<<< @/snippets/${name}.${extension} [${label}]\n`),
     ":::\n",
@@ -98,70 +98,95 @@ function operationPage(contract: Contract, { name, method, path, told }: Operati
 }
 
 function asField({ name, description = "", schema, ...rest }: Parameter): Field {
-  return { name, required: true, schema: { ...schema, ...rest, description } };
+  return { name, note: "required", schema: { ...schema, ...rest, description } };
 }
 
 function body(contract: Contract, { requestBody }: Path): string {
   const [[type, { schema, examples = {} }] = fail()] = Object.entries(requestBody.content);
   const shape = contract.resolve<Schema>(schema);
   const shown = type === "application/json" ? examplesOf(examples) : "";
-  return `${code(type)}. ${prose(requestBody.description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape)}\n${shown}`;
+  return `${code(type)}. ${prose(requestBody.description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape, "required")}\n${shown}`;
 }
 
 function answer(contract: Contract, { responses }: Path): string {
-  const { description = "", content = {} } = responses["200"] ?? fail();
+  const { description = "", content = {}, headers = {} } = responses["200"] ?? fail();
   const { schema = fail(), examples = {} } = content["application/json"] ?? fail();
   const shape = contract.resolve<Schema>(schema);
   const isJob = schema.$ref?.endsWith("/ReinforcementFineTuningJob");
   const fields = isJob
     ? "[The job and its parts](/reference/job.md) has every field.\n"
-    : `${fieldsOf(contract, shape)}\n`;
-  return `HTTP 200, \`application/json\`. ${prose(description)} ${unstated(shape)}\n\n${fields}\n${examplesOf(examples)}`;
+    : `${fieldsOf(contract, shape, "always there")}\n`;
+  return `HTTP 200, \`application/json\`. ${prose(description)} ${unstated(shape)}\n\n${fields}\n${headersOf(contract, headers)}\n${examplesOf(examples)}`;
+}
+
+function headersOf(contract: Contract, headers: Readonly<Record<string, Parameter>>): string {
+  const rows = Object.entries(headers).map(([name, header]) => {
+    const found = contract.resolve<Parameter>(header);
+    return [code(name), `${prose(found.description ?? "")} ${unstated(found)}`];
+  });
+  return `${table(["Header", "Meaning"], rows)}\n`;
 }
 
 function examplesOf(examples: Readonly<Record<string, { summary?: string; value: unknown }>>): string {
   const all = Object.values(examples).map(
     ({ summary = "Example", value }) =>
-      `::: details Example: ${summary}\n${block("json", JSON.stringify(value, null, 2))}\n:::\n`,
+      `::: details Example, made up: ${summary}\n${block("json", JSON.stringify(value, null, 2))}\n:::\n`,
   );
   return all.join("\n");
 }
 
 function errors(contract: Contract, { responses }: Path): string {
+  const answers = Object.values(responses).map((response) => contract.resolve<Answer>(response));
+  const headers = Object.assign({}, ...answers.map((each) => each.headers ?? {}));
   const rows = Object.entries(responses)
     .filter(([status]) => status !== "200")
     .map(([status, response]) => {
-      const { description = "", content = {} } = contract.resolve<Answer>(response);
+      const told = contract.resolve<Answer>(response);
+      const { description = "", content = {} } = told;
       const codes = Object.keys(content["application/json"]?.examples ?? {}).filter(
         (name) => name in contract.codes,
       );
       return [
         status === "default" ? "any other" : status,
         codes.map((name) => `[${code(name)}](/codes/${name}.md)`).join(", "),
-        prose(description),
+        `${prose(description)} ${unstated(told)}`,
       ];
     });
-  return `${table(["HTTP", "Codes", "Meaning"], rows)}\n\nWhich operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md).\n`;
+  return `${table(["HTTP", "Codes", "Meaning"], rows)}\n\nWhich operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n\n${headersOf(contract, headers)}`;
 }
 
 interface Field {
   readonly name: string;
-  readonly required: boolean;
+  /** Whether it must be there, and who says so. */
+  readonly note: string;
   readonly schema: Schema;
 }
 
-function fieldsOf(contract: Contract, { properties = {}, required = [] }: Schema): string {
-  const fields = Object.entries(properties).map(([name, schema]) => ({
-    name,
-    required: required.includes(name),
-    schema,
-  }));
+function fieldsOf(contract: Contract, schema: Schema, word: string): string {
+  const fields = listed(contract, schema, { word, prefix: "" });
   return fields.length === 0 ? "It has no fields: `{}`.\n" : fieldTable(contract, fields);
 }
 
+// With the fields of what only this body has; the parts of a job have a page.
+function listed(contract: Contract, owner: Schema, given: { word: string; prefix: string }): Field[] {
+  const { word, prefix } = given;
+  const { properties = {}, required = [] } = owner;
+  const isOurs = /^Not stated: (which fields are (required|always there)|whether the field is required)/;
+  const note = isOurs.test(owner["x-unstated"]?.trim() ?? "") ? `${word}: decided here` : word;
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const field = { name: `${prefix}${name}`, note: required.includes(name) ? note : "", schema };
+    const inner = namedBy(schema.items ?? schema);
+    const shape = inner === undefined ? undefined : contract.schemas[inner];
+    if (inner === undefined || !shape?.properties || jobParts(contract).includes(inner)) return [field];
+    const within = `${field.name}${schema.items ? "[]" : ""}.`;
+    const marked = { ...schema, "x-unstated": shape["x-unstated"] } as Schema;
+    return [{ ...field, schema: marked }, ...listed(contract, shape, { word, prefix: within })];
+  });
+}
+
 function fieldTable(contract: Contract, fields: readonly Field[]): string {
-  const rows = fields.map(({ name, required, schema }) => [
-    `${code(name)}${required ? " (required)" : ""}`,
+  const rows = fields.map(({ name, note, schema }) => [
+    `${code(name)}${note === "" ? "" : ` (${note})`}`,
     typeOf(contract, schema),
     [prose(wordsOf(contract, schema)), rules(schema), unstated(schema)].filter(Boolean).join(" "),
   ]);
@@ -195,7 +220,7 @@ function limitOf(schema: Schema): string {
     exclusiveMaximum !== undefined && `less than ${exclusiveMaximum}`,
     minItems !== undefined && `At least ${minItems} item${minItems === 1 ? "" : "s"}`,
     pattern !== undefined && `Form ${code(pattern)}`,
-    bytes !== undefined && `At most ${bytes} bytes (150 MB)`,
+    bytes !== undefined && `At most ${bytes.toLocaleString("en")} bytes, the larger reading of 150 MB`,
   ]
     .filter(Boolean)
     .join(", ");
@@ -206,26 +231,14 @@ function typeOf(contract: Contract, schema: Schema): string {
   if (name !== undefined) {
     const { enum: values } = contract.schemas[name] ?? {};
     if (values !== undefined) return `[${name}](/enums/${name}.md)`;
-    if (!jobParts(contract).includes(name)) return `object: ${membersOf(contract, name)}`;
+    if (!jobParts(contract).includes(name)) return "object";
     return `[${name}](/reference/job.md#${name.toLowerCase()})`;
   }
-  if (schema.items) return `array of ${itemType(contract, schema.items)}`;
+  if (schema.items) return `array of ${typeOf(contract, schema.items)}s`;
   if (typeof schema.additionalProperties === "object") {
     return `map of ${typeOf(contract, schema.additionalProperties)}`;
   }
   return [schema.type ?? "any", schema.format].filter(Boolean).join(", ");
-}
-
-// What only one answer has is told in its place.
-function itemType(contract: Contract, items: Schema): string {
-  return typeOf(contract, items).replace(/^object: /, "objects: ");
-}
-
-function membersOf({ schemas }: Contract, name: string): string {
-  const members = Object.entries(schemas[name]?.properties ?? {});
-  return members
-    .map(([field, { type, format }]) => `${code(field)} (${type}${format ? `, ${format}` : ""})`)
-    .join(", ");
 }
 
 function namedBy({ $ref, allOf }: Schema): string | undefined {
@@ -254,7 +267,7 @@ function jobPage(contract: Contract): string {
   const partOf = (name: string): string => {
     const schema = contract.schemas[name] ?? fail();
     const words = `${prose(schema.description ?? name)} ${unstated(schema)}`;
-    return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema)}\n:::\n`;
+    return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema, "required")}\n:::\n`;
   };
   const schema = contract.schemas[whole] ?? fail();
   return [
@@ -264,7 +277,7 @@ function jobPage(contract: Contract): string {
     "# The job and its parts\n",
     `${prose(schema.description ?? "")} It is the answer of [resume](/reference/resume.md). ${unstated(schema)}\n`,
     '<TableFilter label="Find a field">\n',
-    fieldsOf(contract, schema),
+    fieldsOf(contract, schema, "required"),
     "</TableFilter>\n",
     "## Its parts\n",
     parts.map(partOf).join("\n"),
@@ -278,7 +291,7 @@ function limitsPage(contract: Contract): string {
       .map(([name, schema]) => [
         code(name),
         code(owner),
-        limitOf(schema),
+        `${limitOf(schema)} ${unstated(schema)}`,
         schema.default === undefined ? "" : code(JSON.stringify(schema.default)),
       ]),
   );
@@ -290,13 +303,6 @@ function limitsPage(contract: Contract): string {
     table(["Field", "Of", "Limit", "Default"], rows),
     "\n</TableFilter>\n",
   ].join("\n");
-}
-
-// What is not documented stands beside what it is about, marked as our decision.
-function unstated({ "x-unstated": text }: { readonly "x-unstated"?: string | undefined } = {}): string {
-  const [, open, decided] = /^Not stated: (.*?)\s+Decided: (.*)$/s.exec(text?.trim() ?? "") ?? [];
-  if (open === undefined || decided === undefined) return "";
-  return `<span class="unstated"><b>Not documented:</b> ${prose(open)} <b>Decided here:</b> ${prose(decided)}</span>`;
 }
 
 function fail(): never {
