@@ -38,7 +38,7 @@ function plain(text: string): string {
     .replaceAll(/^::: details (.*)$/gm, "**$1**\n")
     .replaceAll(/^:::.*$\n?/gm, "")
     .replaceAll(/<\/?b>/g, "**")
-    .replaceAll(/<\/?(div|span|section|a|FailureLab|TableFilter)\b[^>]*>/g, "")
+    .replaceAll(/<\/?(div|span|section|a|details|summary|FailureLab|TableFilter)\b[^>]*>/g, "")
     .replaceAll(/\{target="\w+"\}/g, "")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim()}\n`;
