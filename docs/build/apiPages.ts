@@ -10,7 +10,7 @@ export function apiPage(text: string): string {
   const parts = [intro.trim(), ...functions.map((group) => `## ${group.trim()}`)];
   if (types.length > 0) parts.push("## Types", ...types.flatMap(membersOf).map(foldedType));
   const [, words = ""] = intro.split("\n\n");
-  return `---\ndescription: ${JSON.stringify(inOneLine(words))}\n---\n\n${parts.join("\n\n")}\n`;
+  return `---\ndescription: ${JSON.stringify(inOneLine(words))}\npageClass: api\n---\n\n${parts.join("\n\n")}\n`;
 }
 
 /** The list of the entries: what each is for. */

@@ -62,9 +62,14 @@ function headline({ node, scenarios }: Results): string {
 }
 
 function notReached(all: readonly Results[]): string {
-  const judged = all.flatMap(({ node, scenarios }) =>
+  const judged = all.flatMap(({ node, labels, scenarios }) =>
     Object.values(scenarios).flatMap(({ title, bounds }) =>
-      Object.entries(bounds).map(([figure, bound]) => ({ node, title, figure, ...bound })),
+      Object.entries(bounds).map(([figure, bound]) => ({
+        node,
+        title,
+        figure: readable(figure, labels),
+        ...bound,
+      })),
     ),
   );
   const missed = judged.filter(({ reached }) => !reached);
@@ -74,6 +79,11 @@ function notReached(all: readonly Results[]): string {
   );
   const count = `${judged.length - missed.length} of ${judged.length} [aims](#aims) are reached`;
   return missed.length === 0 ? `${count}.` : `${count}. Not reached:\n\n${lines.join("\n")}`;
+}
+
+// "tunerank ÷ nodeHttp" with the names that readers know.
+function readable(figure: string, labels: Results["labels"]): string {
+  return figure.replace(/(?<=÷ )\w+$/, (peer) => labels[peer] ?? peer);
 }
 
 async function readResults(): Promise<readonly Results[]> {
@@ -107,11 +117,11 @@ function labelOf(contestant: string, measured: readonly Results[]): string {
 }
 
 function aims(all: readonly Results[]): string {
-  const rows = all.flatMap(({ node, scenarios }) =>
+  const rows = all.flatMap(({ node, labels, scenarios }) =>
     Object.values(scenarios).flatMap(({ title, bounds }) =>
       Object.entries(bounds).map(([figure, { value, atMost, exactly, reached }]) => [
         title,
-        figure,
+        readable(figure, labels),
         number(value),
         exactly === undefined ? `at most ${number(atMost)}` : `exactly ${number(exactly)}`,
         reached ? "yes" : "**no**",
@@ -119,7 +129,8 @@ function aims(all: readonly Results[]): string {
       ]),
     ),
   );
-  return `## Aims\n\n${table(["What", "Figure", "Measured", "Aim", "Reached", "Node"], rows)}`;
+  const whole = table(["What", "Figure", "Measured", "Aim", "Reached", "Node"], rows);
+  return `## Aims\n\n::: details All ${rows.length} aims, for each Node\n\n${whole}\n\n:::`;
 }
 
 function measuredWith(all: readonly Results[]): string {
