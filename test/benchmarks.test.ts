@@ -39,8 +39,8 @@ test("under the chart stand its figures, and every aim that is not reached", asy
     ),
   );
   const missed = bounds.filter(({ reached }) => !reached);
-  for (const { node, figure } of missed)
-    expect(text).toMatch(new RegExp(`^- .*Node ${node}: ${figure} is`, "m"));
+  for (const { node, value } of missed)
+    expect(text).toMatch(new RegExp(`^- .*Node ${node}: .* is ${value.toFixed(2)}, and should be`, "m"));
   expect(text).toContain(`${bounds.length - missed.length} of ${bounds.length} [aims]`);
   expect(text.match(/^- /gm)?.length ?? 0).toBe(missed.length);
 });

@@ -38,13 +38,13 @@ test.each([
     [
       "`query` (required: decided here)",
       "`documents` (required: decided here)",
-      "`object` (always there: decided here)",
-      "`data[].index` (always there: decided here)",
+      "`object` (always: decided here)",
+      "`data[].index` (always: decided here)",
       "| `data[].document` |",
     ],
   ],
   ["scale", ["`replicaCount` (required: decided here)"]],
-  ["upload", ["`file` (required)", "`purpose` (always there: decided here)"]],
+  ["upload", ["`file` (required)", "`purpose` (always: decided here)"]],
   ["job", ["`dataset` (required)", "`evaluator` (required)"]],
 ])(
   "on the page %s a field that we require is marked as our decision, and one that is documented is not",

@@ -115,8 +115,8 @@ function answer(contract: Contract, { responses }: Path): string {
   const isJob = schema.$ref?.endsWith("/ReinforcementFineTuningJob");
   const fields = isJob
     ? "[The job and its parts](/reference/job.md) has every field.\n"
-    : `${fieldsOf(contract, shape, "always there")}\n`;
-  return `HTTP 200, \`application/json\`. ${prose(description)} ${unstated(shape)}\n\n${fields}\n${headersOf(contract, headers)}\n${examplesOf(examples)}`;
+    : `${fieldsOf(contract, shape, "always")}\n`;
+  return `HTTP 200, \`application/json\`. ${prose(description)} ${unstated(shape)}\n\n${fields}\n::: details Its headers\n${headersOf(contract, headers)}\n:::\n\n${examplesOf(examples)}`;
 }
 
 function headersOf(contract: Contract, headers: Readonly<Record<string, Parameter>>): string {
@@ -149,10 +149,19 @@ function errors(contract: Contract, { responses }: Path): string {
       return [
         status === "default" ? "any other" : status,
         codes.map((name) => `[${code(name)}](/codes/${name}.md)`).join(", "),
-        `${prose(description)} ${unstated(told)}`,
+        prose(description),
       ];
     });
-  return `${table(["HTTP", "Codes", "Meaning"], rows)}\n\nWhich operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n\n${headersOf(contract, headers)}`;
+  const open = Object.entries(responses).map(([status, response]) => [
+    status === "default" ? "any other" : status,
+    unstated(contract.resolve<Answer>(response)),
+  ]);
+  const decided = open.filter(([status, words]) => status !== "200" && words !== "");
+  return [
+    `${table(["HTTP", "Codes", "Meaning"], rows)}\n`,
+    `Which operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n`,
+    `::: details What is not documented of each, and its headers\n${table(["HTTP", "Decisions"], decided)}\n\n${headersOf(contract, headers)}\n:::\n`,
+  ].join("\n");
 }
 
 interface Field {
