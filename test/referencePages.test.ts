@@ -38,13 +38,13 @@ test.each([
     [
       "`query` (required: decided here)",
       "`documents` (required: decided here)",
-      "`object` (always: decided here)",
-      "`data[].index` (always: decided here)",
-      "| `data[].document` |",
+      "| `object` |",
+      "| `data[].index` |",
+      "`data[].document` (not always: decided here)",
     ],
   ],
   ["scale", ["`replicaCount` (required: decided here)"]],
-  ["upload", ["`file` (required)", "`purpose` (always: decided here)"]],
+  ["upload", ["`file` (required)", "| `purpose` |"]],
   ["job", ["`dataset` (required)", "`evaluator` (required)"]],
 ])(
   "on the page %s a field that we require is marked as our decision, and one that is documented is not",

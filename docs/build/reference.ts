@@ -105,7 +105,7 @@ function body(contract: Contract, { requestBody }: Path): string {
   const [[type, { schema, examples = {} }] = fail()] = Object.entries(requestBody.content);
   const shape = contract.resolve<Schema>(schema);
   const shown = type === "application/json" ? examplesOf(examples) : "";
-  return `${code(type)}. ${prose(requestBody.description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape, "required")}\n${shown}`;
+  return `${code(type)}. ${prose(requestBody.description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape, "request")}\n${shown}`;
 }
 
 function answer(contract: Contract, { responses }: Path): string {
@@ -115,7 +115,7 @@ function answer(contract: Contract, { responses }: Path): string {
   const isJob = schema.$ref?.endsWith("/ReinforcementFineTuningJob");
   const fields = isJob
     ? "[The job and its parts](/reference/job.md) has every field.\n"
-    : `${fieldsOf(contract, shape, "always")}\n`;
+    : `${fieldsOf(contract, shape, "answer")}\n`;
   return `HTTP 200, \`application/json\`. ${prose(description)} ${unstated(shape)}\n\n${fields}\n::: details Its headers\n${headersOf(contract, headers)}\n:::\n\n${examplesOf(examples)}`;
 }
 
@@ -171,26 +171,36 @@ interface Field {
   readonly schema: Schema;
 }
 
-function fieldsOf(contract: Contract, schema: Schema, word: string): string {
-  const fields = listed(contract, schema, { word, prefix: "" });
-  return fields.length === 0 ? "It has no fields: `{}`.\n" : fieldTable(contract, fields);
+type Way = "request" | "answer";
+
+function fieldsOf(contract: Contract, schema: Schema, way: Way): string {
+  const fields = listed(schema, way);
+  if (fields.length === 0) return "It has no fields: `{}`.\n";
+  const inner = fields.flatMap((field) => within(contract, field));
+  return [fieldTable(contract, fields), ...inner].join("\n");
 }
 
-// With the fields of what only this body has; the parts of a job have a page.
-function listed(contract: Contract, owner: Schema, given: { word: string; prefix: string }): Field[] {
-  const { word, prefix } = given;
+function listed(owner: Schema, way: Way): Field[] {
   const { properties = {}, required = [] } = owner;
   const isOurs = /^Not stated: (which fields are (required|always there)|whether the field is required)/;
-  const note = isOurs.test(owner["x-unstated"]?.trim() ?? "") ? `${word}: decided here` : word;
-  return Object.entries(properties).flatMap(([name, schema]) => {
-    const field = { name: `${prefix}${name}`, note: required.includes(name) ? note : "", schema };
-    const inner = namedBy(schema.items ?? schema);
-    const shape = inner === undefined ? undefined : contract.schemas[inner];
-    if (inner === undefined || !shape?.properties || jobParts(contract).includes(inner)) return [field];
-    const within = `${field.name}${schema.items ? "[]" : ""}.`;
-    const marked = { ...schema, "x-unstated": shape["x-unstated"] } as Schema;
-    return [{ ...field, schema: marked }, ...listed(contract, shape, { word, prefix: within })];
+  const decided = isOurs.test(owner["x-unstated"]?.trim() ?? "") ? ": decided here" : "";
+  // A request's field is remarkable where it must be there, an answer's where it may not be.
+  const notes = way === "request" ? [`required${decided}`, ""] : ["", `not always${decided}`];
+  return Object.entries(properties).map(([name, schema]) => {
+    return { name, note: notes[required.includes(name) ? 0 : 1] ?? "", schema };
   });
+}
+
+// The fields of what only this answer has; the parts of a job have a page.
+function within(contract: Contract, { name, schema }: Field): string[] {
+  const inner = namedBy(schema.items ?? schema);
+  const shape = inner === undefined ? undefined : contract.schemas[inner];
+  if (inner === undefined || !shape?.properties || jobParts(contract).includes(inner)) return [];
+  const prefix = `${name}${schema.items ? "[]" : ""}.`;
+  const fields = listed(shape, "answer").map((field) => ({ ...field, name: `${prefix}${field.name}` }));
+  const names = Object.keys(shape.properties).join(", ");
+  const title = `::: details ${schema.items ? "Each item of " : ""}${name}: ${names}`;
+  return [`${title}\n${unstated(shape)}\n\n${fieldTable(contract, fields)}\n:::\n`];
 }
 
 function fieldTable(contract: Contract, fields: readonly Field[]): string {
@@ -276,7 +286,7 @@ function jobPage(contract: Contract): string {
   const partOf = (name: string): string => {
     const schema = contract.schemas[name] ?? fail();
     const words = `${prose(schema.description ?? name)} ${unstated(schema)}`;
-    return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema, "required")}\n:::\n`;
+    return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema, "request")}\n:::\n`;
   };
   const schema = contract.schemas[whole] ?? fail();
   return [
@@ -286,7 +296,7 @@ function jobPage(contract: Contract): string {
     "# The job and its parts\n",
     `${prose(schema.description ?? "")} It is the answer of [resume](/reference/resume.md). ${unstated(schema)}\n`,
     '<TableFilter label="Find a field">\n',
-    fieldsOf(contract, schema, "required"),
+    fieldsOf(contract, schema, "request"),
     "</TableFilter>\n",
     "## Its parts\n",
     parts.map(partOf).join("\n"),
