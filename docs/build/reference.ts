@@ -110,7 +110,9 @@ function body(contract: Contract, { requestBody }: Path): string {
 
 function answer(contract: Contract, { responses }: Path): string {
   const { description = "", content = {}, headers = {} } = responses["200"] ?? fail();
-  const { schema = fail(), examples = {} } = content["application/json"] ?? fail();
+  const { schema = fail(), examples: all = {} } = content["application/json"] ?? fail();
+  // The one with every field of a job is on the job's page.
+  const { everyField, ...examples } = all;
   const shape = contract.resolve<Schema>(schema);
   const isJob = schema.$ref?.endsWith("/ReinforcementFineTuningJob");
   const fields = isJob
@@ -289,6 +291,8 @@ function jobPage(contract: Contract): string {
     return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema, "request")}\n:::\n`;
   };
   const schema = contract.schemas[whole] ?? fail();
+  const resume = operationsOf(contract).find(({ name }) => name === "resume") ?? fail();
+  const { everyField } = resume.told.responses["200"]?.content?.["application/json"]?.examples ?? {};
   return [
     head("A reinforcement fine-tuning job", "Every field of a job, and of the parts it is made of.", {
       wide: true,
@@ -300,6 +304,7 @@ function jobPage(contract: Contract): string {
     "</TableFilter>\n",
     "## Its parts\n",
     parts.map(partOf).join("\n"),
+    examplesOf(everyField === undefined ? {} : { everyField }),
   ].join("\n");
 }
 
