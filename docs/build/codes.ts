@@ -35,12 +35,12 @@ function index(rows: readonly Row[]): string {
   return [
     head(
       "Status codes",
-      "The 17 codes of the service: HTTP status, meaning, and how often a call is repeated.",
+      "The 17 codes of the service: HTTP status, meaning, and how often a call is retried.",
       { wide: true },
     ),
     "# Status codes\n",
-    "What an answer means. The numbers are the most repeats of each call, with `maxRetries: 2`, when the service",
-    "itself names the code. `StatusError.code` is one of these, `OK` excepted.\n",
+    "The codes of the service. The numbers say how often a call is retried at most, with `maxRetries: 2`, if the",
+    "service itself names the code. `StatusError.code` is one of these, except `OK`.\n",
     '<TableFilter label="Find a code">\n',
     table(["Code", "HTTP", "Meaning", ...columns.map(({ name }) => name)], lines),
     "\n</TableFilter>",
@@ -91,9 +91,9 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `HTTP ${httpStatus}. ${sentence(meaning)}\n`,
     sharing.length === 0
       ? ""
-      : `This status is shared with ${shared}: an answer that names no code is read as ${readAs(httpStatus)}.\n`,
+      : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer that names no code is read as ${readAs(httpStatus)}.\n`,
     `## What to do\n\n${adviceFor(name, own)}\n`,
-    `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are repeats, with \`maxRetries: 2\`.\n`,
+    `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
     table(["What happened", ...columns.map((column) => column.name), "executed"], lines),
     `\n${executedNote}\n`,
     `[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
@@ -125,10 +125,10 @@ function adviceFor(name: StatusCode, rows: readonly Row[]): string {
 }
 
 function sentenceOfRepeats(rows: readonly Row[]): string {
-  if (Math.max(...mostRepeats(rows)) === 0) return "It never repeats a call that ends so.";
+  if (Math.max(...mostRepeats(rows)) === 0) return "It never retries a call that ends with this code.";
   const safe =
-    "Rerank and scale are safe to send twice; resume and upload are repeated only where nothing was sent, where the service refused and asks to come back, or where it names UNAVAILABLE.";
-  return `It repeats the call where the table says so. ${safe}`;
+    "Rerank and scale are safe to send twice. Resume and upload are retried only when nothing was sent, when the service refused the request and asks to come back, or when it names UNAVAILABLE.";
+  return `It retries the call as the table says. ${safe}`;
 }
 
 function statusesOf(name: StatusCode): string {
@@ -139,12 +139,12 @@ function statusesOf(name: StatusCode): string {
     if (read.code === "UNKNOWN" && status !== httpStatuses.UNKNOWN) continue;
     if (read.code === name) found[read.inferred ? "inferred" : "certain"].push(status);
   }
-  const rest = name === "UNKNOWN" ? " So is every status that no other code claims." : "";
+  const rest = name === "UNKNOWN" ? " Every status without a code is read as this one, too." : "";
   const parts = [ranges(found.certain), ranges(found.inferred) && `${ranges(found.inferred)} (inferred)`];
   const list = parts.filter((part) => part !== "").join("; ");
   return list === ""
-    ? "None: only a body can name this code."
-    : `When the body names no code: ${list}.${rest}`;
+    ? "None. Only a body can name this code."
+    : `If the body names no code: ${list}.${rest}`;
 }
 
 // 300, 301, 302 is "300 to 302".
@@ -163,8 +163,8 @@ function okPage(): string {
     head("OK", "OK (HTTP 200): success."),
     "# OK\n",
     "HTTP 200. Success.\n",
-    "`OK` is no error: a call that succeeds resolves. A job's own `status` can carry it, and",
-    "[`throwIfFailed`](/guide/resume.md) then throws nothing. A body that names `OK` with an error status is ignored,",
-    "and the status decides.",
+    "`OK` is not an error: the call succeeds. The `status` of a job can have this code too; then",
+    "[`throwIfFailed`](/guide/resume.md) throws nothing. If a body names `OK` but the HTTP status is an error, the status",
+    "decides.",
   ].join("\n");
 }

@@ -35,7 +35,7 @@ const sections: Readonly<Record<Row["codeSource"], string>> = {
   body: "The answer names a code",
   status: "The answer names no code",
   transport: "The network fails",
-  client: "This client ends or refuses it",
+  client: "This client ends or refuses the call",
 };
 
 /** The short table of the guide, and the page that holds every row of contract/conformance/retries.json. */
@@ -72,15 +72,14 @@ function fullTable(rows: readonly Row[]): string {
   return [
     head(
       "The whole decision table",
-      "Every event and every operation: how often it is repeated, and what the caller is told.",
+      "Every failure and every operation: how often a call is retried, and what its error says.",
       { wide: true },
     ),
     "# The whole decision table\n",
-    "How often a call is repeated in each event, with the default of two repeats (`maxRetries: 2`), and what its",
-    "error says in the end; [`notRetried`](/guide/errors.md#why-was-it-not-retried) is why it was not repeated again.",
-    "Each row is a test over real sockets that counts the requests the server got. The same",
-    "data for any language: [retries.json](/conformance/retries.json). In words:",
-    "[retries and deadlines](/guide/retries.md).\n",
+    "How often a call is retried after each failure, with the default of `maxRetries: 2`, and what its error says in",
+    "the end. [`notRetried`](/guide/errors.md#why-was-it-not-retried) says why it was not retried again. A test over",
+    "real sockets counts the requests of each row at the server. The same data for any language:",
+    "[retries.json](/conformance/retries.json). The rules in words: [retries and deadlines](/guide/retries.md).\n",
     `${executedNote}\n`,
     ...parts.map((part) => `${part}\n`),
   ].join("\n");
