@@ -79,7 +79,7 @@ test.each(["--api-key", "--key", "--api-key=k", "-key"])(
       baseUrl: server.url,
     });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("A key is never taken from an argument");
+    expect(stderr).toContain("A key cannot be an argument");
     expect(stderr).not.toContain("secret-value");
     expect(server.connections).toBe(0);
   },

@@ -142,9 +142,7 @@ function statusesOf(name: StatusCode): string {
   const rest = name === "UNKNOWN" ? " Every status without a code is read as this one, too." : "";
   const parts = [ranges(found.certain), ranges(found.inferred) && `${ranges(found.inferred)} (inferred)`];
   const list = parts.filter((part) => part !== "").join("; ");
-  return list === ""
-    ? "None. Only a body can name this code."
-    : `If the body names no code: ${list}.${rest}`;
+  return list === "" ? "None. Only a body can name this code." : `If the body names no code: ${list}.${rest}`;
 }
 
 // 300, 301, 302 is "300 to 302".

@@ -19,7 +19,7 @@ export function enumPages(contract: Contract): Page[] {
   const index = [
     head("Enumerations", "Every enumeration of the contract, with the meaning of each value."),
     "# Enumerations\n",
-    "Answers may hold values newer than this package: they pass through, and the types say so.\n",
+    "Answers may have values that are newer than this package. They are passed through, and the types allow them.\n",
     table(["Name", "Values", "What it says"], lines),
   ].join("\n");
   return [

@@ -28,9 +28,7 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
   else {
     terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}`);
     if (usage)
-      terminal.note(
-        `Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for how it is used.`,
-      );
+      terminal.note(`Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for help.`);
   }
   return usage ? exitCodes.usage : exitCodes.fault;
 }
