@@ -1,11 +1,13 @@
-// Runs `npm test` RUNS times (5) beside LOOPS busy loops (four to a core); fails when one of the runs does.
+// Runs `npm test`, or another SCRIPT, RUNS times (5) beside LOOPS busy loops (four to a core); fails when one run does.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 
-const [runs = 5, loops = 4 * availableParallelism()] = process.argv.slice(2).map(Number);
+const [, , ...given] = process.argv;
+const [runs = 5, loops = 4 * availableParallelism()] = given.slice(0, 2).map(Number);
+const [script = "test"] = given.slice(2);
 if (!(Number.isInteger(runs) && runs > 0 && Number.isInteger(loops) && loops >= 0)) {
-  throw new Error("Usage: npm run test:stressed -- RUNS LOOPS");
+  throw new Error("Usage: npm run test:stressed -- RUNS LOOPS SCRIPT");
 }
 
 // A loop ends with this process, however that ends, and by itself after an hour.
@@ -28,7 +30,7 @@ for (let run = 1; run <= runs; run += 1) {
 console.log(results.join("\n"));
 
 async function testOnce(): Promise<number> {
-  const child = spawn("npm", ["test"], { stdio: "inherit", shell: process.platform === "win32" });
+  const child = spawn("npm", ["run", script], { stdio: "inherit", shell: process.platform === "win32" });
   const [exitCode] = (await once(child, "exit")) as [number | null];
   return exitCode ?? 1;
 }

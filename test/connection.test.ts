@@ -1,27 +1,22 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { type RefusingPort, refusingPort } from "./support/refusingPort.js";
 import { runScript } from "./support/script.js";
 
 const server = useRecordingServer();
 
-/** An address at which nobody listens any more. */
-async function closedAddress(): Promise<string> {
-  const listener = createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
-  await once(listener, "close");
-  return `http://127.0.0.1:${port}`;
-}
+let refusing: RefusingPort;
+beforeAll(async () => {
+  refusing = await refusingPort();
+});
+afterAll(() => refusing.close());
 
 describe.each(transports)("over $name", ({ options }) => {
   test.each(operationCalls)(
     "$operation refused by the machine is UNAVAILABLE and did not run",
     async ({ operation, call }) => {
-      const client = connect(await closedAddress(), options);
+      const client = connect(refusing.url, options);
       const error = await failureOf(() => call(client));
       expect(error).toMatchObject({
         code: "UNAVAILABLE",

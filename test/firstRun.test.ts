@@ -1,14 +1,12 @@
 // The ten likeliest first mistakes: each reads like advice.
 
-import { once } from "node:events";
 import { chmod, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createClient, type StatusError } from "../src/index.js";
 import { connect, failureOf, thrownBy } from "./support/clients.js";
+import { refusingPort } from "./support/refusingPort.js";
 import { textOf } from "./support/withHint.js";
 
 const local = { baseUrl: "http://127.0.0.1:4010", apiKey: "key", accountId: "acme" };
@@ -104,22 +102,14 @@ test("no account", async () => {
 });
 
 test("a mock that is not running", async () => {
-  const port = await portOfNobody();
-  const call = () => connect(`http://127.0.0.1:${port}`).rerank({ query: "q", documents: ["d"] });
+  const { port, url, close } = await refusingPort();
+  const call = () => connect(url).rerank({ query: "q", documents: ["d"] });
   expect(advice(await failureOf(call))).toEqual([
     `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}.`,
     "Nothing listens there: check baseUrl, and that the server runs. The retries that maxRetries and this kind of failure allow are used up.",
   ]);
+  await close();
 });
-
-async function portOfNobody(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 // The superuser may read everything.
 async function asNobody<T>(run: () => Promise<T>): Promise<T> {

@@ -9,6 +9,7 @@ import { certificate } from "./support/certificate.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
 import { useForwardProxy } from "./support/forwardProxy.js";
 import { sha256, useRecordingServer } from "./support/recordingServer.js";
+import { refusingPort } from "./support/refusingPort.js";
 import { useSecureServer } from "./support/secureServer.js";
 import { useTemporaryFile } from "./support/temporaryFile.js";
 
@@ -120,14 +121,12 @@ describe.each([
   test.each(operationCalls)(
     "$operation over a proxy nobody runs is UNAVAILABLE, and never ran",
     async ({ call }) => {
-      const closed = createServer().listen(0, "127.0.0.1");
-      await once(closed, "listening");
-      const { port } = closed.address() as AddressInfo;
-      await once(closed.close(), "close");
-      const client = connect(plain.url, { agent: agentFor(`http://127.0.0.1:${port}`) });
+      const nobody = await refusingPort();
+      const client = connect(plain.url, { agent: agentFor(nobody.url) });
       const error = await failureOf(() => call(client));
       expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
       expect(error.message).toContain("ECONNREFUSED");
+      await nobody.close();
     },
   );
 });

@@ -37,63 +37,70 @@ interface UnderWay {
   readonly served: Served;
 }
 
+interface Rows {
+  readonly cells: readonly Cell[];
+  readonly waiting: Cell[];
+  readonly running: Map<string, UnderWay>;
+  readonly results: RowResult[];
+  starting: number;
+}
+
 /** @param onRequest Called with each request of a row. */
 export function createSession(cells: readonly Cell[], onRequest: () => void): Session {
-  const waiting = [...cells];
-  const ids = new Set(cells.map(({ id }) => id));
-  const running = new Map<string, UnderWay>();
-  const results: RowResult[] = [];
-  let starting = 0;
-  const next = async (): Promise<object | undefined> => {
-    const cell = waiting.shift();
-    if (cell === undefined) return undefined;
-    const keys = keysFor(cell);
-    starting += 1;
-    try {
-      const served = await serveCell(cell, keys, onRequest);
-      running.set(cell.id, { cell, keys, served });
-      return taskOf(cell, keys, served);
-    } catch (error) {
-      if (!(error instanceof NotOnThisMachine)) throw error;
-      results.push(skipped(cell.id, `this machine: ${error.message}`));
-    } finally {
-      starting -= 1;
-    }
-    return await next();
-  };
-  const take = async (text: string): Promise<RowResult> => {
-    const outcome = readOutcome(text);
-    const { id } = outcome;
-    const row = running.get(id);
-    if (row === undefined) throw new BadOutcome(unknown(id, ids.has(id), results));
-    const result = resultOf(row, outcome, text);
-    running.delete(id);
-    results.push(result);
-    await row.served.close();
-    return result;
-  };
-  const close = async (why: string): Promise<void> => {
-    const left = [...running];
-    running.clear();
-    for (const [id] of left) results.push({ id, result: "failed", differences: [why], notes: [] });
-    await Promise.all(left.map(([, { served }]) => served.close()));
-  };
+  const rows: Rows = { cells, waiting: [...cells], running: new Map(), results: [], starting: 0 };
   return {
-    results,
+    results: rows.results,
     get over() {
-      return waiting.length === 0 && starting === 0 && running.size === 0;
+      return rows.waiting.length === 0 && rows.starting === 0 && rows.running.size === 0;
     },
     get underWay() {
-      return [...running.keys()];
+      return [...rows.running.keys()];
     },
-    next,
-    take,
-    close,
+    next: () => next(rows, onRequest),
+    take: (text) => take(rows, text),
+    close: (why) => close(rows, why),
   };
 }
 
-function unknown(id: string, known: boolean, results: readonly RowResult[]): string {
+async function next(rows: Rows, onRequest: () => void): Promise<object | undefined> {
+  const cell = rows.waiting.shift();
+  if (cell === undefined) return undefined;
+  const keys = keysFor(cell);
+  rows.starting += 1;
+  try {
+    const served = await serveCell(cell, keys, onRequest);
+    rows.running.set(cell.id, { cell, keys, served });
+    return taskOf(cell, keys, served);
+  } catch (error) {
+    if (!(error instanceof NotOnThisMachine)) throw error;
+    rows.results.push(skipped(cell.id, `this machine: ${error.message}`));
+  } finally {
+    rows.starting -= 1;
+  }
+  return await next(rows, onRequest);
+}
+
+async function take({ cells, running, results }: Rows, text: string): Promise<RowResult> {
+  const outcome = readOutcome(text);
+  const row = running.get(outcome.id);
+  if (row === undefined) throw new BadOutcome(unknown(outcome.id, cells, results));
+  const result = resultOf(row, outcome, text);
+  running.delete(outcome.id);
+  results.push(result);
+  await row.served.close();
+  return result;
+}
+
+async function close({ running, results }: Rows, why: string): Promise<void> {
+  const left = [...running];
+  running.clear();
+  for (const [id] of left) results.push({ id, result: "failed", differences: [why], notes: [] });
+  await Promise.all(left.map(([, { served }]) => served.close()));
+}
+
+function unknown(id: string, cells: readonly Cell[], results: readonly RowResult[]): string {
   if (results.some((result) => result.id === id)) return `The outcome of ${id} was posted already.`;
+  const known = cells.some((cell) => cell.id === id);
   return known ? `${id} was not handed out yet: GET /next does.` : `There is no row ${JSON.stringify(id)}.`;
 }
 

@@ -5,24 +5,30 @@ import type { Batch } from "./planBatches.js";
 import type { ItemBatch, ItemRange, RerankPartial } from "./rerankItems.js";
 import { TextHash } from "./textHash.js";
 
-/** What stands for the requests of a call but for their documents. */
-export function hashOfFields(
-  body: Readonly<Record<string, unknown>>,
-): Readonly<Record<"query" | "fields", string>> {
-  const fields = Object.entries(body).filter(([name, value]) => name !== "query" && value !== undefined);
-  const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1));
-  return {
-    query: new TextHash().add(String(body.query)).toString(),
-    fields: new TextHash().add(JSON.stringify(sorted)).toString(),
-  };
+/** What stands for the requests of a call: one hash each of its texts, its query and its other fields. */
+export class CallHash {
+  readonly #texts = new TextHash();
+  readonly #body: object;
+
+  constructor(body: object) {
+    this.#body = body;
+  }
+
+  /** Adds the texts of the next item. */
+  add(texts: readonly string[]): void {
+    for (const text of texts) this.#texts.add(text);
+  }
+
+  toString(): string {
+    const given = Object.entries(this.#body).filter(([, value]) => value !== undefined);
+    const query = given.find(([name]) => name === "query")?.[1];
+    const others = given.filter(([name]) => name !== "query").sort(([a], [b]) => (a < b ? -1 : 1));
+    return [this.#texts, hashOf(String(query)), hashOf(JSON.stringify(others))].join(".");
+  }
 }
 
-/** Joins the hashes of a call. */
-export function fingerprintOf(
-  items: string,
-  { query, fields }: Readonly<Record<"query" | "fields", string>>,
-): string {
-  return `${items}.${query}.${fields}`;
+function hashOf(text: string): TextHash {
+  return new TextHash().add(text);
 }
 
 /** Checks that a call continues the one that `partial` is of. @throws StatusError that says what differs */

@@ -1,7 +1,7 @@
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger } from "../options/arguments.js";
 import { textsOfItems } from "./itemTexts.js";
-import { checkContinues, checkPartial, fingerprintOf, hashOfFields } from "./partialRanking.js";
+import { CallHash, checkContinues, checkPartial } from "./partialRanking.js";
 import {
   type Batch,
   type BatchDocuments,
@@ -10,8 +10,7 @@ import {
   jsonBytes,
   planBatches,
 } from "./planBatches.js";
-import type { RerankItemsOptions, RerankPartial } from "./rerankItems.js";
-import { TextHash } from "./textHash.js";
+import type { ItemRange, RerankItemsOptions, RerankPartial } from "./rerankItems.js";
 
 /** The items of a call in batches. */
 export interface PlannedItems<T> {
@@ -34,27 +33,22 @@ export function planItems<T>(
   const { batchSize, maxBatchBytes } = limits;
   const textsOf = textsOfItems(items, options.text, split);
   const before = continueFrom === undefined ? undefined : checkPartial(continueFrom, items.length);
-  const whole = { offset: 0, count: items.length };
-  const hash = new TextHash();
-  const addTexts = (texts: readonly string[]): void => {
-    for (const text of texts) hash.add(text);
-  };
+  const hash = new CallHash(body);
   const kept: (readonly string[])[] = [];
   // In one request the texts are kept; a hash of them is made only when it fails.
   const isHashed = options.batchSize !== undefined || maxBatchBytes !== undefined || before !== undefined;
   // What is done already is hashed as well: it must be what the earlier call was given.
-  if (before !== undefined) for (let index = 0; index < items.length; index++) addTexts(textsOf(index));
-  const planned = planBatches(before?.missing ?? [whole], textsOf, limits, (texts, index) => {
-    if (before === undefined && isHashed) addTexts(texts);
+  if (before !== undefined) for (let index = 0; index < items.length; index++) hash.add(textsOf(index));
+  const planned = planBatches(before?.missing ?? [whole(items)], textsOf, limits, (texts, index) => {
+    if (before === undefined && isHashed) hash.add(texts);
     if (kept.length < batchSize && before === undefined) kept[index] = texts;
   });
   const first = planned[0];
   const isFirstKept = before === undefined && first !== undefined && first.parts === undefined;
   kept.length = isFirstKept ? first.count : 0;
-  const fields = hashOfFields({ ...body });
   const fingerprint = (): string => {
-    if (!isHashed) for (const texts of kept) addTexts(texts);
-    return fingerprintOf(hash.toString(), fields);
+    if (!isHashed) for (const texts of kept) hash.add(texts);
+    return hash.toString();
   };
   if (before !== undefined) checkContinues(before, fingerprint());
   return {
@@ -68,6 +62,10 @@ export function planItems<T>(
     before: before as RerankPartial<T> | undefined,
     fingerprint,
   };
+}
+
+function whole({ length: count }: readonly unknown[]): ItemRange {
+  return { offset: 0, count };
 }
 
 function limitsOf<T>(

@@ -1,6 +1,6 @@
 // The client that was written from contract/conformance/README.md alone passes; broken in one place, it fails there.
 import { expect, test } from "vitest";
-import { certifyPython, findPython, type Variant } from "../support/conformance/pythonClient.js";
+import { certifyPython, findPython, putFirst, type Variant } from "../support/conformance/pythonClient.js";
 import { startRunner } from "../support/conformance/runner.js";
 
 const python = await findPython();
@@ -94,7 +94,8 @@ test.skipIf(!python).each(variants)(
   "a client that $name fails for its own rows",
   { timeout: 600_000 },
   async (variant) => {
-    const { url, report, outcome } = await startRunner(...only);
+    const { url, child, report, outcome } = await startRunner(...only);
+    putFirst(child);
     await certifyPython(python ?? "", url, variant);
     const failed = (await report()).rows.filter(({ result }) => result === "failed").map(({ id }) => id);
     expect(failed.length).toBeGreaterThan(0);

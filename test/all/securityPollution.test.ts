@@ -1,11 +1,10 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { canaryKey } from "../support/canary.js";
 import { root, run, temporaryFolder } from "../support/project.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { type RefusingPort, refusingPort } from "../support/refusingPort.js";
 
 const server = useRecordingServer();
 
@@ -71,7 +70,7 @@ const replies: Readonly<Record<string, Reply>> = {
 };
 
 let program: string;
-let closedUrl: string;
+let refusing: RefusingPort;
 let remove: () => Promise<void>;
 beforeAll(async () => {
   const temporary = await temporaryFolder();
@@ -88,13 +87,9 @@ beforeAll(async () => {
     target: "es2022",
     conditions: ["tunerank-source"],
   });
-  const listener = createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  closedUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-  listener.close();
-  await once(listener, "close");
+  refusing = await refusingPort();
 });
-afterAll(() => remove());
+afterAll(() => Promise.all([remove(), refusing.close()]));
 
 type Outcome = { readonly error?: { readonly name?: string; readonly code?: string } } | null;
 
@@ -113,7 +108,7 @@ async function callWith(transport: string, names: readonly string[]): Promise<Se
     env: {
       TUNERANK_API_KEY: canaryKey,
       URL: server.url,
-      CLOSED_URL: closedUrl,
+      CLOSED_URL: refusing.url,
       TRANSPORT: transport,
       NAMES: names.join(" "),
       NUMBERS: ofNumbers,

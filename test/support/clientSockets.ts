@@ -1,6 +1,7 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
+import { isUnpacking } from "./unpacking.js";
 
 const clients: Set<Socket> = new Set();
 const opened: Set<(socket: Socket) => void> = new Set();
@@ -46,7 +47,7 @@ export function clientSockets(): ReadonlySet<Socket> {
 
 // What has been taken in passes through promises and streams before it has all its effects.
 async function calm(isMoving: () => boolean): Promise<void> {
-  for (let turns = 0; turns < 20; turns = isMoving() ? 0 : turns + 1) await turn();
+  for (let turns = 0; turns < 20; turns = isMoving() || isUnpacking() ? 0 : turns + 1) await turn();
 }
 
 // A server that has stopped reading is sent to in vain. Of TLS nobody knows the client's end.

@@ -24,9 +24,8 @@ export function createNodeTransport(options: TransportOptions): Transport {
   // Read once: the environment may change later.
   const proxyOfOrigin = new Map<string, URL | undefined>();
   const secrets: string[] = [];
-  const proxied = (url: URL): boolean => options.proxy !== undefined && !isLoopback(url.hostname);
   const proxyTo = (url: URL): URL | undefined => {
-    if (proxyOfOrigin.has(url.origin) || !proxied(url)) return proxyOfOrigin.get(url.origin);
+    if (proxyOfOrigin.has(url.origin) || !isProxied(url, options)) return proxyOfOrigin.get(url.origin);
     const proxy = proxyOf(url, options.proxy as string);
     proxyOfOrigin.set(url.origin, proxy);
     if (proxy !== undefined) secrets.push(...(proxies?.secretsOf(proxy) ?? []));
@@ -41,12 +40,7 @@ export function createNodeTransport(options: TransportOptions): Transport {
   };
   return {
     secrets,
-    ready(url) {
-      if (proxies !== undefined || !proxied(url)) return undefined;
-      return import("./proxies.js").then((loaded) => {
-        proxies = loaded;
-      });
-    },
+    ready: (url) => (proxies === undefined && isProxied(url, options) ? loadProxies() : undefined),
     send(request) {
       const pool = joined.get(request.url.origin);
       return new NodeExchange(request, pool === undefined || pool.retired ? join(request.url) : pool);
@@ -59,6 +53,14 @@ export function createNodeTransport(options: TransportOptions): Transport {
       joined.clear();
     },
   };
+}
+
+function isProxied(url: URL, { proxy }: TransportOptions): boolean {
+  return proxy !== undefined && !isLoopback(url.hostname);
+}
+
+async function loadProxies(): Promise<void> {
+  proxies = await import("./proxies.js");
 }
 
 // The proxy's URL is never repeated in the error: it may hold a password.

@@ -19,11 +19,7 @@ import type { Pool, PoolCall } from "./pool.js";
 import { Answer, type BodyListener } from "./receive.js";
 import { idleMsLeft, idleSinceOf, markIdle, type PooledSocket } from "./sockets.js";
 
-interface Details {
-  readonly reason?: FailureReason;
-  readonly status?: number;
-  readonly cause?: unknown;
-}
+type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
 
 /** One request under way over node:http or node:https. */
 export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyListener {

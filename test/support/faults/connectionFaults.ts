@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { allRead, readByClient } from "../clientSockets.js";
+import { refusingPort } from "../refusingPort.js";
 import { until } from "../turns.js";
 import { afterGood, good, sendAndClose } from "./acts.js";
 import { type Fault, nowhere, type Place } from "./fault.js";
@@ -8,18 +8,9 @@ import { serve } from "./faultServer.js";
 import { fullBacklog } from "./fullBacklog.js";
 import { like, onceLike, onceOnReuse, succeeds } from "./outcomes.js";
 
-// The near end of a connection: its port is taken, and nobody listens there.
 async function refusing(): Promise<Place> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const near = connect((server.address() as AddressInfo).port, "127.0.0.1");
-  const [far] = await Promise.all([once(server, "connection"), once(near, "connect")]);
-  const close = async (): Promise<void> => {
-    near.destroy();
-    far[0].destroy();
-    await once(server.close(), "close");
-  };
-  return nowhere({ baseUrl: `http://127.0.0.1:${near.localPort}` }, close);
+  const { url, close } = await refusingPort();
+  return nowhere({ baseUrl: url }, close);
 }
 
 // No TCP connection leads to a group of machines.
