@@ -54,8 +54,9 @@ function foldedType(member: string): string {
   const [first = ""] = /^.*?[.:](?=\s|$)/s.exec(prose.split("\n\n")[0] ?? "") ?? [];
   const words = inOneLine(first).replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
   const rest = first === "" ? body : body.replace(first, "").trim();
-  const summary = `<summary>\n\n### ${name}\n\n${words}\n\n</summary>`;
-  return `<details class="details custom-block api-type">\n${summary}\n\n${rest}\n\n</details>`;
+  const summary = `<summary>\n\n${words}\n\n</summary>`;
+  // The heading's own link may not stand within the summary, which is a button.
+  return `<div class="api-type">\n\n### ${name}\n\n<details class="details custom-block">\n${summary}\n\n${rest}\n\n</details>\n</div>`;
 }
 
 function inOneLine(text: string): string {
