@@ -51,7 +51,8 @@ function foldedType(member: string): string {
   const own = generated[name];
   const body = own === undefined ? member.slice(name.length).trim() : reading(own);
   const prose = body.replaceAll(/^```.*?^```$/gms, "").trim();
-  const [first = ""] = /^.*?[.:](?=\s|$)/s.exec(prose.split("\n\n")[0] ?? "") ?? [];
+  const [paragraph = ""] = prose.split("\n\n");
+  const [first = paragraph] = /^.*?\.(?=\s|$)/s.exec(paragraph) ?? [];
   const words = inOneLine(first).replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
   const rest = first === "" ? body : body.replace(first, "").trim();
   const summary = `<summary>\n\n${words}\n\n</summary>`;
