@@ -19,7 +19,7 @@ import {
   given,
   ownProperties,
 } from "./options/arguments.js";
-import { type ClientOptions, clientOptionNames } from "./options/options.js";
+import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";

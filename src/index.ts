@@ -55,17 +55,19 @@ export type {
 } from "./generated/types.js";
 export type {
   AbortSignalLike,
-  ApiKey,
   AttemptEvent,
   CallOptions,
   CallPromise,
   CallResponse,
+} from "./options/callOptions.js";
+export type {
+  ApiKey,
   ClientOptions,
   FetchLike,
   FetchResponse,
   LoggerLike,
   LogLevel,
-} from "./options/options.js";
+} from "./options/clientOptions.js";
 export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
 export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";

@@ -26,7 +26,7 @@ const places: readonly (readonly [file: string, text: string])[] = [
   ["docs/guide/scale.md", `\`timeoutMs\` (${seconds(deadlines.scaleDeployment.timeoutMs)})`],
   ["docs/guide/upload.md", `The deadline is ${seconds(upload)} plus a second for each ${rate}`],
   [
-    "src/options/options.ts",
+    "src/options/callOptions.ts",
     `rerank ${thousands(rerank)}; resume and scale ${thousands(resume)}; upload ${thousands(upload)} + 1,000 for each ${rate}`,
   ],
 ];

@@ -87,7 +87,7 @@ describe("docs/data/generators.json", async () => {
       fileURLToPath(new URL(`../contract/revisions/${revision}/openapi.json`, import.meta.url)),
     );
     const wanted = tools.flatMap((tool) => {
-      const { name, version, language, documents, command } = tool;
+      const { name, version, language, documents, command, get = "" } = tool;
       const unsupported = tool.unsupported ?? [];
       const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
       const lost = errors.filter(({ status }) => tool.shortfall?.statuses.includes(status)).length;
@@ -106,9 +106,25 @@ describe("docs/data/generators.json", async () => {
         notHad: tool.builds === undefined ? "" : expect.any(String),
         date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
       };
-      return documents.map((document) => ({ tool: name, version, language, document, command, ...good }));
+      return documents.map((document) => ({
+        tool: name,
+        version,
+        language,
+        document,
+        command,
+        get,
+        ...good,
+      }));
     });
     expect(data.clients).toEqual(wanted);
+  });
+
+  test.each(["python", "go"])("the recipe for %s says the commands that are run", async (language) => {
+    const file = new URL(`../docs/snippets/recipes/${language}/commands.sh`, import.meta.url);
+    const commands = (await readFile(file, "utf8")).replaceAll(/ \\\n\s*/g, " ").split("\n");
+    const [tool, ...others] = tools.filter(({ recipe }) => recipe?.folder === language);
+    expect(others).toEqual([]);
+    expect(commands).toEqual(expect.arrayContaining([tool?.get, tool?.command]));
   });
 
   test("names what could not be had, with its error, wherever a client is not compiled", () => {

@@ -1,21 +1,15 @@
-// An Express service in CommonJS that ranks for its callers.
-import { writeFileSync } from "node:fs";
+// The Express service of the docs, in CommonJS, which ranks for its callers.
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { checkService } from "./service.js";
 import { tool } from "./tool.js";
 
-const service = `
-const express = require(${JSON.stringify(tool("express"))});
-const { createClient } = require("tunerank");
-const client = createClient();
-const app = express().use(express.json());
-app.post("/search", async (request, response) => response.json(await client.rerank(request.body)));
-const server = app.listen(0, "127.0.0.1", () => console.log(server.address().port));
-`;
+const recipe = new URL("../../docs/snippets/recipes/express.cjs", import.meta.url);
 
 /** Starts it, and asks it. */
 export async function checkExpress(user: string): Promise<string> {
   const file = path.join(user, "express.cjs");
-  writeFileSync(file, service);
+  const express = JSON.stringify(tool("express"));
+  writeFileSync(file, readFileSync(recipe, "utf8").replace('"express"', express));
   return await checkService([file], user, "/search");
 }

@@ -1,7 +1,7 @@
 // Frameworks that are too large for every run, with the package beside them as npm installs it.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,11 +9,14 @@ import { checkService } from "./service.js";
 import { runNode } from "./tool.js";
 
 const folder = fileURLToPath(new URL("large/", import.meta.url));
+// The programs are those of the docs.
+const recipes = fileURLToPath(new URL("../../docs/snippets/recipes/", import.meta.url));
 const inFolder = (file: string): string => path.join(folder, file);
 
 /** A Nest service in TypeScript, compiled as its own starter does, with the client injected. */
 export async function checkNest(tarball: string): Promise<string> {
   install(tarball);
+  cpSync(path.join(recipes, "nest/main.ts"), inFolder("nest/main.ts"));
   await runNode([inFolder("node_modules/typescript/bin/tsc"), "-p", inFolder("nest")]);
   return await checkService([inFolder("nest/dist/main.js")], folder, "/search");
 }
@@ -25,6 +28,7 @@ export async function checkNext(tarball: string): Promise<string> {
   const project = inFolder("next");
   const built = path.join(project, ".next");
   rmSync(built, { recursive: true, force: true });
+  writeRoutes(path.join(project, "app"));
   // Only what keeps it from sending anything itself.
   const env = { PATH: process.env.PATH ?? "", HOME: project, NEXT_TELEMETRY_DISABLED: "1" };
   execFileSync(process.execPath, [next, "build"], { cwd: project, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -36,6 +40,15 @@ export async function checkNext(tarball: string): Promise<string> {
   }
   rmSync(built, { recursive: true });
   return found.join("; ");
+}
+
+function writeRoutes(app: string): void {
+  const program = readFileSync(path.join(recipes, "next/route.js"), "utf8");
+  const routes = { node: program, edge: `${program}\nexport const runtime = "edge";\n` };
+  for (const [runtime, text] of Object.entries(routes)) {
+    mkdirSync(path.join(app, runtime), { recursive: true });
+    writeFileSync(path.join(app, runtime, "route.js"), text);
+  }
 }
 
 function install(tarball: string): void {

@@ -10,7 +10,7 @@ interface Listening {
   readonly line: string;
 }
 
-/** Starts a service that calls ours, and asks it to rank: at this address by POST. */
+/** Starts a service that calls ours, and asks it by POST at this address: to rank, and without documents. */
 export async function checkService(
   args: readonly string[],
   cwd: string,
@@ -18,22 +18,34 @@ export async function checkService(
   listening?: Listening,
 ): Promise<string> {
   const answering = await startAnswering();
-  const env = { ...process.env, TUNERANK_BASE_URL: answering.url, TUNERANK_API_KEY: "key" };
+  const env = { ...process.env, TUNERANK_BASE_URL: answering.url, TUNERANK_API_KEY: "key", PORT: "0" };
   const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
   try {
-    const response = await fetch(`http://127.0.0.1:${await portOf(child, listening)}${address}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ query: "q", documents: ["d"] }),
-    });
-    const text = await response.text();
-    if (!response.ok || JSON.parse(text).data?.[0]?.index !== 0)
-      throw new Error(`${response.status} ${text}`);
-    return `POST ${address} is answered`;
+    const url = `http://127.0.0.1:${await portOf(child, listening)}${address}`;
+    const ranked = await post(url, { query: "q", documents: ["d"] });
+    if (ranked.status !== 200 || JSON.parse(ranked.text).data?.[0]?.index !== 0) throw unexpected(ranked);
+    const refused = await post(url, { query: "q" });
+    if (refused.status !== 400 || refused.text !== '{"code":"INVALID_ARGUMENT"}') throw unexpected(refused);
+    return `POST ${address} is answered, and a wrong request refused`;
   } finally {
     child.kill();
     answering.close();
   }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function post(url: string, body: object): Promise<Answer> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: response.status, text: await response.text() };
+}
+
+function unexpected({ status, text }: Answer): Error {
+  return new Error(`${status} ${text}`);
 }
 
 async function portOf(child: ChildProcess, listening: Listening | undefined): Promise<number> {

@@ -11,6 +11,8 @@ interface Runner {
   readonly imports: "require" | "import";
   /** Where `test` comes from, when it is no global. */
   readonly testFrom?: string;
+  /** Whether it is the test file of the docs, whole. */
+  readonly documented?: true;
   /** The test's own text, when it is not the usual one. */
   readonly text?: string;
   readonly configuration?: object;
@@ -20,6 +22,8 @@ interface Runner {
 
 const text = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`projects/${name}`, import.meta.url)), "utf8");
+
+const recipe = readFileSync(new URL("../../docs/snippets/recipes/search.test.ts", import.meta.url), "utf8");
 
 const jests = [29, 30].flatMap((version): Runner[] => {
   const args = [tool(`jest-${version}/bin/jest.js`), "--watchman=false"];
@@ -31,6 +35,10 @@ const jests = [29, 30].flatMap((version): Runner[] => {
     { name, file: "a.test.js", imports: "require", args },
     { name: `${name}, @swc/jest`, file: "a.test.ts", imports: "import", args, configuration: swc },
     { name: `${name}, ts-jest`, file: "a.test.ts", imports: "import", args, configuration: tsJest },
+    ...[swc, tsJest].map((configuration, index): Runner => {
+      const transform = `${name}, ${["@swc/jest", "ts-jest"][index]}, the test of the docs`;
+      return { name: transform, file: "a.test.ts", imports: "import", documented: true, args, configuration };
+    }),
     {
       name: `${name}, ES modules`,
       file: "a.test.mjs",
@@ -73,6 +81,14 @@ const runners: readonly Runner[] = [
     testFrom: "vitest",
     args: [tool("vitest/vitest.mjs"), "run"],
   },
+  {
+    name: "vitest, the test of the docs",
+    file: "a.test.ts",
+    imports: "import",
+    testFrom: "vitest",
+    documented: true,
+    args: [tool("vitest/vitest.mjs"), "run"],
+  },
 ];
 
 /** Runs the test with each. */
@@ -89,8 +105,14 @@ export async function checkTestRunners(user: string): Promise<string> {
   return runners.map(({ name }) => name).join("; ");
 }
 
-function writeProject(project: string, { file, imports, testFrom, configuration, ...runner }: Runner): void {
+function writeProject(project: string, runner: Runner): void {
+  const { file, configuration } = runner;
   mkdirSync(path.dirname(path.join(project, file)), { recursive: true });
+  writeFileSync(path.join(project, file), runner.documented ? documentedTest(runner) : ownTest(runner));
+  writeFileSync(path.join(project, "package.json"), JSON.stringify({ jest: configuration }));
+}
+
+function ownTest({ imports, testFrom, ...runner }: Runner): string {
   const bind = (names: string, from: string): string =>
     imports === "import"
       ? `import { ${names} } from "${from}";\n`
@@ -102,6 +124,11 @@ function writeProject(project: string, { file, imports, testFrom, configuration,
       ? ""
       : bind("test", testFrom === "vitest" ? tool("vitest/dist/index.js") : testFrom),
   ];
-  writeFileSync(path.join(project, file), lines.join("") + (runner.text ?? text("calls.js")));
-  writeFileSync(path.join(project, "package.json"), JSON.stringify({ jest: configuration }));
+  return lines.join("") + (runner.text ?? text("calls.js"));
+}
+
+// As its page says: in Jest the functions are there without the import.
+function documentedTest({ testFrom }: Runner): string {
+  if (testFrom === "vitest") return recipe.replace('"vitest"', JSON.stringify(tool("vitest/dist/index.js")));
+  return recipe.replace(/^import .* from "vitest";\n/m, "");
 }

@@ -30,7 +30,9 @@ const workerd = binary("@cloudflare/workerd-linux-64/bin/workerd");
 const file = fileURLToPath(new URL("../../examples/train.jsonl", import.meta.url));
 
 const checks = ["behaviour.js", "onServer.js", "inBrowser.js", "inWorkerd.js"];
-const packed = installPacked(checks.map((name) => new URL(name, import.meta.url)));
+// The worker is that of the docs.
+const programsOfUsers = [...checks, "../../docs/snippets/recipes/edgeWorker.ts"];
+const packed = installPacked(programsOfUsers.map((name) => new URL(name, import.meta.url)));
 const { user } = packed;
 const closedUrl = `http://127.0.0.1:${await closedPort()}`;
 const rows: { runtime: string; version: string; passed: number; checks: number }[] = [];

@@ -30,6 +30,24 @@ function widths() {
   };
 }
 
+// Tall is what one can scroll through; what is longer than that has a filter, or parts that are folded.
+async function expectShort(page) {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const { height, parts } = await page.evaluate(() => ({
+    height: document.documentElement.scrollHeight,
+    parts: document.querySelectorAll(".vp-doc details, .table-filter input").length,
+  }));
+  assert.ok(height <= 4000 || parts > 0, `it is ${height} px tall`);
+}
+
+// Each line of code is whole on a phone: it goes on below where it is too long.
+function cutCode() {
+  const blocks = [...document.querySelectorAll(".vp-doc div[class*=language-] pre")];
+  return blocks
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map((each) => each.innerText);
+}
+
 // A guide written by hand that has code begins with it: it is on the first screen.
 async function expectCodeFirst(page, name) {
   const source = await readFile(
@@ -51,12 +69,14 @@ describe("each page", { concurrency: 4 }, () => {
       assert.ok((await page.locator("body").innerText()).length > 100, "the page is empty");
       seenPages.set(name, await page.evaluate(linksAndAnchors));
       await expectCodeFirst(page, name);
+      await expectShort(page);
       await page.setViewportSize(phone);
       await page.evaluate(
         () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
       );
       const { scrollWidth, clientWidth, wide } = await page.evaluate(widths);
       assert.ok(scrollWidth <= clientWidth, `${scrollWidth} px wide on a phone: ${wide.join("\n")}`);
+      assert.deepEqual(await page.evaluate(cutCode), []);
       expectQuiet(seen);
       await close();
     });

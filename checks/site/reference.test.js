@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { pagesOf } from "./site.js";
-import { phone, useSite } from "./visit.js";
+import { useSite } from "./visit.js";
 
 const site = useSite();
 const read = (name) => readFile(new URL(`../../${name}`, import.meta.url), "utf8");
@@ -97,34 +96,4 @@ test("a filter finds a row by what is typed", async () => {
     assert.ok((await page.locator(".table-filter tbody tr:visible").count()) > left);
     await close();
   }
-});
-
-test("no page of the reference is heavy or endless, and the largest paint on a slow phone is told", async (t) => {
-  for (const name of (await pagesOf()).filter((each) => each.startsWith("reference/"))) {
-    const { page, close } = await site.open(name);
-    const height = await page.evaluate(() => document.documentElement.scrollHeight);
-    assert.ok(height < 4000, `${name} is ${height} px tall`);
-    const { size } = await page.evaluate(async () => ({
-      size: (await (await fetch(location.href)).text()).length,
-    }));
-    assert.ok(size < 120_000, `${name} has ${size} characters`);
-    await close();
-  }
-  const { page, context, close } = await site.open("reference/index.html", { apart: true, viewport: phone });
-  const session = await context.newCDPSession(page);
-  await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
-  const slow = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 90_000 };
-  await session.send("Network.emulateNetworkConditions", slow);
-  await page.goto(`${site.origin}/reference/rerank.html`);
-  const paint = await page.evaluate(
-    () =>
-      new Promise((done) => {
-        new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({
-          type: "largest-contentful-paint",
-          buffered: true,
-        });
-      }),
-  );
-  t.diagnostic(`largest paint after ${Math.round(paint)} ms`);
-  await close();
 });

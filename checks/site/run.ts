@@ -17,7 +17,8 @@ if (chromiumProgram === undefined || !existsSync(chromiumProgram)) {
   );
   process.exit(process.env.CI ? 1 : 0);
 }
-const chosen = process.argv.slice(2);
+if (process.argv.includes("--judged")) process.env.JUDGED = "1";
+const chosen = process.argv.slice(2).filter((each) => !each.startsWith("--"));
 const names = chosen.length > 0 ? chosen : readdirSync(folder).filter((name) => name.endsWith(".test.js"));
 const files = names.map((name) => path.join(folder, name));
 const args = ["--import", "tsx", "--test", "--test-concurrency=2", "--test-reporter=spec", ...files];

@@ -19,6 +19,60 @@ const words = {
   "why was my upload not retried": "/guide/questions.html",
 };
 
+// What people type, and the page with the answer: a guide, or the recipe where there is one.
+const typed = {
+  abort: "guide/retries codes/CANCELLED",
+  cancel: "guide/retries codes/CANCELLED",
+  CORS: "guide/runtimes recipes/browser",
+  browser: "guide/runtimes recipes/browser",
+  "github actions": "guide/cli recipes/scale-to-zero",
+  poll: "guide/resume recipes/what-became-of-it",
+  progress: "guide/upload",
+  "large file": "guide/upload",
+  "retry upload": "guide/upload guide/questions",
+  idempotency: "guide/retries",
+  cursor: "guide/documents guide/questions recipes/assistant",
+  lambda: "guide/runtimes recipes/workers",
+  logging: "guide/observing",
+  proxy: "guide/runtimes recipes/proxies",
+  timeouts: "guide/retries codes/DEADLINE_EXCEEDED",
+  "rate limit": "codes/RESOURCE_EXHAUSTED",
+  cost: "guide/scale recipes/scale-to-zero",
+  gpu: "guide/scale recipes/scale-to-zero",
+  offline: "guide/testing recipes/jest-vitest",
+  jest: "guide/testing recipes/jest-vitest",
+  vitest: "guide/testing recipes/jest-vitest",
+  mock: "guide/testing",
+  memory: "guide/upload guide/benchmarks",
+  "cjs require": "guide/runtimes",
+  commonjs: "guide/runtimes",
+  "next.js": "guide/runtimes recipes/nextjs",
+  python: "guide/languages recipes/python",
+  go: "guide/languages recipes/go",
+  curl: "guide/languages",
+  temporal: "guide/beyond-one-machine",
+  queue: "guide/beyond-one-machine",
+  batch: "guide/rerank guide/bulk",
+  429: "codes/RESOURCE_EXHAUSTED",
+  503: "codes/UNAVAILABLE",
+  401: "codes/UNAUTHENTICATED",
+  FAILED_PRECONDITION: "codes/FAILED_PRECONDITION",
+  "api key": "guide/quickstart codes/UNAUTHENTICATED",
+  "env variables": "guide/quickstart guide/cli",
+  "typescript types": "guide/runtimes api/tunerank",
+  openapi: "guide/documents",
+  changelog: "guide/changelog",
+  version: "guide/versioning",
+  "tls certificate": "guide/runtimes recipes/proxies",
+  kubernetes: "guide/scale guide/runtimes recipes/scale-to-zero",
+  cron: "guide/scale guide/beyond-one-machine recipes/scale-to-zero",
+  "scale to zero": "guide/scale recipes/scale-to-zero",
+  opentelemetry: "guide/observing",
+  langchain: "guide/adapters",
+  "relevance score": "guide/rerank",
+  "llms.txt": "guide/documents recipes/assistant",
+};
+
 describe("the search, its host gone,", () => {
   let opened;
   before(async () => {
@@ -52,6 +106,15 @@ describe("the search, its host gone,", () => {
   });
   for (const name of Object.keys(httpStatuses)) {
     test(`finds ${name} first`, async () => assert.equal((await found(name))[0], `/codes/${name}.html`));
+  }
+  for (const [query, pages] of Object.entries(typed)) {
+    test(`finds ${pages.replaceAll(" ", " or ")} for "${query}" among the first three`, async () => {
+      const links = (await found(query)).slice(0, 3);
+      assert.ok(
+        pages.split(" ").some((page) => links.includes(`/${page}.html`)),
+        links.join("\n"),
+      );
+    });
   }
   for (const [query, page] of Object.entries({ ...guides, ...words })) {
     test(`finds ${page} for "${query}" among the first three`, async () =>

@@ -1,9 +1,10 @@
 // Serves the built site on a free port, as a host of static pages does.
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 /** Where `npm run docs` writes. */
 export const folder = fileURLToPath(new URL("../../site/", import.meta.url));
@@ -13,6 +14,8 @@ const types = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript",
   ".json": "application/json",
+  ".md": "text/markdown; charset=utf-8",
+  ".png": "image/png",
   ".svg": "image/svg+xml",
 };
 
@@ -22,18 +25,35 @@ export async function pagesOf() {
   return files.filter((file) => file.endsWith(".html")).sort();
 }
 
+// As GitHub Pages does: text goes gzipped to those who accept it, and a lost address has the page for it.
+const gzipped = new Map();
+function compressed(name, body) {
+  if (!gzipped.has(name)) gzipped.set(name, gzipSync(body));
+  return gzipped.get(name);
+}
+
+/** A file as the host sends it: its status, type, and bytes, gzipped where it is text. */
+export async function answer(name, accepts) {
+  const isThere = await stat(path.join(folder, name)).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  const file = isThere ? name : "404.html";
+  const type = path.extname(file);
+  const body = await readFile(path.join(folder, file));
+  const isText = type !== ".png" && /gzip/.test(accepts);
+  const headers = { "content-type": types[type] ?? "text/plain; charset=utf-8" };
+  if (isText) headers["content-encoding"] = "gzip";
+  return { status: isThere ? 200 : 404, headers, body: isText ? compressed(file, body) : body };
+}
+
 /** A server of the site. */
 export async function serveSite() {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     const name = path.normalize(decodeURIComponent(pathname)).replace(/\/$/, "/index.html");
-    try {
-      const body = await readFile(path.join(folder, name));
-      response.writeHead(200, { "content-type": types[path.extname(name)] ?? "text/plain; charset=utf-8" });
-      response.end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
+    const { status, headers, body } = await answer(name, request.headers["accept-encoding"] ?? "");
+    response.writeHead(status, headers).end(body);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

@@ -1,11 +1,19 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
+import { headOf, ownWords, place, sharedHead } from "../build/head.js";
+import { finishedHtml } from "../build/html.js";
 import { printedNote } from "../build/printed.js";
+import { arrange, missing } from "./arrange.js";
+import { searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
 const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
 
-const base = process.env.DOCS_BASE ?? "/";
+const { base } = place;
+
+// Parts of the theme that no page here shows: their code and styles would be in every page.
+const unused =
+  /^.*\/(VP(Home|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
 export default defineConfig({
   title: "tunerank",
@@ -14,7 +22,7 @@ export default defineConfig({
   lang: "en",
   base,
   outDir: "../site",
-  srcExclude: ["generated/parts/**", "snippets/**", "build/**"],
+  srcExclude: ["generated/parts/**", "github/**", "snippets/**", "build/**"],
   rewrites: {
     "generated/:section/:page.md": ":section/:page.md",
     "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
@@ -27,49 +35,45 @@ export default defineConfig({
       alias: [
         { find: /^tunerank$/, replacement: built("index.web.js") },
         { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
+        { find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) },
       ],
     },
   },
   // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
   ignoreDeadLinks: [/^\/llms(-full)?\.txt$/],
-  head: [
-    ["link", { rel: "icon", type: "image/svg+xml", href: `${base}icon.svg` }],
-    ["meta", { name: "theme-color", content: "#0d6b5c" }],
-  ],
+  head: sharedHead,
+  transformPageData: ({ relativePath, title, description, frontmatter }) => {
+    const own = ownWords(relativePath);
+    return {
+      title: frontmatter.title || own.title || title,
+      description: description || own.description || "",
+    };
+  },
+  transformHead: ({ pageData, title, description }) =>
+    headOf({ path: pageData.relativePath, title, description }, place),
+  buildEnd() {
+    if (missing.length > 0) throw new Error(`No page has these headings: ${missing.join(", ")}`);
+  },
+  transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    config(markdown) {
+    config: (markdown) => {
       addBaseToTargets(markdown);
       nameWhoAnswered(markdown);
+      arrange(markdown);
     },
   },
   themeConfig: {
     siteTitle: "tunerank",
     nav: [
       { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },
+      { text: "Recipes", link: "/recipes/", activeMatch: "^/recipes/" },
       { text: "HTTP reference", link: "/reference/", activeMatch: "^/(reference|codes|enums)/" },
       { text: "TypeScript API", link: "/api/", activeMatch: "^/api/" },
     ],
     sidebar,
     outline: { level: [2, 3] },
-    search: {
-      provider: "local",
-      options: {
-        translations: { button: { buttonAriaLabel: "Search" } },
-        miniSearch: {
-          searchOptions: {
-            boost: { title: 6, titles: 2, text: 1 },
-            fuzzy: 0.1,
-            prefix: true,
-            // An operation's name is found at its guide, a code at its page, before all the places that mention them.
-            boostDocument: (id: string) => {
-              if (/codes\/|guide\/(rerank|upload|scale|resume)\./.test(id)) return 5;
-              return /changelog|\/api\//.test(id) ? 0.5 : 1;
-            },
-          },
-        },
-      },
-    },
+    search: { provider: "local", options: searchOptions },
     docFooter: { prev: "Before", next: "Next" },
     externalLinkIcon: false,
   },

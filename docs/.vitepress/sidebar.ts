@@ -20,6 +20,23 @@ export const sidebar: Item[] = [
     ],
   },
   {
+    text: "Recipes",
+    items: [
+      { text: "All recipes", link: "/recipes/" },
+      { text: "Rank 1,000 documents", link: "/recipes/rank-1000" },
+      { text: "Scale to zero at night", link: "/recipes/scale-to-zero" },
+      { text: "What became of it", link: "/recipes/what-became-of-it" },
+      { text: "From a browser", link: "/recipes/browser" },
+      { text: "Next.js", link: "/recipes/nextjs" },
+      { text: "Express and Nest", link: "/recipes/express-nest" },
+      { text: "Workers", link: "/recipes/workers" },
+      { text: "Jest and Vitest", link: "/recipes/jest-vitest" },
+      { text: "A Python client", link: "/recipes/python" },
+      { text: "A Go client", link: "/recipes/go" },
+      { text: "A coding assistant", link: "/recipes/assistant" },
+    ],
+  },
+  {
     text: "The four operations",
     items: [
       { text: "Rerank documents", link: "/guide/rerank" },

@@ -117,11 +117,17 @@ function adviceFor(name: StatusCode, rows: readonly Row[]): string {
     const open = [...states].filter((state) => state !== "no").sort();
     for (const { name: call, operation } of columns) {
       lines.push(
-        `- ${call}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${hintFor({ code: name, executed: "unknown", operation })}`,
+        `- ${call}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(hintFor({ code: name, executed: "unknown", operation }))}`,
       );
     }
   }
   return lines.join("\n");
+}
+
+// Where a hint sends somebody, a page says how to go there.
+function linked(hint: string): string {
+  const words = "the service's other operations";
+  return hint.replace(words, `[${words}](/recipes/what-became-of-it.md)`);
 }
 
 function sentenceOfRepeats(rows: readonly Row[]): string {

@@ -1,5 +1,5 @@
 import { readData } from "./data.js";
-import { code, type Page, prose, sentence, table } from "./markdown.js";
+import { block, code, type Page, prose, sentence, table } from "./markdown.js";
 
 /** A row of docs/data/generators.json about a generated client, as far as the docs read it. */
 interface ClientRow {
@@ -8,6 +8,8 @@ interface ClientRow {
   readonly language: string;
   readonly document: string;
   readonly command: string;
+  /** What gets the tool, where its command does not. */
+  readonly get: string;
   readonly compiled: "yes" | "no" | "parsed" | "generated only";
   readonly called: number;
   readonly callable: number;
@@ -39,15 +41,20 @@ interface Results {
 export async function languagesPart(): Promise<Page> {
   const { clients, linters } = await readData<Results>("generators.json", "npm run check:generators");
   const tools = byTool(clients);
-  const rows = tools.map(([first, ...others]) => rowOf(first as ClientRow, others));
+  const rows = tools.flatMap(rowsOf);
   const notes = tools.flatMap(([{ tool = "", note = "" } = {}]) =>
     note === "" ? [] : [`- ${tool}: ${prose(sentence(note))}`],
   );
   const text = [
-    table(["Language", "Command", "Result"], rows),
+    toGet(clients),
+    '<div class="commands">\n',
+    '<TableFilter label="Find a language">\n',
+    table(["Language", "Command", "Calls", "Jobs", "Newer", "Nulls", "Errors", "Check"], rows),
+    "\n</TableFilter>\n",
+    "</div>\n",
     legend(clients),
     `\n## Good to know\n\n${notes.join("\n")}`,
-    `\n## What could not be had\n\n${notHad(tools)}`,
+    `\n::: details What could not be had\n\n${notHad(tools)}\n\n:::`,
     `\n## Linters\n\n${linted(linters)}\n`,
     table(["Linter", "Command", "Documents", "Findings"], lintersCells(linters)),
   ].join("\n");
@@ -60,29 +67,44 @@ function byTool<Row extends { readonly tool: string }>(rows: readonly Row[]): Ro
   return [...tools.values()];
 }
 
-// One result where the tool makes the same of both documents.
-function rowOf(first: ClientRow, others: readonly ClientRow[]): string[] {
-  const documents = [first, ...others].map(({ document }) => (document.includes("3.0") ? "3.0" : "3.1"));
-  const same = others.every((row) => resultOf(row) === resultOf(first));
-  const results = same
-    ? `${resultOf(first)} (OpenAPI ${documents.join(" and ")})`
-    : [first, ...others].map((row, index) => `OpenAPI ${documents[index]}: ${resultOf(row)}`).join("; ");
-  return [first.language, code(first.command), `${first.version}: ${results}`];
+// One row where the tool makes the same of both documents.
+function rowsOf(rows: readonly ClientRow[]): string[][] {
+  const [first, ...others] = rows;
+  if (first === undefined) return [];
+  if (others.every((row) => String(resultOf(row)) === String(resultOf(first)))) return [rowOf(first, "")];
+  return rows.map((row) => rowOf(row, row.document.includes("3.0") ? ", OpenAPI 3.0" : ", OpenAPI 3.1"));
 }
 
-function resultOf({ compiled, called, callable, jobs, newer, nulls, errors, errorRows }: ClientRow): string {
-  if (compiled === "no") return "**does not compile**";
-  if (compiled !== "yes")
-    return compiled === "parsed" ? "made and parsed, not compiled" : "made, not compiled";
-  const found = [
-    "compiles",
-    ...(callable === 0 ? [] : [`${called} of ${callable} calls`]),
-    ...(jobs === 0 ? [] : [`${jobs} of 3 jobs`]),
-    ...(jobs === 0 ? [] : [`newer job ${newer ? "read" : "**refused**"}`]),
-    ...(jobs === 0 ? [] : [`nulls ${nulls === "read" ? "read" : "refused"}`]),
-    ...(errorRows === 0 ? [] : [`${errors} of ${errorRows} errors`]),
+function rowOf(row: ClientRow, of: string): string[] {
+  const { language, command, tool, version } = row;
+  return [language, code(command), ...resultOf(row), `${code(tool)} ${version}${of}`];
+}
+
+// Each tool once, whatever the number of its languages. The others are got by npx, or by a build.
+function toGet(clients: readonly ClientRow[]): string {
+  const commands = new Set(clients.flatMap(({ get }) => (get === "" ? [] : [get])));
+  return `What \`npx\` does not get by itself is got by one of these:\n\n${block("sh", [...commands].join("\n"))}\n`;
+}
+
+function resultOf({
+  compiled,
+  called,
+  callable,
+  jobs,
+  newer,
+  nulls,
+  errors,
+  errorRows,
+}: ClientRow): string[] {
+  const of = (found: number, all: number): string => (all === 0 ? "" : `${found}/${all}`);
+  const read = (isRead: boolean): string => (jobs === 0 ? "" : isRead ? "yes" : "no");
+  return [
+    callable > 0 ? of(called, callable) : compiled === "yes" ? "compiles" : compiled,
+    of(jobs, jobs === 0 ? 0 : 3),
+    read(newer),
+    read(nulls === "read"),
+    of(errors, errorRows),
   ];
-  return found.join(", ");
 }
 
 function legend(clients: readonly ClientRow[]): string {
@@ -92,10 +114,11 @@ function legend(clients: readonly ClientRow[]): string {
     .sort()
     .reverse();
   return [
-    "\nThe number is the tool's version. `npm run check:generators` ran these commands and nothing else.",
+    "\nEach row is proved by a check, `npm run check:generators -- --only NAME`, with the name in the last column in quotes;",
+    "it ran these commands and nothing else. The number is the tool's version.",
     "*Calls*: method, path, authorization, media type, body and file bytes equal what this package sends, and the",
-    "answer was understood alike. *Jobs*: the contract's three examples. *Newer job*: unknown states, codes, schedules",
-    "and fields, zeros and empty texts. *Nulls*: every optional field is `null`, which the document does not allow.",
+    "answer was understood alike; what is called compiles. *Jobs*: the contract's three examples. *Newer*: a job with unknown states, codes, schedules",
+    "and fields, zeros and empty texts. *Nulls*: a job in which every optional field is `null`, which the document does not allow.",
     "*Errors*: each error answer of the conformance data, pages of proxies among them; its status was handed on.",
     refused === undefined ? "" : `\nWhat a client says that refuses nulls: ${code(shown(refused.nulls))}`,
     `\nMeasured on ${latest.replaceAll("-", "\u2011")}.`,

@@ -1,7 +1,9 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { publishedForms } from "./documents.js";
+import { addressOf, ownWords, type Place } from "./head.js";
 import { plainPage } from "./plainPage.js";
+import { withoutRecordings } from "./recordings.js";
 
 /** One page of the site as Markdown. */
 export interface SitePage {
@@ -18,28 +20,46 @@ export const about = `# tunerank
 > reinforcement fine-tuning job, rerank documents, scale a deployment, upload a dataset file.
 `;
 
-/** Writes each page's Markdown beside its HTML, llms.txt (their list) and llms-full.txt (their text). */
+/** A part of the navigation: its heading, and the pages below it in their order. */
+export interface Section {
+  readonly heading: string;
+  readonly targets: readonly string[];
+}
+
+/** Writes each page's Markdown beside its HTML, llms.txt (their list, in the navigation's order) and llms-full.txt. */
 export async function writeLlmsTexts(
-  { docs, site, base }: { docs: string; site: string; base: string },
+  { docs, site, place }: { docs: string; site: string; place: Place },
   pages: readonly SitePage[],
+  sections: readonly Section[],
 ): Promise<void> {
-  const listed: string[] = [];
-  const whole: string[] = [];
+  const listed = new Map<string, string>();
+  const texts = new Map<string, string>();
   for (const { source, target } of pages) {
     const file = path.join(docs, source);
     const include = (part: string) => readFile(path.join(path.dirname(file), part), "utf8");
     const page = await plainPage(await readFile(file, "utf8"), docs, include);
-    const { title, description } = page;
-    const text = page.text.replaceAll("](/", `](${base}`);
-    listed.push(`- [${title}](${base}${target})${description === "" ? "" : `: ${description}`}`);
-    whole.push(`<!-- ${base}${target} -->\n\n${text}`);
+    const description = page.description || (ownWords(target).description ?? "");
+    const text = withoutRecordings(page.text).replaceAll("](/", `](${addressOf("", place)}`);
+    listed.set(target, `- [${page.title}](${addressOf(target, place)})${description && `: ${description}`}`);
+    texts.set(target, `<!-- ${addressOf(target, place)} -->\n\n${text}`);
     await mkdir(path.dirname(path.join(site, target)), { recursive: true });
     await writeFile(path.join(site, target), text);
   }
-  const documents = publishedForms.map((name) => `- [${name}](${base}${name})`);
-  await writeFile(
-    path.join(site, "llms.txt"),
-    `${about}\n## Pages\n\n${listed.join("\n")}\n\n## Documents\n\n${documents.join("\n")}\n`,
-  );
+  const named = new Set(sections.flatMap(({ targets }) => targets));
+  const others = [...listed.keys()].filter((target) => !named.has(target));
+  const ordered = [...sections, { heading: "Also", targets: others }];
+  const parts = ordered.map(({ heading, targets }) => part(heading, chosen(listed, targets)));
+  const documents = publishedForms.map((name) => `- [${name}](${addressOf(name, place)})`);
+  const list = [about, ...parts, part("Documents", documents)].join("\n");
+  await writeFile(path.join(site, "llms.txt"), list);
+  const whole = ordered.flatMap(({ targets }) => chosen(texts, targets));
   await writeFile(path.join(site, "llms-full.txt"), `${about}\n${whole.join("\n\n---\n\n")}\n`);
+}
+
+function part(heading: string, lines: readonly string[]): string {
+  return `## ${heading}\n\n${lines.join("\n")}\n`;
+}
+
+function chosen(of: ReadonlyMap<string, string>, targets: readonly string[]): string[] {
+  return targets.flatMap((target) => of.get(target) ?? []);
 }

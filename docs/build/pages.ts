@@ -1,6 +1,7 @@
 import { benchmarkSummaryPart, benchmarksPart } from "./benchmarks.js";
 import { codePages } from "./codes.js";
 import { commandLineParts } from "./commandLine.js";
+import { commandOptionsPart } from "./commandOptions.js";
 import { conformancePart } from "./conformanceResults.js";
 import { Contract } from "./contract.js";
 import { decisionPages } from "./decisions.js";
@@ -29,6 +30,7 @@ export async function contractPages(): Promise<Page[]> {
     ...(await errorBodyPages()),
     ...(await documentPages()),
     ...commandLineParts(),
+    commandOptionsPart(),
     unstatedPart(contract),
     await versionsPart(contract),
     await revisionsPart(),

@@ -6,29 +6,41 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeApiPages } from "./api.js";
 import { brokenLinks } from "./checkLinks.js";
+import { writeForCrawlers } from "./crawlers.js";
 import { publishedForms } from "./documents.js";
+import { place } from "./head.js";
 import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
+import { sectionsOf } from "./navigation.js";
 import { contractPages, measuredParts } from "./pages.js";
+import { writeRecordings } from "./recordings.js";
 import { publishRevisions } from "./revisions.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const docs = path.join(root, "docs");
 const site = path.join(root, "site");
 const generated = path.join(docs, "generated");
-const base = process.env.DOCS_BASE ?? "/";
 
 await writeGenerated([
   ...(await contractPages()),
   ...(await Promise.all(measuredParts.map((part) => part()))),
 ]);
+await writeRecordings(root, generated);
 await writeApiPages(docs);
 if (process.argv.includes("--serve")) {
   await vitepress("dev");
 } else {
   await vitepress("build");
   await publishFiles();
-  await writeLlmsTexts({ docs, site, base }, await sitePages());
+  // It lists what has just been generated.
+  const { sidebar } = await import(new URL("../.vitepress/sidebar.ts", import.meta.url).href);
+  const pages = await sitePages();
+  await writeLlmsTexts({ docs, site, place }, pages, sectionsOf(sidebar));
+  await writeForCrawlers(
+    site,
+    pages.map(({ target }) => target),
+    place,
+  );
   await checkSite();
 }
 
@@ -67,19 +79,18 @@ async function publishFiles(): Promise<void> {
   });
 }
 
-// The guide's own order is the sidebar's; here the home page and then names suffice.
 async function sitePages(): Promise<SitePage[]> {
   const files = (await readdir(docs, { recursive: true }))
     .map((file) => file.split(path.sep).join("/"))
-    .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|\.vitepress)\//.test(file));
+    .filter(
+      (file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|github|\.vitepress)\//.test(file),
+    );
   const found = files.map((source) => ({ source, target: source.replace(/^generated\//, "") }));
-  const rank = ({ target }: SitePage) =>
-    ["index.md", "guide/", "codes/", "enums/"].findIndex((start) => target.startsWith(start));
-  return found.sort((a, b) => ((rank(a) + 9) % 9) - ((rank(b) + 9) % 9) || a.target.localeCompare(b.target));
+  return found.sort((a, b) => a.target.localeCompare(b.target));
 }
 
 async function checkSite(): Promise<void> {
-  const broken = await brokenLinks(site, base);
+  const broken = await brokenLinks(site, place.base);
   for (const [address, [first, ...others]] of broken) {
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
     console.error(`Broken link: ${address} on ${first}${more}`);

@@ -7,8 +7,8 @@ import type { Client } from "../client.js";
 import { memberOf } from "../errors/memberOf.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { ownProperties } from "../options/arguments.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
-import type { AbortSignalLike } from "../options/options.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "../wrappers/rerankItems.js";
 
 /** What the AI SDK asks of a reranking model. */

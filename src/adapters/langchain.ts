@@ -6,8 +6,8 @@
 import type { Client } from "../client.js";
 import { memberOf } from "../errors/memberOf.js";
 import { ownProperties } from "../options/arguments.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
-import type { AbortSignalLike } from "../options/options.js";
 import type { RerankItemsOptions } from "../wrappers/rerankItems.js";
 
 /** The part of a LangChain document that is read. */

@@ -1,6 +1,6 @@
 import { memberOf } from "../errors/memberOf.js";
 import { detailsOf, isStatusError, type OperationName, StatusError } from "../errors/statusError.js";
-import type { AbortSignalLike } from "../options/options.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
 import { mayRepeat } from "./queues.js";
 
 /** What is read of an activity. */

@@ -18,7 +18,7 @@ declare module "@temporalio/activity" {
   export class Context {
     static current(): Context;
     readonly info: import("./temporalCall.js").ActivityInfo;
-    readonly cancellationSignal: import("../options/options.js").AbortSignalLike;
+    readonly cancellationSignal: import("../options/callOptions.js").AbortSignalLike;
     readonly heartbeat: (details?: unknown) => void;
   }
 }

@@ -1,5 +1,5 @@
 import { notify } from "../call/notify.js";
-import type { AttemptEvent, CallOptions } from "../options/options.js";
+import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { Held } from "./held.js";
 import type { RunSettings } from "./options.js";
 

@@ -3,7 +3,7 @@ import type { NotRetried } from "../errors/codes.js";
 import { wholeHint } from "../errors/hints.js";
 import { type Attempt, detailsOf, invalid, StatusError, textOf } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import type { AttemptEvent } from "../options/options.js";
+import type { AttemptEvent } from "../options/callOptions.js";
 import type { RerankAllRequest } from "./options.js";
 
 /** A request that was taken from the source and has no result yet. */

@@ -2,7 +2,7 @@ import { type Decision, nothingSent, type Ran, worse } from "../call/retry.js";
 import type { Client } from "../client.js";
 import type { NotRetried } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
-import type { CallOptions } from "../options/options.js";
+import type { CallOptions } from "../options/callOptions.js";
 import { callOptionsOf, report } from "./attempt.js";
 import { decide } from "./decision.js";
 import { Delivery, type Failed } from "./delivery.js";

@@ -1,5 +1,5 @@
 import { keyProblem } from "../options/arguments.js";
-import type { ApiKey } from "../options/options.js";
+import type { ApiKey } from "../options/clientOptions.js";
 import { Failure } from "./failure.js";
 
 /** The key that a function gives for the next attempt; a Failure when it gives none that can be sent. */

@@ -8,7 +8,7 @@ import {
   refusal,
   type StatusError,
 } from "../errors/statusError.js";
-import type { CallPromise, CallResponse } from "../options/options.js";
+import type { CallPromise, CallResponse } from "../options/callOptions.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 

@@ -1,5 +1,5 @@
 import { longestTimerMs } from "../options/arguments.js";
-import type { AbortSignalLike } from "../options/options.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
 import type { Times } from "./times.js";
 
 /** Why a call ended before its answer. */

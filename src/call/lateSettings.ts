@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
-import type { ApiKey } from "../options/options.js";
+import type { ApiKey } from "../options/clientOptions.js";
 import { type Log, logOf } from "./log.js";
 import type { ClientSettings } from "./settings.js";
 

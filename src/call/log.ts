@@ -1,6 +1,7 @@
 import type { Redact } from "../errors/redact.js";
 import { invalid } from "../errors/statusError.js";
-import type { AttemptEvent, ClientOptions, LoggerLike, LogLevel } from "../options/options.js";
+import type { AttemptEvent } from "../options/callOptions.js";
+import type { ClientOptions, LoggerLike, LogLevel } from "../options/clientOptions.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { Failure } from "./failure.js";
 import type { PreparedRequest } from "./request.js";

@@ -1,5 +1,6 @@
 // Loaded only where attempts are logged.
-import type { AttemptEvent, LoggerLike, LogLevel } from "../options/options.js";
+import type { AttemptEvent } from "../options/callOptions.js";
+import type { LoggerLike, LogLevel } from "../options/clientOptions.js";
 import type { LoggedBodies } from "./log.js";
 
 /** Writes one line for an attempt, on stderr where there is no logger. */

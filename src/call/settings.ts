@@ -8,7 +8,8 @@ import {
   checkInteger,
   given,
 } from "../options/arguments.js";
-import type { AbortSignalLike, ApiKey, CallOptions } from "../options/options.js";
+import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
+import type { ApiKey } from "../options/clientOptions.js";
 import type { Transport } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 import type { LateSettings } from "./lateSettings.js";

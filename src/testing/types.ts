@@ -1,5 +1,5 @@
 import type { Code, ReinforcementFineTuningJob } from "../generated/types.js";
-import type { FetchResponse } from "../options/options.js";
+import type { FetchResponse } from "../options/clientOptions.js";
 
 /** The operations, by the names the client gives them. */
 export type TestOperation = "resume" | "rerank" | "scale" | "upload";

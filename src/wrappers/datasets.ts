@@ -4,7 +4,7 @@ import { memberOf } from "../errors/memberOf.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import type { CallOptions, CallPromise } from "../options/callOptions.js";
 
 /** How far an upload got. */
 export interface UploadProgress {

@@ -4,7 +4,7 @@ import type { LateSettings } from "../call/lateSettings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import { checkId, ownProperties } from "../options/arguments.js";
-import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { validate } from "../options/validate.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */

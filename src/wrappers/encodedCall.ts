@@ -1,4 +1,4 @@
-import type { CallPromise } from "../options/options.js";
+import type { CallPromise } from "../options/callOptions.js";
 import type { EncodedRequest } from "./anyRequest.js";
 import type { RequestOptions } from "./request.js";
 

@@ -4,7 +4,7 @@ import type { LateSettings } from "../call/lateSettings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId, ownProperties } from "../options/arguments.js";
-import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs {

@@ -1,6 +1,6 @@
 import { loaded, startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
-import type { CallOptions, CallPromise } from "../options/options.js";
+import type { CallOptions, CallPromise } from "../options/callOptions.js";
 import type { EncodedCall } from "./encodedCall.js";
 
 /** A request for an operation that the contract does not describe: its path and its shapes are the caller's. */

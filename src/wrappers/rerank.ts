@@ -6,8 +6,8 @@ import { callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
+import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling } from "../options/names.js";
-import { type CallOptions, type CallPromise, callOptionNames } from "../options/options.js";
 import { validate } from "../options/validate.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 

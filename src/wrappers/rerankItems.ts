@@ -4,7 +4,7 @@ import type { LateSettings } from "../call/lateSettings.js";
 import type { Attempt, StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
-import type { CallOptions } from "../options/options.js";
+import type { CallOptions } from "../options/callOptions.js";
 
 /** One of the caller's things, ranked. */
 export interface RankedItem<T> {

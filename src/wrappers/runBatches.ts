@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from "../options/options.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
 
 /** Why batches were ended. */
 export interface BatchFailure {

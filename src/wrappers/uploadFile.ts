@@ -14,8 +14,8 @@ import { openFile } from "../files/openFile.js";
 import { requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
+import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
-import { callOptionNames } from "../options/options.js";
 import type { UploadOptions } from "./datasets.js";
 
 const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];

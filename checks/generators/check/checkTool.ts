@@ -5,6 +5,7 @@ import { differences, essenceOf } from "./compare.js";
 import { emptyFolder } from "./folders.js";
 import { generateClient } from "./generate.js";
 import type { Readings } from "./ownCalls.js";
+import { checkRecipe } from "./recipe.js";
 import type { RecordedRequest, RecordingMock } from "./recordingMock.js";
 import { type ClientRow, type Result, today } from "./results.js";
 import { type Operation, operations, type Tool } from "./tool.js";
@@ -41,7 +42,8 @@ export async function checkTool(tool: Tool, document: string, setting: Setting):
     if (tool.call === undefined) return { row: made, skippedFor, problems: [] };
     const readings: Partial<Readings> = JSON.parse(await tool.call(workplace, setting.env));
     const { problems, ...read } = await compareAll(tool, setting, readings);
-    return { row: { ...made, ...read }, skippedFor, problems };
+    const recipe = await checkRecipe(tool, workplace);
+    return { row: { ...made, ...read }, skippedFor, problems: [...problems, ...recipe] };
   } catch (error) {
     return { row, skippedFor, problems: [String(error)] };
   }
@@ -53,9 +55,9 @@ function compiledBy({ compile, parsedOnly }: Tool, built: boolean): ClientRow["c
 }
 
 function emptyRow(tool: Tool, document: string): ClientRow {
-  const { name, version, language, command, unsupported = [], note = "", shortfall } = tool;
+  const { name, version, language, command, get = "", unsupported = [], note = "", shortfall } = tool;
   const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
-  const about = { tool: name, version, language, document, command, callable, date: today() };
+  const about = { tool: name, version, language, document, command, get, callable, date: today() };
   const lost = shortfall === undefined ? "" : `statuses ${shortfall.statuses.join(", ")}: ${shortfall.why}`;
   const notes = [note, lost].filter((each) => each !== "").join("; ");
   const nothing = { compiled: "no", called: 0, errorRead: false, jobs: 0, newer: false, nulls: "" } as const;

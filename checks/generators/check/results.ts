@@ -10,6 +10,8 @@ export interface ClientRow {
   readonly document: string;
   /** The command of the tool's manual. */
   readonly command: string;
+  /** The command that gets the tool; empty where the command above needs none. */
+  readonly get: string;
   readonly compiled: "yes" | "no" | "parsed" | "generated only";
   /** The operations whose request and answer were right. */
   readonly called: number;

@@ -18,6 +18,17 @@ export interface Shortfall {
   readonly why: string;
 }
 
+/** A program that the docs show, beside the commands that they show. */
+export interface Recipe {
+  /** Its folder in docs/snippets/recipes. */
+  readonly folder: string;
+  readonly program: string;
+  /** Where its page says to save it. */
+  readonly savedAs: string;
+  /** The folder of the programs that its commands installed. */
+  bin(): Promise<string>;
+}
+
 type Command = readonly [command: string, ...args: string[]];
 
 /** A generator: makes a client, compiles it together with the caller kept for it, and runs that caller. */
@@ -31,6 +42,10 @@ export interface Tool {
   readonly documents: readonly string[];
   /** The command of the tool's own manual, with `openapi-client.json` or its 3.0 form, and the output `client`. */
   readonly command: string;
+  /** The command that gets the tool, of the version above; none where its own command does so, or a build. */
+  readonly get?: string;
+  /** The program of a recipe in docs/snippets/recipes, run with the client by the last of the recipe's commands. */
+  readonly recipe?: Recipe;
   /** What stands for the first words of the command, up to the tool's name. */
   program?(): Promise<readonly string[]>;
   /** Instead of running the command, for tools that are no program. */

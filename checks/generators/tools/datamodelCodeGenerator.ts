@@ -13,6 +13,7 @@ export const datamodelCodeGenerator: Tool = {
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command:
     "datamodel-codegen --input openapi-client.json --input-file-type openapi --output-model-type pydantic_v2.BaseModel --output client/model.py",
+  get: `pip install datamodel-code-generator==${versions["datamodel-code-generator"]}`,
   unsupported: operations,
   note: "makes models only",
   program: async () => [join(await programs(venv), "datamodel-codegen")],

@@ -8,6 +8,7 @@ import { versions } from "../check/versions.js";
 const version = versions["oapi-codegen"];
 const programs = join(cache, "go", version);
 const module = "github.com/oapi-codegen";
+const get = `go install ${module}/oapi-codegen/v2/cmd/oapi-codegen@v${version}`;
 
 export const oapiCodegen: Tool = {
   name: "oapi-codegen",
@@ -16,11 +17,13 @@ export const oapiCodegen: Tool = {
   needs: ["Go"],
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "oapi-codegen -generate types,client -package client -o client/client.gen.go openapi-client.json",
+  get,
+  recipe: { folder: "go", program: "main.go", savedAs: "rank/main.go", bin: async () => programs },
   note: "takes a finished form for the upload",
   async program() {
     if (!existsSync(join(programs, "oapi-codegen"))) {
-      const tool = `${module}/oapi-codegen/v2/cmd/oapi-codegen@v${version}`;
-      await run("go", ["install", tool], { env: { GOBIN: programs } });
+      const [command = "", ...args] = get.split(" ");
+      await run(command, args, { env: { GOBIN: programs } });
     }
     return [join(programs, "oapi-codegen")];
   },

@@ -1,7 +1,9 @@
 import { type Theme, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import { h } from "vue";
+import { ways } from "../../build/ways.js";
 import FailureLab from "./lab/FailureLab.vue";
+import PageTools from "./PageTools.vue";
 import TableFilter from "./TableFilter.vue";
 import "./style.css";
 import "./lab/lab.css";
@@ -11,18 +13,30 @@ function openTarget(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const folded = target?.closest("details") ?? target?.closest(".api-type")?.querySelector("details");
   if (!folded || folded.open) return;
-  folded.open = true;
+  for (let part: Element | null | undefined = folded; part; part = part.parentElement?.closest("details")) {
+    part.setAttribute("open", "");
+  }
   target?.scrollIntoView();
+}
+
+// The page one is on is seen in the long side bar.
+function showActive(): void {
+  const bar = document.querySelector(".VPSidebar");
+  const active = [...(bar?.querySelectorAll(".VPSidebarItem.is-link.is-active") ?? [])].at(-1);
+  if (!bar || !active) return;
+  const { top, bottom } = active.getBoundingClientRect();
+  if (top > 80 && bottom < bar.clientHeight) return;
+  bar.scrollTop += top - bar.clientHeight / 2;
 }
 
 const notFound = () =>
   h("main", { class: "vp-doc home" }, [
     h("h1", "There is no such page"),
-    h("p", [
-      "Look for it in the search, or begin at the ",
-      h("a", { href: withBase("/") }, "home page"),
-      ".",
-    ]),
+    h("p", "It may have moved. Look for it in the search, or go on at one of these:"),
+    h(
+      "ul",
+      Object.entries(ways).map(([file, text]) => h("li", h("a", { href: withBase(`/${file}`) }, text))),
+    ),
   ]);
 
 // The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
@@ -32,7 +46,10 @@ export default {
     app.component("FailureLab", FailureLab).component("TableFilter", TableFilter);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
-    router.onAfterRouteChange = () => setTimeout(openTarget);
+    router.onAfterRouteChange = () => {
+      setTimeout(openTarget);
+      setTimeout(showActive);
+    };
   },
-  Layout: () => h(DefaultTheme.Layout, null, { "not-found": notFound }),
+  Layout: () => h(DefaultTheme.Layout, null, { "not-found": notFound, "doc-before": () => h(PageTools) }),
 } satisfies Theme;

@@ -1,7 +1,21 @@
 import "reflect-metadata";
-import { Body, Controller, HttpCode, Inject, Module, Post } from "@nestjs/common";
+import {
+  Body,
+  Controller,
+  HttpCode,
+  HttpException,
+  Inject,
+  Module,
+  Post,
+} from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
-import { type Client, createClient, type RerankRequest, type RerankResponse } from "tunerank";
+import {
+  type Client,
+  createClient,
+  isStatusError,
+  type RerankRequest,
+  type RerankResponse,
+} from "tunerank";
 
 const CLIENT = Symbol("tunerank");
 
@@ -12,7 +26,15 @@ class SearchController {
   @Post("search")
   @HttpCode(200)
   async search(@Body() body: RerankRequest): Promise<RerankResponse> {
-    return await this.client.rerank(body);
+    const { query, documents } = body;
+    try {
+      return await this.client.rerank({ query, documents });
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      console.error(error.message);
+      const status = error.code === "INVALID_ARGUMENT" ? 400 : 502;
+      throw new HttpException({ code: error.code }, status);
+    }
   }
 }
 
@@ -24,7 +46,7 @@ class SearchModule {}
 
 async function start(): Promise<void> {
   const app = await NestFactory.create(SearchModule, { logger: false });
-  await app.listen(0, "127.0.0.1");
+  await app.listen(process.env.PORT ?? 3000);
   console.log(app.getHttpServer().address().port);
 }
 

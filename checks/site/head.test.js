@@ -1,0 +1,114 @@
+// What others show of a page: its head, its picture, its Markdown; and what stands where there is no page.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+import { siteMap } from "../../docs/build/crawlers.ts";
+import { addressOf, headOf } from "../../docs/build/head.ts";
+import { folder, pagesOf } from "./site.js";
+import { useSite } from "./visit.js";
+
+const site = useSite();
+const read = (name, encoding) => readFile(path.join(folder, name), encoding);
+const pages = (await pagesOf()).filter((name) => name !== "404.html");
+const published = { origin: "https://docs.example.com", base: "/tunerank/" };
+const guide = { path: "guide/scale.md", title: "Scale", description: "Set replicas." };
+
+const tagsOf = (html) => [...html.matchAll(/<(?:link|meta)\b[^>]*>/g)].map(([tag]) => tag);
+const attributeOf = (tags, name) =>
+  /(?:content|href)="([^"]*)"/.exec(tags.find((tag) => tag.includes(`="${name}"`)) ?? "")?.[1];
+
+test("where the site's address is known, links to it are absolute", () => {
+  const head = headOf(guide, published).map(([, attributes]) => Object.values(attributes).join(" "));
+  const whole = "https://docs.example.com/tunerank";
+  assert.ok(head.includes(`canonical ${whole}/guide/scale.html`));
+  assert.ok(head.includes(`alternate text/markdown ${whole}/guide/scale.md`));
+  assert.ok(head.includes(`og:url ${whole}/guide/scale.html`));
+  assert.ok(head.includes(`og:image ${whole}/card.png`));
+  assert.equal(addressOf("codes/index.html", published), `${whole}/codes/`);
+  assert.ok(siteMap(["guide/scale.md", "index.md"], published).includes(`<loc>${whole}/</loc>`));
+});
+
+test("where it is not, they lead from the host's root, and no page says where it stands", async () => {
+  const text = JSON.stringify(headOf(guide, { origin: "", base: "/" }));
+  assert.doesNotMatch(text, /https?:|canonical|og:url/);
+  for (const name of pages) {
+    const html = await read(name, "utf8");
+    assert.doesNotMatch(tagsOf(html).join(""), /canonical|og:url/, name);
+  }
+  await assert.rejects(read("sitemap.xml"));
+  assert.equal(await read("robots.txt", "utf8"), "User-agent: *\nAllow: /\n");
+});
+
+test("each page has a title and a description that no other has, a card, icons, and its Markdown", async () => {
+  const seen = new Map();
+  for (const name of pages) {
+    const html = await read(name, "utf8");
+    const tags = tagsOf(html);
+    const title = /<title>(.*?)<\/title>/.exec(html)?.[1];
+    const description = attributeOf(tags, "description");
+    for (const text of [title, description]) {
+      assert.ok(text?.length > 8, `${name}: ${text}`);
+      assert.equal(seen.get(text), undefined, `${name}: ${text}`);
+      seen.set(text, name);
+    }
+    assert.equal(attributeOf(tags, "og:title"), title, name);
+    assert.equal(attributeOf(tags, "og:description"), description, name);
+    assert.equal(attributeOf(tags, "twitter:card"), "summary_large_image");
+    assert.equal(attributeOf(tags, "text/markdown"), `/${name.replace(/html$/, "md")}`);
+    assert.match(await read(name.replace(/html$/, "md"), "utf8"), /^(#|<|\S)/);
+    for (const icon of ["icon.svg", "icon-32.png", "icon-180.png"])
+      assert.ok(html.includes(`href="/${icon}"`));
+  }
+});
+
+test("the pictures are there, in the sizes that are told", async () => {
+  for (const [name, width, height] of [
+    ["card.png", 1200, 630],
+    ["icon-32.png", 32, 32],
+    ["icon-180.png", 180, 180],
+  ]) {
+    const png = await read(name);
+    assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [width, height], name);
+    assert.ok(png.length < 100_000, `${png.length} bytes`);
+  }
+});
+
+for (const javaScriptEnabled of [false, true]) {
+  test(`a lost address leads on ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
+    const { page, close } = await site.open("guide/nothing.html", { apart: true, javaScriptEnabled });
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.getByRole("link", { name: "Quickstart" }).first().click();
+    await page.getByRole("heading", { level: 1, name: "Quickstart" }).waitFor();
+    await close();
+  });
+}
+
+test("a page is copied as its Markdown, with what it includes", async () => {
+  const { page, context, close } = await site.open("guide/upload.html", { apart: true });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.getByRole("button", { name: "Copy page" }).click();
+  await page.getByText("Copied").waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied, await read("guide/upload.md", "utf8"));
+  assert.match(copied, /```ts\n/);
+  assert.doesNotMatch(copied, /<!--@include|^<<< /m);
+  await close();
+});
+
+test("llms.txt begins with the start, and follows the navigation", async () => {
+  const list = await read("llms.txt", "utf8");
+  const order = [
+    "/index.md",
+    "/guide/quickstart.md",
+    "/guide/rerank.md",
+    "/guide/errors.md",
+    "/api/tunerank.md",
+  ];
+  const places = order.map((link) => list.indexOf(`](${link})`));
+  assert.ok(places[0] > 0, `${places}`);
+  assert.deepEqual(
+    places,
+    [...places].sort((a, b) => a - b),
+  );
+});

@@ -1,0 +1,75 @@
+// What helps a reader find the way: the side bar shows where one is, long parts are folded, the search says its keys.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createProgram } from "../../src/cli/program.ts";
+import { expectQuiet, phone, useSite } from "./visit.js";
+
+const site = useSite();
+
+for (const [name, text] of [
+  ["enums/JobState.html", "JobState"],
+  ["reference/limits.html", "Limits"],
+  ["guide/quickstart.html", "Quickstart"],
+]) {
+  test(`the side bar shows the entry of ${name}`, async () => {
+    const { page, seen, close } = await site.open(name);
+    const active = page.locator(".VPSidebarItem.is-link.is-active").getByText(text, { exact: true });
+    await page.waitForFunction(
+      (link) => {
+        const { top, bottom } = link.getBoundingClientRect();
+        return top > 0 && bottom <= innerHeight;
+      },
+      await active.elementHandle(),
+    );
+    expectQuiet(seen);
+    await close();
+  });
+}
+
+test("the search button says which keys open it", async () => {
+  const { page, close } = await site.open("guide/quickstart.html");
+  const hint = await page.evaluate(
+    () => getComputedStyle(document.querySelector(".DocSearch-Button"), "::after").content,
+  );
+  assert.match(hint, /Ctrl K|⌘ K/);
+  await page.keyboard.press("Control+k");
+  await page.locator("#localsearch-input").waitFor();
+  await close();
+});
+
+test("a folded part opens by its heading, and where a link leads into it", async () => {
+  const { page, close } = await site.open("guide/testing.html", { apart: true });
+  const part = page.locator("details.part", { has: page.locator("#with-msw") });
+  assert.equal(await part.getAttribute("open"), null);
+  await page.getByRole("heading", { name: "With MSW" }).click();
+  assert.notEqual(await part.getAttribute("open"), null);
+  await page.goto(`${site.origin}/guide/errors.html#for-your-logs`);
+  await page.locator("details.part[open] #for-your-logs").waitFor();
+  await close();
+});
+
+test("a list is filtered by what is typed, and what is found in a folded part is seen", async () => {
+  const { page, close } = await site.open("guide/unstated.html");
+  const shown = page.locator(".vp-doc > div > ul > li:visible, .vp-doc details > ul > li:visible");
+  await page.getByRole("searchbox").first().fill("error");
+  const few = await shown.count();
+  await page.getByRole("searchbox").first().fill("");
+  assert.ok(few > 0);
+  assert.ok((await shown.count()) > few);
+  await close();
+});
+
+test("the command line's pictures say in words what they show, and each option has its row", async () => {
+  const { page, close } = await site.open("guide/cli.html", { viewport: phone });
+  const pictures = page.locator(".terminal img");
+  assert.equal(await pictures.count(), 3);
+  for (const picture of await pictures.all()) {
+    assert.match(await picture.getAttribute("alt"), /^\$ tunerank (rerank|upload|scale) .*⏎/);
+    assert.ok(await picture.evaluate((image) => image.complete && image.naturalWidth > 400));
+  }
+  const text = await page.locator(".vp-doc").evaluate((element) => element.textContent);
+  for (const command of createProgram().commands) {
+    for (const { long } of command.options) assert.ok(text.includes(long), `${command.name()} ${long}`);
+  }
+  await close();
+});

@@ -1,0 +1,19 @@
+// node --import tsx checks/site/pictures.js: draws the pictures of docs/public that others show of the site, which git keeps.
+import { readFile, writeFile } from "node:fs/promises";
+import { launch } from "./chromium.js";
+
+const docs = new URL("../../docs/", import.meta.url);
+const pictures = [
+  { from: "build/pictures/card.svg", to: "public/card.png", width: 1200, height: 630 },
+  { from: "public/icon.svg", to: "public/icon-32.png", width: 32, height: 32 },
+  { from: "public/icon.svg", to: "public/icon-180.png", width: 180, height: 180 },
+];
+
+const browser = await launch();
+for (const { from, to, width, height } of pictures) {
+  const page = await browser.newPage({ viewport: { width, height } });
+  const svg = await readFile(new URL(from, docs), "utf8");
+  await page.setContent(`<style>body { margin: 0 } svg { display: block; width: 100vw }</style>${svg}`);
+  await writeFile(new URL(to, docs), await page.screenshot({ omitBackground: true }));
+}
+await browser.close();

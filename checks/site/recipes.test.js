@@ -1,0 +1,173 @@
+// What somebody comes for is two clicks from the home page; and a page in Chromium asks its own backend, as a recipe says.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createInterface } from "node:readline";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { createTestService } from "../../src/testing/index.ts";
+import { expectQuiet, useSite } from "./visit.js";
+
+const site = useSite();
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const recipes = new URL("../../docs/snippets/recipes/", import.meta.url);
+
+/** What somebody wants, the links they click, and the words that answer, below the heading where they arrive. */
+const wishes = [
+  [
+    "rank 1,000 documents and keep 10",
+    ["rank 1,000 documents and keep 10"],
+    "Rank 1,000 documents",
+    "topN: 10",
+  ],
+  [
+    "why was my upload not retried, and what now",
+    ["Why was my upload not retried?"],
+    "Why was my upload",
+    "Look at the dataset through",
+  ],
+  ["scale to zero at night", ["scale to zero at night"], "Scale to zero", "/srv/scale/scale.sh 0"],
+  ["watch a resumed job", ["watch a resumed job"], "Watch a job", "read the job once a minute"],
+  ["a Python client", ["use Python"], "A Python client", "pip install openapi-python-client"],
+  ["a Go client", ["Go"], "A Go client", "go run ./rank"],
+  [
+    "FAILED_PRECONDITION",
+    ["Each status code", "FAILED_PRECONDITION"],
+    "FAILED_PRECONDITION",
+    "do not retry until state is fixed",
+  ],
+  ["test without a network", ["test without a network"], "Jest and Vitest", "fetch: service.fetch"],
+  ["browsers", ["call from a browser"], "From a browser", "access-control-allow-origin"],
+  ["what changed", ["know what changed"], "Changelog", "Unreleased"],
+  ["an assistant", ["let an assistant write it"], "A coding assistant", "dist/llms.txt"],
+  ["a proxy", ["go through a proxy"], "Proxies", 'proxy: "env"'],
+];
+
+describe("from the home page, in at most two clicks:", () => {
+  for (const [wish, links, heading, answer] of wishes) {
+    test(`${wish}, by ${links.map((link) => `"${link}"`).join(" and ")}`, async () => {
+      assert.ok(links.length <= 2);
+      const { page, seen, close } = await site.open("");
+      for (const name of links) await page.getByRole("link", { name, exact: true }).first().click();
+      await page.getByRole("heading", { name: heading }).first().waitFor();
+      const found = page.locator(".vp-doc").getByText(answer).first();
+      await found.waitFor();
+      const anchor = new URL(page.url()).hash.slice(1);
+      // The answer is in the part that the link names, before the next heading of its rank.
+      if (anchor !== "") assert.ok((await sectionOf(page, anchor)).includes(answer), `not below #${anchor}`);
+      expectQuiet(seen);
+      await close();
+    });
+  }
+});
+
+function sectionOf(page, anchor) {
+  return page.evaluate((id) => {
+    const heading = document.getElementById(id);
+    const texts = [];
+    for (let next = heading?.nextElementSibling; next; next = next.nextElementSibling) {
+      if (/^H[12]$/.test(next.tagName)) break;
+      texts.push(next.textContent);
+    }
+    return texts.join("\n");
+  }, anchor);
+}
+
+test("each recipe begins with code on the first screen, and stands in the list of them", async () => {
+  const { page, close } = await site.open("recipes/index.html");
+  const listed = await page.locator(".vp-doc table a").evaluateAll((links) => links.map(({ href }) => href));
+  const own = await page
+    .locator(".VPSidebar a[href*='/recipes/']")
+    .evaluateAll((links) => links.map(({ href }) => href).filter((href) => !href.endsWith("/recipes/")));
+  await close();
+  assert.ok(own.length >= 11, `${own}`);
+  for (const address of own) {
+    assert.ok(
+      listed.some((link) => link.replace(/#.*/, "") === address),
+      `${address} is not in the list`,
+    );
+    const opened = await site.open(new URL(address).pathname.slice(1));
+    const box = await opened.page.locator(".vp-doc div[class*=language-]").first().boundingBox();
+    assert.ok(box !== null && box.y < 720, `the first code of ${address} begins ${box?.y} px down`);
+    await opened.close();
+  }
+});
+
+describe("the page of the recipe, in Chromium,", () => {
+  const started = {};
+
+  before(async () => {
+    started.service = createTestService({ apiKey: "backend-key" });
+    started.standIn = await started.service.listen();
+    started.pages = createServer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/html" });
+      response.end("<!doctype html><title>Search</title>");
+    }).listen(0, "127.0.0.1");
+    await once(started.pages, "listening");
+    started.page = `http://127.0.0.1:${started.pages.address().port}`;
+    const args = [
+      "--conditions=tunerank-source",
+      "--import",
+      "tsx",
+      fileURLToPath(new URL("backend.ts", recipes)),
+    ];
+    const env = {
+      ...process.env,
+      TUNERANK_BASE_URL: started.standIn.url,
+      TUNERANK_API_KEY: "backend-key",
+      PAGE_ORIGIN: started.page,
+      PORT: "0",
+    };
+    started.backend = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "inherit"] });
+    let said = "";
+    for await (const line of createInterface(started.backend.stdout)) {
+      said += line;
+      const [, port] = /port: (\d+)/.exec(said) ?? [];
+      if (port === undefined) continue;
+      started.address = `http://127.0.0.1:${port}`;
+      break;
+    }
+    const program = await readFile(new URL("page.js", recipes), "utf8");
+    started.program = program.replace("https://backend.example.com", started.address);
+  });
+  after(async () => {
+    started.pages.close();
+    started.backend.kill();
+    await once(started.backend, "exit");
+    await started.standIn.close();
+  });
+
+  // Runs the page's own program as the module that it is.
+  async function shownBy(origin) {
+    const { page, close } = await site.open("404.html", { origins: [started.page, started.address] });
+    await page.goto(origin);
+    const text = page.evaluate(
+      (program) =>
+        new Promise((resolve) => {
+          const script = document.createElement("script");
+          script.type = "module";
+          addEventListener("unhandledrejection", ({ reason }) => resolve(String(reason)));
+          addEventListener("error", ({ message }) => resolve(message));
+          addEventListener("done", () => resolve(document.body.textContent));
+          script.textContent = `${program}\ndispatchEvent(new Event("done"));`;
+          document.head.append(script);
+        }),
+      started.program,
+    );
+    const shown = await text;
+    await close();
+    return shown;
+  }
+
+  test("shows what its backend ranked", async () => {
+    assert.equal(await shownBy(started.page), "I forgot my password: choose Reset.");
+    const [request] = started.service.requests;
+    assert.equal(request.path, "/inference/v1/rerank");
+  });
+
+  test("of another origin learns nothing", async () => {
+    assert.match(await shownBy(`${site.origin}/404.html`), /Failed to fetch/);
+  });
+});

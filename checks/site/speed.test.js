@@ -1,0 +1,83 @@
+// A page is light, waits for its style alone, and is painted soon on a slow phone. Bytes and requests are judged always,
+// the paint's time with --judged: a machine with other work would be measured, not the page.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { answer, pagesOf } from "./site.js";
+import { load } from "./speed.js";
+import { useSite } from "./visit.js";
+
+const site = useSite();
+const pages = await pagesOf();
+const judged = process.env.JUDGED !== undefined;
+
+const sent = async (name) => (await answer(name, "gzip")).body.length;
+
+// What the page itself names: its style, its scripts, its pictures.
+async function partsOf(name) {
+  const html = `${(await answer(name, "")).body}`;
+  const tags = [...html.matchAll(/<(?:link|script|img)\b[^>]*>/g)].map(([tag]) => tag);
+  const addressed = tags.map((tag) => [tag, /(?:href|src)="\/([^"]+)"/.exec(tag)?.[1]]);
+  const parts = addressed.filter(([tag, file]) => file && !/rel="(icon|apple|alternate|canonical)/.test(tag));
+  return { html, tags: parts.map(([tag]) => tag), files: [...new Set(parts.map(([, file]) => file))] };
+}
+
+test("no page is heavier than 120 kB, with all that it loads at first, as a host sends it gzipped", async (t) => {
+  const sizes = [];
+  for (const name of pages) {
+    const { files } = await partsOf(name);
+    const all = await Promise.all([name, ...files].map(sent));
+    sizes.push([all.reduce((sum, size) => sum + size), name]);
+  }
+  sizes.sort(([a], [b]) => b - a);
+  t.diagnostic(`heaviest ${sizes[0]}, median ${sizes[sizes.length >> 1]}`);
+  assert.deepEqual(
+    sizes.filter(([size]) => size > 120_000),
+    [],
+  );
+});
+
+test("the first paint waits for the page and one style, of 60 kB at most; scripts come after it", async () => {
+  for (const name of pages) {
+    const { html, tags } = await partsOf(name);
+    const styles = tags.filter((tag) => /stylesheet/.test(tag));
+    assert.equal(styles.length, 1, `${name}: ${styles}`);
+    const [, style] = /href="\/([^"]+)"/.exec(styles[0]);
+    const size = (await sent(name)) + (await sent(style));
+    assert.ok(size < 60_000, `${name}: ${size} bytes`);
+    for (const tag of tags.filter((each) => /<script|modulepreload/.test(each))) {
+      assert.match(tag, /(type="module"|rel="modulepreload") fetchpriority="low"/, name);
+    }
+    assert.doesNotMatch(html, /<(link|script)[^>]+(href|src)="https?:(?!.*(canonical|alternate))/, name);
+  }
+});
+
+test("neither the search, its index nor the lab is loaded before somebody wants it", async () => {
+  for (const name of ["guide/quickstart.html", "reference/rerank.html"]) {
+    const { bytes } = await load(site, name);
+    const loaded = [...bytes.keys()];
+    assert.ok(loaded.length > 4, `${loaded}`);
+    assert.deepEqual(
+      loaded.filter((each) => /search|LabPanel|rankItems|uploadFile/i.test(each)),
+      [],
+    );
+    const total = [...bytes.values()].reduce((sum, size) => sum + size);
+    assert.ok(total < 120_000, `${name}: ${total} bytes`);
+  }
+});
+
+describe("the largest paint on a slow phone", () => {
+  for (const name of judged
+    ? ["index.html", "guide/quickstart.html", "reference/rerank.html"]
+    : ["reference/rerank.html"]) {
+    test(`of ${name} ${judged ? "is below 2 s, in the middle of five loads" : "is told"}`, async (t) => {
+      const paints = [];
+      for (let index = 0; index < (judged ? 5 : 1); index++) {
+        paints.push((await load(site, name, { slow: true })).paint);
+      }
+      t.diagnostic(`after ${paints.map(Math.round).join(", ")} ms`);
+      const middle = paints.sort((a, b) => a - b)[paints.length >> 1];
+      assert.ok(middle > 0);
+      if (judged) assert.ok(middle < 2000, `${middle} ms`);
+    });
+  }
+});

@@ -1,0 +1,120 @@
+// Keeps pages short: long tables and lists get a filter, parts that few need are folded below their heading.
+import type { MarkdownEnv, MarkdownRenderer } from "vitepress";
+
+type Token = ReturnType<MarkdownRenderer["parse"]>[number];
+
+// Headings whose parts are folded, by page.
+const folded: Readonly<Record<string, readonly string[]>> = {
+  "guide/beyond-one-machine": ["times-and-cancellation", "on-a-schedule", "many-rankings"],
+  "guide/conformance": ["the-rules", "the-runner"],
+  "guide/errors": ["for-your-logs"],
+  "guide/extensions": [
+    "x-http-statuses",
+    "x-enumnames",
+    "x-enum-descriptions",
+    "x-enumdescriptions",
+    "x-limits",
+  ],
+  "guide/request": ["retries"],
+  "guide/retries": ["in-an-outage"],
+  "guide/runtimes": ["behind-proxies", "runtimes", "what-package-managers-and-compilers-get"],
+  "guide/testing": ["what-it-invents", "with-msw", "with-nock", "the-contract-s-own-mock"],
+  "guide/unstated": ["error-answers", "the-contract-as-a-whole"],
+  "guide/upload": ["streams-are-sent-once", "files-that-change"],
+};
+
+// Headings whose first list is folded, and what it holds.
+const foldedLists: Readonly<Record<string, readonly [anchor: string, summary: string]>> = {
+  "guide/retries": ["the-decision-table", "Waits, the budget, connections"],
+};
+
+// Pages that are lists as a whole, and what one looks for in them.
+const lists: Readonly<Record<string, string>> = {
+  "guide/changelog": "Find a change",
+  "guide/unstated": "Find a decision",
+};
+
+const mostRows = 12;
+
+/** Headings that are named above or in the search's words, and were not there when the pages were rendered. */
+export const missing: string[] = [];
+
+/** Arranges the tokens of each page before they are rendered. */
+export function arrange(markdown: MarkdownRenderer): void {
+  markdown.core.ruler.push("arrange", ({ tokens, env, Token: Kind }) => {
+    const html = (content: string) =>
+      Object.assign(new Kind("html_block", "", 0), { content: `${content}\n` });
+    const page = (env as MarkdownEnv).relativePath?.replace(/^generated\//, "").replace(/\.md$/, "") ?? "";
+    // The search tells parts apart by the links of their headings, which cannot stand in a summary.
+    if ((env as { isSearch?: boolean }).isSearch) return;
+    filterTables(tokens, html);
+    for (const anchor of folded[page] ?? []) foldPart(tokens, anchor, html);
+    if (foldedLists[page]) foldList(tokens, foldedLists[page], html);
+    const label = lists[page];
+    if (label) {
+      const first = tokens.findIndex(({ type }) => type === "heading_close");
+      tokens.splice(first + 1, 0, html(`<TableFilter label="${label}" of="page" />`));
+    }
+  });
+}
+
+function filterTables(tokens: Token[], html: (content: string) => Token): void {
+  let isFiltered = false;
+  for (let index = 0; index < tokens.length; index++) {
+    const { type, content, level } = tokens[index] as Token;
+    if (type === "html_block" && content.includes("TableFilter"))
+      isFiltered = !content.includes("</TableFilter");
+    if (type !== "table_open" || isFiltered) continue;
+    const end = tokens.findIndex(
+      (each, at) => at > index && each.type === "table_close" && each.level === level,
+    );
+    const rows = tokens.slice(index, end).filter((each) => each.type === "tr_open").length - 1;
+    if (rows <= mostRows) continue;
+    tokens.splice(index, 0, html('<TableFilter label="Find a row" of="next" />'));
+    index = end + 1;
+  }
+}
+
+function headingAt(tokens: readonly Token[], anchor: string): number {
+  const found = tokens.findIndex(
+    ({ type, attrs }) => type === "heading_open" && attrs?.some(([, value]) => value === anchor),
+  );
+  if (found < 0) missing.push(anchor);
+  return found;
+}
+
+function foldList(
+  tokens: Token[],
+  [anchor, summary]: readonly [string, string],
+  html: (content: string) => Token,
+): void {
+  const start = headingAt(tokens, anchor);
+  const open = tokens.findIndex(
+    ({ type, level }, index) => index > start && type === "bullet_list_open" && level === 0,
+  );
+  const close = tokens.findIndex(
+    ({ type, level }, index) => index > open && type === "bullet_list_close" && level === 0,
+  );
+  if (start < 0 || open < 0) return;
+  tokens.splice(close + 1, 0, html("</details>"));
+  tokens.splice(open, 0, html(`<details class="custom-block details"><summary>${summary}</summary>`));
+}
+
+// The heading stays in the outline and in the search; a link to it unfolds its part.
+function foldPart(tokens: Token[], anchor: string, html: (content: string) => Token): void {
+  const start = headingAt(tokens, anchor);
+  if (start < 0) return;
+  const depth = Number(tokens[start]?.tag.slice(1));
+  const next = tokens.findIndex(
+    ({ type, tag }, index) => index > start && type === "heading_open" && Number(tag.slice(1)) <= depth,
+  );
+  const end = next < 0 ? tokens.length : next;
+  tokens.splice(end, 0, html("</details>"));
+  const close = tokens.findIndex(({ type }, index) => index > start && type === "heading_close");
+  const words = tokens[start + 1] as Token;
+  const link =
+    words.children?.findIndex(({ attrs }) => attrs?.some(([, value]) => value === "header-anchor")) ?? -1;
+  if (link >= 0) words.children?.splice(link, 3);
+  tokens.splice(close + 1, 0, html("</summary>"));
+  tokens.splice(start, 0, html('<details class="part"><summary>'));
+}

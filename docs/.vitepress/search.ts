@@ -1,0 +1,122 @@
+// The search: words that people type and pages do not say lead to the page that answers.
+import type { MarkdownEnv, MarkdownRenderer } from "vitepress";
+import { missing } from "./arrange.js";
+
+// A page, or a heading of one, below docs/ as the sidebar names it. A page with a word of its own in its title needs none.
+const words: Readonly<Record<string, string>> = {
+  "guide/quickstart": "install getting started first call env environment variables api key apikey token",
+  "guide/questions": "faq help why",
+  "guide/questions#does-it-create-jobs-or-list-datasets":
+    "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
+  "guide/rerank": "relevance score ranking search rag top_n top k model",
+  "guide/rerank#many-items": "batch batching chunks limit of documents",
+  "guide/upload": "large file big file retry upload multipart memory stream dataset jsonl 150 mb",
+  "guide/upload#progress-deadline-checks": "progress bar percent onProgress checksum md5",
+  "guide/scale": "scale to zero cost money price gpu accelerator autoscaling replicas kubernetes cron",
+  "guide/resume": "poll polling wait until done job state watch fine-tuning training",
+  "guide/request": "get list poll custom endpoint other operations any path",
+  "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
+  "guide/errors": "exception try catch status code statuserror error handling",
+  "guide/retries":
+    "retry backoff jitter idempotency idempotent idempotency-key exponential maxRetries repeatable",
+  "guide/retries#deadlines":
+    "timeout timeouts timeoutMs abort abortcontroller abortsignal signal cancel deadline",
+  "guide/retries#in-an-outage": "circuit breaker retry budget retry storm rate limit throttling",
+  "guide/testing":
+    "mock offline jest vitest stub fake test double fixtures without network unit test nock msw",
+  "guide/observing": "logging logger log logs debug pino winston metrics tracing spans request id",
+  "guide/cli": "command line terminal shell npx github actions cron bash exit code env environment variables",
+  "guide/adapters": "vercel ai sdk langchain langchain.js rag vector retriever compressor",
+  "guide/beyond-one-machine": "queue queues worker bullmq redis sqs temporal workflow cron schedule durable",
+  "guide/runtimes":
+    "proxy http_proxy https_proxy corporate lambda serverless bun deno cloudflare edge node docker kubernetes",
+  "guide/runtimes#a-private-authority-client-certificates":
+    "tls ssl certificate ca mtls self-signed NODE_EXTRA_CA_CERTS unable to verify the first certificate",
+  "guide/runtimes#connections": "keep-alive agent pool sockets lambda cold start memory close",
+  "guide/runtimes#es-modules-and-commonjs":
+    "cjs commonjs require esm import typescript types tsconfig moduleResolution",
+  "guide/runtimes#pages-without-a-bundler": "browser cors frontend script tag cdn importmap",
+  "guide/runtimes#bundlers": "webpack vite esbuild rollup next.js nextjs turbopack bundle size tree shaking",
+  "guide/security": "api key apikey secret token leak redact credentials vulnerability",
+  "guide/languages": "python go golang java rust ruby curl c# php generate client generator sdk",
+  "guide/benchmarks": "speed performance latency memory fast bundle size",
+  "guide/documents": "openapi swagger schema yaml json spec specification postman",
+  "guide/documents#for-language-models": "llms.txt assistant copilot cursor claude ai agent mcp",
+  "guide/versioning": "version semver breaking upgrade deprecated node version",
+  "guide/changelog": "changelog what changed release notes new",
+  "codes/RESOURCE_EXHAUSTED": "429 rate limit quota throttled too many requests retry-after",
+  "codes/UNAVAILABLE": "503 502 econnrefused econnreset enotfound socket hang up down outage",
+  "codes/UNAUTHENTICATED": "401 unauthorized api key apikey token",
+  "codes/PERMISSION_DENIED": "403 forbidden",
+  "codes/NOT_FOUND": "404",
+  "codes/INVALID_ARGUMENT": "400 bad request validation 422",
+  "codes/FAILED_PRECONDITION": "precondition state not ready",
+  "codes/DEADLINE_EXCEEDED": "504 timeout timed out",
+  "codes/CANCELLED": "abort aborted aborterror cancel canceled signal 499",
+  "codes/INTERNAL": "500",
+  "reference/index": "http api rest endpoint authorization bearer base url",
+  "reference/limits": "limit maximum size rate limit quota",
+  "api/tunerank": "typescript types interface options createclient",
+  "recipes/browser": "cors browser frontend react page",
+  "recipes/nextjs": "next.js nextjs next react route handler",
+  "recipes/express-nest": "express nest nestjs server middleware",
+  "recipes/workers": "cloudflare edge worker lambda serverless",
+  "recipes/jest-vitest": "jest vitest mock offline test without network",
+  "recipes/python": "python pip",
+  "recipes/go": "go golang",
+  "recipes/scale-to-zero": "scale to zero cron github actions kubernetes schedule night cost gpu",
+  "recipes/what-became-of-it": "poll polling watch job state executed unknown",
+  "recipes/proxies": "proxy tls ssl certificate corporate ca",
+  "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
+};
+
+const mark = "searchwords";
+
+// Behind the page's first heading, or the one that is named: its section is what the words find.
+function withWords(html: string, page: string): string {
+  const entries = Object.entries(words).filter(([place]) => place.split("#")[0] === page);
+  return entries.reduce((text, [place, said]) => {
+    const anchor = place.split("#")[1];
+    const heading = anchor ? new RegExp(`<h\\d id="${anchor}".*?</h\\d>`) : /<h1.*?<\/h1>/;
+    if (!heading.test(text)) missing.push(place);
+    return text.replace(heading, (found) => `${found}<p>${mark} ${said} ${mark}</p>`);
+  }, html);
+}
+
+function render(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): string {
+  const html = markdown.render(source, Object.assign(env, { isSearch: true }));
+  const page = env.relativePath.replace(/^generated\/(?!.*parts)/, "").replace(/\.md$/, "");
+  return withWords(html, page);
+}
+
+interface Section {
+  readonly id: string;
+  readonly [field: string]: string;
+}
+
+/** The options of VitePress's own search. Its functions are sent to the reader as text: they use nothing outside. */
+export const searchOptions = {
+  _render: render,
+  translations: { button: { buttonAriaLabel: "Search" } },
+  miniSearch: {
+    options: {
+      fields: ["title", "titles", "text", "words"],
+      storeFields: ["title", "titles"],
+      extractField: (section: Section, field: string): string => {
+        const [before = "", said = "", ...after] = (section.text ?? "").split("searchwords");
+        if (field === "words") return said;
+        return field === "text" ? [before, ...after].join(" ") : (section[field] ?? "");
+      },
+    },
+    searchOptions: {
+      boost: { title: 6, titles: 2, text: 1, words: 8 },
+      fuzzy: 0.1,
+      prefix: true,
+      // An operation's name is found at its guide, a code at its page, before all the places that mention them.
+      boostDocument: (id: string) => {
+        if (/codes\/|guide\/(rerank|upload|scale|resume)\./.test(id)) return 5;
+        return /changelog|\/api\//.test(id) ? 0.5 : 1;
+      },
+    },
+  },
+};

@@ -1,0 +1,112 @@
+// The pictures of the command line: what the program prints on a terminal, recorded from the program and its stand-in.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { block } from "./markdown.js";
+import { plainText, terminalSvg } from "./terminalSvg.js";
+
+const columns = 58;
+const lineEnd = " ⏎ ";
+
+/** Each recording is one session: commands in their order, against a stand-in with these failures. */
+const sessions = {
+  rerank: { fail: [], commands: ["tunerank rerank --query reset --top-n 2 articles.txt"] },
+  upload: {
+    fail: ["upload:503"],
+    commands: ["tunerank upload reviews train.jsonl", "echo $?"],
+  },
+  scale: { fail: [], commands: ["tunerank scale support-search 0", "tunerank scale support-search all"] },
+};
+
+// The program sees a terminal, without there being one.
+const terminal = `data:text/javascript,for (const s of [process.stdout, process.stderr]) { s.isTTY = true; s.columns = ${columns}; }`;
+
+const intro =
+  "On a terminal, against [the stand-in](/guide/testing.md#on-a-port), which invents the scores; then two that fail:";
+
+/** Writes a picture for each recording below docs/generated, and the part of a page that shows them. */
+export async function writeRecordings(root: string, generated: string): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), "tunerank-recording-"));
+  const pictures: string[] = [];
+  try {
+    await cp(path.join(root, "docs/snippets/articles.txt"), path.join(folder, "articles.txt"));
+    await cp(path.join(root, "examples/train.jsonl"), path.join(folder, "train.jsonl"));
+    await mkdir(path.join(generated, "terminal"), { recursive: true });
+    for (const [name, { fail, commands }] of Object.entries(sessions)) {
+      const lines = await record(path.join(root, "dist/cli/main.js"), folder, fail, commands);
+      await writeFile(path.join(generated, "terminal", `${name}.svg`), terminalSvg(lines, columns));
+      const words = lines.map(plainText).join(lineEnd).replaceAll(/[[\]]/g, "\\$&");
+      pictures.push(`![${words}](../generated/terminal/${name}.svg)`);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  const part = `${intro}\n\n<div class="terminal" tabindex="0">\n\n${pictures.join("\n\n")}\n\n</div>\n`;
+  await writeFile(path.join(generated, "parts/terminals.md"), part);
+}
+
+/** Text in which each recording is a block of what it says. */
+export function withoutRecordings(text: string): string {
+  return text.replaceAll(/^!\[(\$ .*)\]\(\.\.\/generated\/terminal\/.*\)$/gm, (_, words: string) =>
+    block("console", words.replaceAll(lineEnd, "\n").replaceAll(/\\([[\]])/g, "$1")),
+  );
+}
+
+async function record(
+  program: string,
+  folder: string,
+  fail: readonly string[],
+  commands: readonly string[],
+): Promise<string[]> {
+  const args = ["mock", "--port", "0", ...fail.flatMap((each) => ["--fail", each])];
+  const mock = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    const [listening] = await once(createInterface(mock.stdout), "line");
+    const [baseUrl = ""] = /http:\S+\d/.exec(listening) ?? [];
+    const lines: string[] = [];
+    let exitCode = 0;
+    for (const command of commands) {
+      lines.push(`\u001b[2m$\u001b[0m \u001b[1m${command}\u001b[0m`);
+      if (command === "echo $?") lines.push(`${exitCode}`);
+      else {
+        const ran = await runOnce(program, folder, baseUrl, command);
+        exitCode = ran.exitCode;
+        lines.push(...ran.lines);
+      }
+    }
+    return lines;
+  } finally {
+    mock.kill();
+    await once(mock, "exit");
+  }
+}
+
+// Both streams go to one file, so that their lines stand in the order in which they were written.
+async function runOnce(
+  program: string,
+  cwd: string,
+  baseUrl: string,
+  command: string,
+): Promise<{ lines: string[]; exitCode: number }> {
+  const written = path.join(cwd, "written");
+  const file = await open(written, "w");
+  const args = [...command.matchAll(/"([^"]*)"|(\S+)/g)].slice(1).map(([, quoted, bare]) => quoted ?? bare);
+  const { NO_COLOR: _, ...env } = process.env;
+  const child = spawn(process.execPath, ["--import", terminal, program, ...args.map(String)], {
+    cwd,
+    stdio: ["ignore", file.fd, file.fd],
+    env: {
+      ...env,
+      FORCE_COLOR: "1",
+      TUNERANK_BASE_URL: baseUrl,
+      TUNERANK_API_KEY: "any",
+      TUNERANK_ACCOUNT_ID: "acme",
+    },
+  });
+  const [exitCode] = await once(child, "exit");
+  await file.close();
+  return { lines: (await readFile(written, "utf8")).trimEnd().split("\n"), exitCode };
+}

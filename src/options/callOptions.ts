@@ -1,0 +1,98 @@
+import type { Attempt, Target } from "../errors/statusError.js";
+import type { Names } from "./names.js";
+
+/** Any `AbortSignal`. */
+export interface AbortSignalLike {
+  /** Whether it is aborted already: the call then sends nothing. */
+  readonly aborted: boolean;
+  /** Why it was aborted: the `cause` of the call's error. */
+  readonly reason?: unknown;
+  /**
+   * Tells when it is aborted.
+   *
+   * @param type The one event that is listened for.
+   * @param listener Called once, then.
+   */
+  addEventListener(type: "abort", listener: () => void): void;
+  /**
+   * Takes a listener away when the call has ended.
+   *
+   * @param type The one event that was listened for.
+   * @param listener The function that was added.
+   */
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** What one call may set for itself: always the last argument. */
+export interface CallOptions {
+  /** Cancels the call in every phase: it rejects with `CANCELLED`. */
+  signal?: AbortSignalLike | undefined;
+  /**
+   * Milliseconds for the whole call: every attempt, wait and body. Greater than 0.
+   * When it runs out the call rejects with `DEADLINE_EXCEEDED`.
+   * @default rerank 60,000; resume and scale 30,000; upload 60,000 + 1,000 for each 256 KiB
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Milliseconds for one attempt, from connecting to the last byte of its answer. Greater than 0.
+   * @default half of timeoutMs where a retry is safe, else all of it
+   */
+  attemptTimeoutMs?: number | undefined;
+  /**
+   * The most retries of the request, where a retry is allowed. A whole number; 0 means one request.
+   * @default 2
+   */
+  maxRetries?: number | undefined;
+  /**
+   * Whether sending this call twice does no more than sending it once, when you know better than the contract's
+   * `x-retry-safe`: true lets it be retried as a rerank is, false only as a resume is.
+   */
+  repeatable?: boolean | undefined;
+  /**
+   * Called after each attempt. It never sees a key or a body. It is not waited for: what it throws is ignored, and so
+   * is the rejection of an async function.
+   */
+  onAttempt?: ((event: AttemptEvent) => void) | undefined;
+  /** The account for this call, instead of the client's. */
+  accountId?: string | undefined;
+  /** Headers added to this call's request. The client's own (such as `authorization`) cannot be set. */
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** @internal The names of {@link CallOptions}. */
+export const callOptionNames: Names<CallOptions> = {
+  signal: 1,
+  timeoutMs: 1,
+  attemptTimeoutMs: 1,
+  maxRetries: 1,
+  repeatable: 1,
+  onAttempt: 1,
+  accountId: 1,
+  headers: 1,
+};
+
+/** What {@link CallOptions.onAttempt} is called with. */
+export interface AttemptEvent extends Attempt, Target {
+  /** Milliseconds until the next attempt; absent when there is none. */
+  readonly waitMs?: number;
+}
+
+/** The answer of one call, with what HTTP said around it. */
+export interface CallResponse<T> {
+  /** What the call alone resolves to. */
+  readonly data: T;
+  /** The answer's `x-request-id`, else `request-id`, when it had one. */
+  readonly requestId?: string;
+  /** The answer's status. */
+  readonly httpStatus: number;
+  /** The answer's headers, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Every HTTP request this call made; the last one succeeded. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** A running call: await it for its value. */
+export interface CallPromise<T> extends Promise<T> {
+  /** Resolves to the value together with the answer's status, headers and request id. */
+  withResponse(): Promise<CallResponse<T>>;
+}

@@ -1,0 +1,262 @@
+// What the recipes of the docs send, and what they print.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import { createTestService } from "../src/testing/index.js";
+import { inTurn } from "./support/answers.js";
+import { canaryKey } from "./support/canary.js";
+import { TestClock } from "./support/clock.js";
+import { program } from "./support/commandLine.js";
+import { contract } from "./support/contract.js";
+import { root, run, temporaryFolder } from "./support/project.js";
+import { type ReceivedRequest, useRecordingServer } from "./support/recordingServer.js";
+
+const folder = path.join(root, "docs/snippets/recipes");
+const server = useRecordingServer();
+const clock = new TestClock();
+const sent = ({ method, url }: ReceivedRequest) => `${method} ${url}`;
+const read = (name: string) => readFile(path.join(folder, name), "utf8");
+
+const environment = (baseUrl: string) => ({
+  TUNERANK_BASE_URL: baseUrl,
+  TUNERANK_API_KEY: canaryKey,
+  TUNERANK_ACCOUNT_ID: "acme",
+});
+
+afterEach(() => {
+  clock.remove();
+  vi.unstubAllEnvs();
+});
+
+/** Begins a recipe; resolves to what it printed. */
+async function printed(name: string, baseUrl: string): Promise<string> {
+  for (const [variable, value] of Object.entries(environment(baseUrl))) vi.stubEnv(variable, value);
+  const lines: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((...values) => void lines.push(values.join(" ")));
+  try {
+    await import(path.join(folder, name));
+  } finally {
+    log.mockRestore();
+  }
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+test("1,000 documents are ranked in one request, and 10 come back", async () => {
+  const service = createTestService();
+  const standIn = await service.listen();
+  const text = await printed("rankThousand.ts", standIn.url).finally(() => standIn.close());
+  await expect(text).toMatchFileSnapshot(path.join(folder, "rankThousand.out.txt"));
+  const bodies = service.requests.map(({ body }) => body as { documents: string[] });
+  expect(bodies.map(({ documents }) => documents.length)).toEqual([1000]);
+});
+
+const job = "/v1/accounts/acme/reinforcementFineTuningJobs/answer-quality";
+
+test("a resume whose answer was lost is looked at, not repeated", async () => {
+  server.reply(inTurn({ status: 502 }, { json: { state: "JOB_STATE_RUNNING" } }));
+  const text = await printed("jobLost.ts", server.url);
+  expect(server.requests.map(sent)).toEqual([`POST ${job}:resume`, `GET ${job}`]);
+  await expect(text).toMatchFileSnapshot(path.join(folder, "jobLost.out.txt"));
+});
+
+test("a job is read once a minute until its state says that it has ended", async () => {
+  const states = [
+    { state: "JOB_STATE_PENDING" },
+    { state: "JOB_STATE_RUNNING", jobProgress: { percent: 40 } },
+    { state: "JOB_STATE_COMPLETED", jobProgress: { percent: 100 } },
+  ];
+  server.reply(({ method }) => ({
+    json: method === "POST" ? states[0] : states[server.requests.length - 1],
+  }));
+  clock.install();
+  const watching = printed("watchJob.ts", server.url);
+  await clock.passWhenWaiting(60_000);
+  await server.received(2);
+  await clock.passWhenWaiting(60_000);
+  const text = await watching;
+  expect(server.requests.map(sent)).toEqual([`POST ${job}:resume`, `GET ${job}`, `GET ${job}`]);
+  await expect(text).toMatchFileSnapshot(path.join(folder, "watchJob.out.txt"));
+});
+
+test("the pattern of the watch takes the states that end, and no other of the contract", async () => {
+  const [, pattern = ""] = /const ended = \/(.+)\/;/.exec(await read("watchJob.ts")) ?? [];
+  const states = contract.components.schemas.JobState?.enum ?? [];
+  expect(states.length).toBeGreaterThan(15);
+  expect(states.filter((state) => new RegExp(pattern).test(`${state}`))).toEqual([
+    "JOB_STATE_COMPLETED",
+    "JOB_STATE_FAILED",
+    "JOB_STATE_CANCELLED",
+    "JOB_STATE_EXPIRED",
+    "JOB_STATE_EARLY_STOPPED",
+    "JOB_STATE_DELETED",
+    "JOB_STATE_ARCHIVED",
+  ]);
+});
+
+describe("a command that scales at night", () => {
+  let place: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  // A folder where the package is installed, as far as a shell sees it.
+  beforeAll(async () => {
+    place = await temporaryFolder();
+    const bin = path.join(place.folder, "node_modules/.bin");
+    await mkdir(bin, { recursive: true });
+    const start = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
+    await writeFile(path.join(bin, "tunerank"), start);
+    await chmod(path.join(bin, "tunerank"), 0o755);
+    await cp(path.join(folder, "scale.sh"), path.join(place.folder, "scale.sh"));
+  });
+  afterAll(() => place.remove());
+
+  const npm = { npm_config_offline: "true", npm_config_update_notifier: "false" };
+  const scaled = () =>
+    server.requests.map((request) => [
+      sent(request),
+      JSON.parse(`${request.body}`),
+      request.headers.authorization,
+    ]);
+  const expected = (replicaCount: number) => [
+    ["PATCH /v1/accounts/acme/deployments/support-search:scale", { replicaCount }, `Bearer ${canaryKey}`],
+  ];
+
+  test.each([
+    ["0 20 * * 1-5", 0],
+    ["0 7 * * 1-5", 2],
+  ])("by cron at %s asks for %i replicas", async (time, replicas) => {
+    const lines = (await read("crontab.txt")).trim().split("\n");
+    const line = lines.find((each) => each.startsWith(`${time} `)) ?? "";
+    const values: Record<string, string> = environment(server.url);
+    const settings = (await read("tunerank.env")).replace(
+      /(\w+)='.*'/g,
+      (_, name) => `${name}='${values[name]}'`,
+    );
+    await writeFile(path.join(place.folder, "tunerank.env"), settings);
+    const command = line.slice(time.length + 1).replace("/srv/scale", place.folder);
+    const { exitCode } = await run("sh", ["-c", command], { cwd: root, env: npm });
+    expect(exitCode).toBe(0);
+    expect(scaled()).toEqual(expected(replicas));
+  });
+
+  test.each([
+    ["17 20 * * 1-5", 0],
+    ["17 6 * * 1-5", 2],
+  ])("by GitHub's schedule %s asks for %i replicas", async (time, replicas) => {
+    const workflow = parse(await read("scaleNightly.yml"));
+    expect(workflow.on.schedule).toContainEqual({ cron: time });
+    const jobs: { if: string; steps: { run: string }[] }[] = Object.values(workflow.jobs);
+    const [only, ...others] = jobs.filter((each) => each.if === `github.event.schedule == '${time}'`);
+    expect(others).toEqual([]);
+    expect(Object.keys(workflow.env).sort()).toEqual(Object.keys(environment("")).sort());
+    const env = { ...npm, ...environment(server.url) };
+    for (const { run: command } of only?.steps ?? []) {
+      const { exitCode } = await run("sh", ["-c", command], { cwd: place.folder, env });
+      expect(exitCode).toBe(0);
+    }
+    expect(scaled()).toEqual(expected(replicas));
+  });
+
+  test("that is refused ends with an exit code, which cron and GitHub tell of", async () => {
+    server.reply({ status: 404, json: { code: "NOT_FOUND", message: "There is no such deployment." } });
+    const env = { ...npm, ...environment(server.url) };
+    const command = "npx --yes tunerank scale support-search 0";
+    const { exitCode, stderr } = await run("sh", ["-c", command], { cwd: place.folder, env });
+    expect(exitCode).toBeGreaterThan(0);
+    expect(stderr).toContain("[NOT_FOUND] There is no such deployment.");
+  });
+});
+
+describe("the backend of a page", () => {
+  let backend: ChildProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    const args = ["--conditions=tunerank-source", "--import", "tsx", path.join(folder, "backend.ts")];
+    const env = { ...process.env, ...environment(server.url), PORT: "0", PAGE_ORIGIN: "https://page.test" };
+    backend = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    for await (const line of createInterface(backend.stdout as Readable)) {
+      said += line;
+      const [, port] = /port: (\d+)/.exec(said) ?? [];
+      if (port === undefined) continue;
+      url = `http://127.0.0.1:${port}`;
+      break;
+    }
+  });
+  afterAll(async () => {
+    backend.kill();
+    await once(backend, "exit");
+  });
+
+  test("holds the key, ranks its own texts, and names the one origin", async () => {
+    server.reply({ json: { data: [{ index: 1, relevance_score: 0.9 }] } });
+    const response = await fetch(`${url}/?q=my%20password`);
+    expect(await response.json()).toEqual({ best: "I forgot my password: choose Reset." });
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://page.test");
+    expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
+    expect(JSON.parse(`${server.only.body}`)).toMatchObject({
+      query: "my password",
+      documents: { length: 2 },
+    });
+  });
+
+  test("says no more than that it failed", async () => {
+    server.reply({ status: 403, json: { code: "PERMISSION_DENIED", message: "Not with this key." } });
+    const response = await fetch(`${url}/?q=my%20password`);
+    expect([response.status, await response.json()]).toEqual([502, { error: "The search failed." }]);
+    expect((await fetch(url)).status).toBe(400);
+  });
+
+  test("ends its call when the visitor leaves", async () => {
+    const aborted = new Promise<void>((resolve) => {
+      server.reply((_request, response) => void response.once("close", resolve));
+    });
+    const visitor = new AbortController();
+    const visit = fetch(`${url}/?q=my%20password`, { signal: visitor.signal }).catch(() => "left");
+    await server.received();
+    visitor.abort();
+    expect(await visit).toBe("left");
+    await aborted;
+  });
+});
+
+test("a worker ranks with the key of its bindings, and refuses what is wrong", async () => {
+  const { default: worker } = await import(path.join(folder, "edgeWorker.ts"));
+  const env = environment(server.url);
+  const post = (body: object) =>
+    worker.fetch(new Request("https://worker.test", { method: "POST", body: JSON.stringify(body) }), env);
+  server.reply({ json: { data: [{ index: 0, relevance_score: 0.9 }] } });
+  const ranked = await post({ query: "q", documents: ["d"] });
+  expect([ranked.status, await ranked.json()]).toMatchObject([200, { data: [{ index: 0 }] }]);
+  expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
+  const error = vi.spyOn(console, "error").mockImplementation(() => {});
+  const refused = await post({ query: "q" });
+  error.mockRestore();
+  expect([refused.status, await refused.json()]).toEqual([400, { code: "INVALID_ARGUMENT" }]);
+});
+
+test("every file that an assistant is told to read is in the package", async () => {
+  const shipped = (await readFile(path.join(root, "checks/package/files.txt"), "utf8")).split("\n");
+  const texts = `${await read("assistant.sh")}\n${await read("assistant.txt")}`;
+  const named = [...texts.matchAll(/node_modules\/tunerank\/([\w./-]+\w)/g)].map(([, file]) => file);
+  expect(named).toHaveLength(3);
+  for (const file of named) expect(shipped).toContain(file);
+});
+
+test("every program of the recipes is on a page, and every page's is there", async () => {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
+  const pages = await readdir(path.join(root, "docs/recipes"));
+  const texts = await Promise.all(
+    pages.map((page) => readFile(path.join(root, "docs/recipes", page), "utf8")),
+  );
+  const shown = [...texts.join("\n").matchAll(/^<<< @\/snippets\/recipes\/([\w./-]+)/gm)].map(
+    ([, file]) => file,
+  );
+  expect([...new Set(shown)].sort()).toEqual(files.sort());
+});
