@@ -55,7 +55,7 @@ function foldedType(member: string): string {
   const [first = paragraph] = /^.*?\.(?=\s|$)/s.exec(paragraph) ?? [];
   const words = inOneLine(first).replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
   const rest = first === "" ? body : body.replace(first, "").trim();
-  const summary = `<summary>\n\n${words}\n\n</summary>`;
+  const summary = `<summary class="api-line">\n\n${words}\n\n</summary>`;
   // The heading's own link may not stand within the summary, which is a button.
   return `<div class="api-type">\n\n### ${name}\n\n<details class="details custom-block">\n${summary}\n\n${rest}\n\n</details>\n</div>`;
 }
