@@ -5,15 +5,17 @@ import { small } from "./bodies.js";
 import { openBulk } from "./clients/tunerankBulk.js";
 
 const seconds = 16;
-const stepMs = 100;
+const stepMs = 250;
+const stepsPerSecond = 1000 / stepMs;
 const latencyMs = 40;
 const mostAtOnce = 24;
 const outage = { from: 9, until: 12 };
-const width = 760;
-const [left, right, top, bottom] = [56, 24, 64, 250];
+// No wider than a phone shows without shrinking its text.
+const width = 400;
+const [left, right, top, bottom] = [48, 36, 136, 320];
 
-const answered = Array(seconds * 10).fill(0);
-const limits = Array(seconds * 10).fill(undefined);
+const answered = Array(seconds * stepsPerSecond).fill(0);
+const limits = Array(seconds * stepsPerSecond).fill(undefined);
 const { server, baseUrl, counts } = await startService();
 const started = performance.now();
 const elapsed = () => (performance.now() - started) / 1000;
@@ -70,8 +72,8 @@ function chart() {
     limit = each ?? limit;
     return `${x(index)},${y(limit / 32)}`;
   });
-  const perSecond = (mostAnswered * 1000) / stepMs;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} 300" width="${width}" height="300" role="img" aria-labelledby="title desc">
+  const perSecond = mostAnswered * stepsPerSecond;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 84}" width="${width}" height="${bottom + 84}" role="img" aria-labelledby="title desc">
 <title id="title">A bulk run of ${seconds} seconds</title>
 <desc id="desc">${done} requests were ranked, ${counts.refused} attempts refused, and ${counts.away} sent while the service was away.</desc>
 <style>
@@ -90,14 +92,19 @@ function chart() {
     .line { stroke: #4493f8; }
   }
 </style>
-<rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="299" rx="8"/>
-<text class="heading" x="24" y="30">A run of ${seconds} s: the service takes ${mostAtOnce} at once, asks to wait, and goes away</text>
-<text class="note" x="24" y="50">Grey: answers a second, up to ${perSecond}. Blue: how many may be under way, up to 32. Red: the service is away.</text>
-<rect class="away" x="${x(outage.from * 10)}" y="${top}" width="${x(outage.until * 10) - x(outage.from * 10)}" height="${bottom - top}"/>
+<rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="${bottom + 83}" rx="8"/>
+<text class="heading" x="16" y="30">${seconds} seconds of a bulk run</text>
+<text class="note" x="16" y="50">The service takes ${mostAtOnce} requests at once,</text>
+<text class="note" x="16" y="68">asks to wait, and goes away (red).</text>
+<text class="note" x="16" y="92">Grey, scale on the left: answers a second.</text>
+<text class="note" x="16" y="110">Blue, scale on the right: requests allowed at once.</text>
+${[0, 0.5, 1].map((share) => `<text class="note" x="${left - 6}" y="${Number(y(share)) + 4}" text-anchor="end">${share * perSecond}</text><text class="note" x="${width - right + 6}" y="${Number(y(share)) + 4}">${share * 32}</text>`).join("\n")}
+<rect class="away" x="${x(outage.from * stepsPerSecond)}" y="${top}" width="${x(outage.until * stepsPerSecond) - x(outage.from * stepsPerSecond)}" height="${bottom - top}"/>
 <polygon class="area" points="${left},${bottom} ${area} ${width - right},${bottom}"/>
 <polyline class="line" points="${line.join(" ")}"/>
-${Array.from({ length: seconds / 2 + 1 }, (_, index) => `<text class="note" x="${x(index * 20)}" y="${bottom + 20}" text-anchor="middle">${index * 2} s</text>`).join("\n")}
-<text class="note" x="24" y="288">${done} ranked, ${counts.refused} refused and sent again, ${counts.away} sent while it was away; none lost.</text>
+${Array.from({ length: seconds / 4 + 1 }, (_, index) => `<text class="note" x="${x(index * 4 * stepsPerSecond)}" y="${bottom + 20}" text-anchor="middle">${index * 4} s</text>`).join("\n")}
+<text class="note" x="16" y="${bottom + 46}">${done} ranked, none lost; ${counts.refused} refused and sent again,</text>
+<text class="note" x="16" y="${bottom + 64}">${counts.away} sent while the service was away.</text>
 </svg>
 `;
 }

@@ -90,7 +90,7 @@ test.each(["a note of mine", '{"name":"a config file"}', "a note\n", '{"id":1}\n
     await writeFile(output, text);
     const { exitCode, stderr } = await bulk();
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("--output, line 1, is no row of a bulk run");
+    expect(stderr).toContain("--output, line 1, is not a row of a bulk run");
     expect(await readFile(output, "utf8")).toBe(text);
     expect(server.requests).toHaveLength(0);
   },
@@ -102,7 +102,7 @@ test("another request under a done id is refused, and so are other options", asy
   const { exitCode, stderr } = await bulk("--task", "another");
   expect(exitCode).toBe(2);
   expect(stderr).toContain(
-    "Lines 1, 2, 3: the id is done in --output, but its request or the options were others",
+    "Lines 1, 2, 3: the id is done in --output, but with another request or other options",
   );
   await lines({ id: "r0", query: "q0", documents: ["one", "three"] });
   expect((await bulk()).stderr).toContain("Line 1: the id is done in --output");
@@ -135,7 +135,7 @@ test("a duplicate id in a pipe is an error row, and a pipe is not continued", as
   expect(await rowsOf(errors)).toMatchObject([{ id: "a", line: 3, error: { code: "INVALID_ARGUMENT" } }]);
   const again = await tunerank(args, surroundings);
   expect(again.exitCode).toBe(2);
-  expect(again.stderr).toContain("What comes from a pipe cannot be continued");
+  expect(again.stderr).toContain("A run from a pipe cannot be continued");
   expect(server.requests).toHaveLength(2);
 });
 
@@ -268,7 +268,7 @@ test("two runs may not write one output, and the lock of one that was killed is 
   await server.received(3);
   const { exitCode, stderr } = await bulk();
   expect(exitCode).toBe(2);
-  expect(stderr).toContain(`Another run writes --output: process ${child.pid} `);
+  expect(stderr).toContain(`Another run is writing to --output: process ${child.pid} `);
   child.kill("SIGKILL");
   await outcome;
   server.reply(rankingOf);
@@ -300,7 +300,7 @@ test("--bulk needs an output of its own, and its options need --bulk", async () 
     tunerank(["rerank", input], { baseUrl: server.url }),
   ]);
   expect(refusals.map(({ exitCode, stderr }) => [exitCode, stderr.split("\n")[0]])).toEqual([
-    [2, "tunerank: --bulk needs --output FILE, which is what a run goes on from."],
+    [2, "tunerank: --bulk needs --output FILE, from which a run can continue."],
     [2, "tunerank: --bulk, --output and --errors must be different files."],
     [2, "tunerank: --bulk cannot be read: ENOENT: no such file or directory."],
     [2, "tunerank: --output has no effect without --bulk."],

@@ -21,7 +21,9 @@ test("each code of the service has its exit code, a line on stderr and a hint", 
     expect(stdout).toBe("");
     expect(stderr.split("\n")).toEqual([
       `tunerank: [${code}] It is ${code}.`,
-      expect.stringMatching(/^The operation (has not run|may have run)\. .{20}/),
+      expect.stringMatching(
+        /^(The request was refused: the operation is taken as not run|The operation may have run)\. .{20}/,
+      ),
       "",
     ]);
     return [code, exitCode];
@@ -77,7 +79,7 @@ test.each(["--api-key", "--key", "--api-key=k", "-key"])(
       baseUrl: server.url,
     });
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("A key is never taken from an argument");
+    expect(stderr).toContain("A key cannot be an argument");
     expect(stderr).not.toContain("secret-value");
     expect(server.connections).toBe(0);
   },

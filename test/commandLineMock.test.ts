@@ -63,7 +63,7 @@ test("--host listens elsewhere, and says what that means", async () => {
   const port = new URL(url).port;
   expect((await rerank(`http://127.0.0.1:${port}`, body)).status).toBe(200);
   const said = await stop();
-  expect(said).toMatch(/^Whoever reaches this machine can call it.*allowInsecureHttp\.\n$/);
+  expect(said).toMatch(/^Anybody who can reach this machine can call it.*allowInsecureHttp\.\n$/);
 });
 
 test("--allow-origin adds an origin to those of this machine", async () => {

@@ -92,7 +92,7 @@ test.each([
   ["a method that is none", ["FETCH", "/v1/x"], "method must be one of"],
   ["a query without a value", ["GET", "/v1/x", "--query", "page"], "--query must be NAME=VALUE"],
   ["a body that is not JSON", ["POST", "/v1/x", "--body", "{nope"], "--body is not JSON"],
-  ["two bodies", ["POST", "/v1/x", "--body", "{}", "--body-file", "x"], "exclude each other"],
+  ["two bodies", ["POST", "/v1/x", "--body", "{}", "--body-file", "x"], "cannot be used together"],
   ["a file that is missing", ["POST", "/v1/x", "--body-file", "/no/such/file"], "--body-file cannot be read"],
   ["a type without a body", ["POST", "/v1/x", "--content-type", "text/plain"], "--content-type needs a body"],
   ["no bytes at all", ["GET", "/v1/x", "--max-bytes", "0"], "--max-bytes must be at least 1"],

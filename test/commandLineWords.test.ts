@@ -32,7 +32,7 @@ test("an address that is refused names --base-url and --allow-insecure-http", as
   expect(exitCode).toBe(2);
   expect(stderr.split("\n")).toEqual([
     "tunerank: [INVALID_ARGUMENT] --base-url is plain http to another machine: the key would go unencrypted.",
-    "The operation has not run. Use https, or add --allow-insecure-http in a trusted network.",
+    "The request was not sent. Use https, or add --allow-insecure-http in a trusted network.",
     "",
   ]);
 });

@@ -146,7 +146,7 @@ test("a port in use, an unknown row and wrong numbers are faults of the command 
       `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
     ],
     [["--port", "70000"], "--port must be 0 to 65535."],
-    [["--only", "no-such-row"], "--only fits no row: --list prints their names."],
+    [["--only", "no-such-row"], "--only matches no row: --list prints their names."],
     [["--timeout", "0"], "--timeout must be more than 0 and at most 86400 seconds."],
   ];
   for (const [args, message] of wrong) {

@@ -91,7 +91,7 @@ test("407 names the proxy, and a fresh key is not asked for", async () => {
     inferred: true,
     notRetried: "refused",
   });
-  expect(error.hint).toMatch(/^A proxy wants a user name and password of its own/);
+  expect(error.hint).toMatch(/^The proxy needs its own user name and password/);
   expect(error.hint).not.toContain("TUNERANK_API_KEY");
   expect(asked).toBe(1);
 });

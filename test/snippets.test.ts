@@ -2,6 +2,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, inject, test, vi } from "vitest";
+import { plainPage } from "../docs/build/plainPage.js";
+import { printedWith } from "../docs/build/printed.js";
 import { done, inTurn, silence, unavailable } from "./support/answers.js";
 import { useNoBackoff } from "./support/backoff.js";
 import { certificate } from "./support/certificate.js";
@@ -77,7 +79,7 @@ const sent = ({ method, url }: ReceivedRequest) => `${method} ${url}`;
 const bodiesOf = (requests: readonly ReceivedRequest[]) => requests.map(({ body }) => JSON.parse(`${body}`));
 
 const gateway: Reply = {
-  status: 502,
+  status: 503,
   headers: { "content-type": "text/plain" },
   text: "upstream connect error or disconnect/reset before headers",
 };
@@ -211,13 +213,16 @@ const onServer: Readonly<Record<string, Case>> = {
   wrongArgument: { answer: done, sends: [] },
 };
 
-const onMock = ["fourCalls", "home", "rerank", "resume", "scale", "upload"];
+const [onMock = [], onStandIn = [], sendsNothing = []] = Object.values(printedWith);
 
 describe("a snippet of the docs", () => {
-  test.each(onMock)("%s prints against the contract's mock what the docs say", async (name) => {
-    const printed = await runSnippet(name, inject("mockUrl"));
-    await expectPrinted(name, printed);
-  });
+  test.each(onMock.filter((name) => name !== "cli"))(
+    "%s prints against the contract's mock what the docs say",
+    async (name) => {
+      const printed = await runSnippet(name, inject("mockUrl"));
+      await expectPrinted(name, printed);
+    },
+  );
 
   test.each(Object.keys(onServer))("%s sends and prints what the docs say", async (name) => {
     const { answer, sends, passMs, check } = onServer[name] as Case;
@@ -278,13 +283,45 @@ describe("a snippet of the docs", () => {
   });
 });
 
+describe("what the docs say of who answered", () => {
+  test("is true of what brings its own service, or sends nothing", async () => {
+    for (const name of sendsNothing) {
+      const { sends } = onServer[name] ?? { sends: [] };
+      expect(sends, name).toEqual([]);
+    }
+    for (const name of onStandIn) {
+      const file = path.join(
+        folder,
+        existsSync(path.join(folder, `${name}.ts`)) ? `${name}.ts` : `${name}.mjs`,
+      );
+      // The quickstart's first program has its stand-in in another process, as test/quickstart.test.ts runs it.
+      expect(await readFile(file, "utf8"), name).toMatch(/createTestService|127\.0\.0\.1:4010/);
+    }
+  });
+
+  test("stands before each recorded output", async () => {
+    const outputs = (await readdir(folder)).filter((name) => name.endsWith(".out.txt"));
+    const named = Object.values(printedWith).flat();
+    expect(outputs).toEqual(expect.arrayContaining(named.map((name) => `${name}.out.txt`)));
+    for (const output of outputs) {
+      const page = await plainPage(`<<< @/snippets/${output}\n`, path.join(root, "docs"), async () => "");
+      const source = Object.entries(printedWith).find(([, names]) =>
+        names.includes(output.slice(0, -8)),
+      )?.[0];
+      expect(page.text).toContain(`It prints, with ${source ?? "a test server: its answers are made up"}:\n`);
+    }
+  });
+});
+
 describe("the docs", () => {
   const withOwnTest = ["freshKey", "privateAuthority", "proxy"];
 
   test("have no snippet that is not run", async () => {
     const files = (await readdir(folder)).filter((name) => name.endsWith(".ts"));
     const names = files.map((name) => name.slice(0, -3)).sort();
-    expect(names).toEqual([...onMock, ...Object.keys(onServer), ...withOwnTest].sort());
+    expect(names).toEqual(
+      [...onMock.filter((name) => name !== "cli"), ...Object.keys(onServer), ...withOwnTest].sort(),
+    );
   });
 
   test("hold code from files only, and each of these files is there", async () => {

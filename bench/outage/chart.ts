@@ -1,11 +1,12 @@
 // outage.svg: requests per call, as bars. It brings its own ground, so that it reads on any page.
 import type { Figures, Scenario } from "./simulate.js";
 
-const width = 760;
-const barsFrom = 230;
-const longestBar = 330;
-const rowHeight = 24;
-const top = 52;
+// No wider than a phone shows without shrinking its text.
+const width = 400;
+const left = 16;
+const longestBar = 200;
+const rowHeight = 46;
+const top = 66;
 
 const style = `
   text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
@@ -34,9 +35,10 @@ export function chart(figures: readonly Figures[], { downFromMs, downUntilMs }: 
 <style>${style}
 </style>
 <rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
-<text class="heading" x="24" y="34">Requests per call while the service is down</text>
+<text class="heading" x="${left}" y="32">Requests per call while the service is down</text>
+<text class="note" x="${left}" y="52">requests sent for each call; less is better</text>
 ${figures.map((each, index) => row(each, index, most)).join("\n")}
-<text class="note" x="24" y="${height - 16}">Simulated: ${calls} calls in ${seconds} s, all answered 503 UNAVAILABLE; less is better.</text>
+<text class="note" x="${left}" y="${height - 16}">Simulated: ${calls} calls in ${seconds} s, all answered 503.</text>
 </svg>
 `;
 }
@@ -45,7 +47,7 @@ function row({ policy, amplification, requestsInOutage }: Figures, index: number
   const y = top + index * rowHeight;
   const length = ((amplification / most) * longestBar).toFixed(1);
   const own = /^tunerank(,|$)/.test(policy);
-  return `<text x="${barsFrom - 10}" y="${y + 13}" text-anchor="end"${own ? ' font-weight="600"' : ""}>${policy}</text>
-<rect class="${own ? "own" : "bar"}" x="${barsFrom}" y="${y}" width="${length}" height="17" rx="2"/>
-<text x="${barsFrom + Number(length) + 8}" y="${y + 13}">${amplification.toFixed(2)} (${requestsInOutage.toLocaleString("en")} requests)</text>`;
+  return `<text x="${left}" y="${y + 13}"${own ? ' font-weight="600"' : ""}>${policy}</text>
+<rect class="${own ? "own" : "bar"}" x="${left}" y="${y + 19}" width="${length}" height="17" rx="2"/>
+<text x="${left + Number(length) + 8}" y="${y + 32}">${amplification.toFixed(2)} (${requestsInOutage.toLocaleString("en")} requests)</text>`;
 }

@@ -35,8 +35,9 @@ describe("every request fails", { concurrency: 3 }, () => {
       await ended(page);
       const row = rows.find((each) => each.event === event);
       for (const [operation, id] of Object.entries(ids)) {
-        const { requests = 1, executed } = row?.operations[id] ?? {};
-        const result = row ? `executed: ${executed}` : "done";
+        const { requests = 1, executed, executedBecause } = row?.operations[id] ?? {};
+        const taken = executedBecause === "refused" ? " (refused)" : "";
+        const result = row ? `executed: ${executed}${taken}` : "done";
         const expected = `${result}, ${requests} ${requests === 1 ? "request" : "requests"}`;
         assert.equal(
           await lanes(page).filter({ hasText: operation }).locator(".lab-result").innerText(),
@@ -45,6 +46,8 @@ describe("every request fails", { concurrency: 3 }, () => {
         if (row === undefined) continue;
         await page.locator("label.lab-choice", { hasText: operation }).click();
         assert.equal(await verdict(page).innerText(), `executed: ${executed}`);
+        const decision = page.locator(".lab-verdict").getByRole("link", { name: "Our decision" });
+        assert.equal(await decision.count(), executedBecause === "refused" ? 1 : 0);
         const { code, notRetried } = row.operations[id];
         assert.ok(await page.locator(".lab-verdict dd", { hasText: code }).first().isVisible());
         assert.ok(await page.locator(".lab-verdict dd", { hasText: notRetried }).first().isVisible());

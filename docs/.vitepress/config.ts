@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownRenderer } from "vitepress";
 import { headOf, ownWords, place, sharedHead } from "../build/head.js";
 import { finishedHtml } from "../build/html.js";
+import { printedNote } from "../build/printed.js";
 import { arrange, missing } from "./arrange.js";
 import { searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
@@ -58,6 +59,7 @@ export default defineConfig({
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (markdown) => {
       addBaseToTargets(markdown);
+      nameWhoAnswered(markdown);
       arrange(markdown);
     },
   },
@@ -76,6 +78,17 @@ export default defineConfig({
     externalLinkIcon: false,
   },
 });
+
+// Before each recorded output, who answered when it was recorded.
+function nameWhoAnswered(markdown: MarkdownRenderer): void {
+  const { fence } = markdown.renderer.rules;
+  markdown.renderer.rules.fence = (tokens, index, options, env, self) => {
+    const { src: [file = ""] = [] } = tokens[index] as unknown as { readonly src?: readonly string[] };
+    const note = printedNote(file);
+    const shown = fence?.(tokens, index, options, env, self) ?? "";
+    return note === undefined ? shown : `<p class="printed">${note}</p>\n${shown}`;
+  };
+}
 
 // VitePress leaves a link with a target as it is, without the site's base.
 function addBaseToTargets(markdown: MarkdownRenderer): void {

@@ -86,7 +86,9 @@ export const sidebar: Item[] = [
   {
     text: "The TypeScript API",
     items: [
+      { text: "Overview", link: "/api/" },
       { text: "tunerank", link: "/api/tunerank" },
+      { text: "tunerank/bulk", link: "/api/tunerank/bulk" },
       { text: "tunerank/testing", link: "/api/tunerank/testing" },
       { text: "tunerank/ai-sdk", link: "/api/tunerank/ai-sdk" },
       { text: "tunerank/langchain", link: "/api/tunerank/langchain" },

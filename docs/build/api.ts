@@ -1,12 +1,26 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { entries } from "../../scripts/build/entries.js";
+import { apiIndex, apiPage } from "./apiPages.js";
 
-/** Writes pages of what the package's entries export, with TypeDoc: docs/typedoc.json has its options. */
+/** Writes a page of what each entry of the package exports, with TypeDoc: docs/typedoc.json has its options. */
 export async function writeApiPages(docs: string): Promise<void> {
   const typedoc = path.join(docs, "node_modules/typedoc/bin/typedoc");
   const args = [typedoc, "--options", path.join(docs, "typedoc.json"), "--logLevel", "Warn"];
   const child = spawn(process.execPath, args, { stdio: "inherit" });
   const [exitCode] = await once(child, "exit");
   if (exitCode !== 0) throw new Error(`TypeDoc ended with ${exitCode}.`);
+  const folder = path.join(docs, "generated/api");
+  const pages = await Promise.all(
+    entries.map(async (entry) => {
+      const name = path.posix.join("tunerank", entry.name);
+      const file = path.join(folder, `${name}.md`);
+      const text = await readFile(file, "utf8");
+      await writeFile(file, apiPage(text));
+      return { name, text };
+    }),
+  );
+  await writeFile(path.join(folder, "index.md"), apiIndex(pages));
 }

@@ -30,11 +30,65 @@ interface Results {
 
 /** bench/results.json as tables: every figure, for each Node that was measured. */
 export async function benchmarksPart(): Promise<Page> {
-  const text = await readFile(new URL("../../bench/results.json", import.meta.url), "utf8");
-  const all = Object.values(JSON.parse(text) as Record<string, Results>);
+  const all = await readResults();
   const names = [...new Set(all.flatMap(({ scenarios }) => Object.keys(scenarios)))];
   const parts = names.map((name) => figures(name, all));
   return { path: "parts/benchmarks.md", text: [...parts, aims(all), measuredWith(all)].join("\n\n") };
+}
+
+/** The figures of the chart in a sentence, and every aim that is not reached: what stands under the chart. */
+export async function benchmarkSummaryPart(): Promise<Page> {
+  const all = await readResults();
+  const newest = all.at(-1);
+  if (newest === undefined) throw new Error("bench/results.json is empty: npm run bench measures it.");
+  return { path: "parts/benchmark-summary.md", text: `${headline(newest)}\n\n${notReached(all)}` };
+}
+
+function headline({ node, scenarios }: Results): string {
+  const beside = (name: string, unit: string, peers: readonly (readonly [name: string, label: string])[]) => {
+    const { medians = {} } = scenarios[name] ?? {};
+    const others = peers.map(([peer, label]) => `${label} ${number(medians[peer])} ${unit}`);
+    return `${number(medians.tunerank)} ${unit} (${others.join(", ")})`;
+  };
+  const cpu = beside("cpuPerCall", "µs", [
+    ["nodeHttp", "bare `node:http`"],
+    ["fetch", "`fetch`"],
+  ]);
+  const upload = beside("uploadTime", "ms", [
+    ["curl", "curl"],
+    ["fetch", "`fetch`"],
+  ]);
+  return `On Node ${node}, the newest that was measured, a small rerank takes ${cpu} of CPU, and an upload of 150 MB takes ${upload}.`;
+}
+
+function notReached(all: readonly Results[]): string {
+  const judged = all.flatMap(({ node, labels, scenarios }) =>
+    Object.values(scenarios).flatMap(({ title, bounds }) =>
+      Object.entries(bounds).map(([figure, bound]) => ({
+        node,
+        title,
+        figure: readable(figure, labels),
+        ...bound,
+      })),
+    ),
+  );
+  const missed = judged.filter(({ reached }) => !reached);
+  const lines = missed.map(
+    ({ node, title, figure, value, atMost, exactly }) =>
+      `- ${title}, Node ${node}: ${figure} is ${number(value)}, and should be ${exactly === undefined ? `at most ${number(atMost)}` : number(exactly)}.`,
+  );
+  const count = `${judged.length - missed.length} of ${judged.length} [aims](#aims) are reached`;
+  return missed.length === 0 ? `${count}.` : `${count}. Not reached:\n\n${lines.join("\n")}`;
+}
+
+// "tunerank ÷ nodeHttp" with the names that readers know.
+function readable(figure: string, labels: Results["labels"]): string {
+  return figure.replace(/(?<=÷ )\w+$/, (peer) => labels[peer] ?? peer);
+}
+
+async function readResults(): Promise<readonly Results[]> {
+  const text = await readFile(new URL("../../bench/results.json", import.meta.url), "utf8");
+  return Object.values(JSON.parse(text) as Record<string, Results>);
 }
 
 function figures(name: string, all: readonly Results[]): string {
@@ -63,11 +117,11 @@ function labelOf(contestant: string, measured: readonly Results[]): string {
 }
 
 function aims(all: readonly Results[]): string {
-  const rows = all.flatMap(({ node, scenarios }) =>
+  const rows = all.flatMap(({ node, labels, scenarios }) =>
     Object.values(scenarios).flatMap(({ title, bounds }) =>
       Object.entries(bounds).map(([figure, { value, atMost, exactly, reached }]) => [
         title,
-        figure,
+        readable(figure, labels),
         number(value),
         exactly === undefined ? `at most ${number(atMost)}` : `exactly ${number(exactly)}`,
         reached ? "yes" : "**no**",
@@ -75,7 +129,8 @@ function aims(all: readonly Results[]): string {
       ]),
     ),
   );
-  return `## Aims\n\n${table(["What", "Figure", "Measured", "Aim", "Reached", "Node"], rows)}`;
+  const whole = table(["What", "Figure", "Measured", "Aim", "Reached", "Node"], rows);
+  return `## Aims\n\n::: details All ${rows.length} aims, for each Node\n\n${whole}\n\n:::`;
 }
 
 function measuredWith(all: readonly Results[]): string {

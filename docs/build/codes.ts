@@ -2,7 +2,17 @@ import { codeOfHttpStatus } from "../../src/call/httpStatus.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { hintFor } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
-import { columns, describe, distinct, type Row, readRows, repeatCells, repeats } from "./conformance.js";
+import {
+  columns,
+  describe,
+  distinct,
+  executedCell,
+  executedNote,
+  type Row,
+  readRows,
+  repeatCells,
+  repeats,
+} from "./conformance.js";
 import type { Contract } from "./contract.js";
 import { block, code, head, type Page, sentence, table } from "./markdown.js";
 
@@ -25,12 +35,12 @@ function index(rows: readonly Row[]): string {
   return [
     head(
       "Status codes",
-      "The 17 codes of the service: HTTP status, meaning, and how often a call is repeated.",
+      "The 17 codes of the service: HTTP status, meaning, and how often a call is retried.",
       { wide: true },
     ),
     "# Status codes\n",
-    "What an answer means. The numbers are the most repeats of each call, with `maxRetries: 2`, when the service",
-    "itself names the code. `StatusError.code` is one of these, `OK` excepted.\n",
+    "The codes of the service. The numbers say how often a call is retried at most, with `maxRetries: 2`, if the",
+    "service itself names the code. `StatusError.code` is one of these, except `OK`.\n",
     '<TableFilter label="Find a code">\n',
     table(["Code", "HTTP", "Meaning", ...columns.map(({ name }) => name)], lines),
     "\n</TableFilter>",
@@ -69,11 +79,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
   const httpStatus = httpStatuses[name];
   const meaning = meanings[name];
   const own = rows.filter((row) => distinct(row, "code").includes(name));
-  const lines = withoutRepetition(own).map((row) => [
-    describe(row),
-    ...repeatCells(row),
-    distinct(row, "executed").join(", "),
-  ]);
+  const lines = withoutRepetition(own).map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
   const sharing = Object.keys(httpStatuses).filter(
     (each) => each !== name && httpStatuses[each as StatusCode] === httpStatus,
   );
@@ -85,13 +91,16 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `HTTP ${httpStatus}. ${sentence(meaning)}\n`,
     sharing.length === 0
       ? ""
-      : `This status is shared with ${shared}: an answer that names no code is read as ${readAs(httpStatus)}.\n`,
+      : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer that names no code is read as ${readAs(httpStatus)}.\n`,
     `## What to do\n\n${adviceFor(name, own)}\n`,
-    `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are repeats, with \`maxRetries: 2\`.\n`,
+    `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
     table(["What happened", ...columns.map((column) => column.name), "executed"], lines),
-    `\n[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
+    `\n${executedNote}\n`,
+    `[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
-    example === undefined ? "" : `## An answer\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+    example === undefined
+      ? ""
+      : `## An answer\n\nThe shape of an error's body is not documented. This example has the shape of a \`Status\`, [our decision](/guide/error-bodies.md); any other common shape is read too.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
   ].join("\n");
 }
 
@@ -122,10 +131,10 @@ function linked(hint: string): string {
 }
 
 function sentenceOfRepeats(rows: readonly Row[]): string {
-  if (Math.max(...mostRepeats(rows)) === 0) return "It never repeats a call that ends so.";
+  if (Math.max(...mostRepeats(rows)) === 0) return "It never retries a call that ends with this code.";
   const safe =
-    "Rerank and scale are safe to send twice; resume and upload are repeated only where nothing ran, or where the service itself says UNAVAILABLE.";
-  return `It repeats the call where the table says so. ${safe}`;
+    "Rerank and scale are safe to send twice. Resume and upload are retried only when nothing was sent, when the service refused the request and asks to come back, or when it names UNAVAILABLE.";
+  return `It retries the call as the table says. ${safe}`;
 }
 
 function statusesOf(name: StatusCode): string {
@@ -136,12 +145,10 @@ function statusesOf(name: StatusCode): string {
     if (read.code === "UNKNOWN" && status !== httpStatuses.UNKNOWN) continue;
     if (read.code === name) found[read.inferred ? "inferred" : "certain"].push(status);
   }
-  const rest = name === "UNKNOWN" ? " So is every status that no other code claims." : "";
+  const rest = name === "UNKNOWN" ? " Every status without a code is read as this one, too." : "";
   const parts = [ranges(found.certain), ranges(found.inferred) && `${ranges(found.inferred)} (inferred)`];
   const list = parts.filter((part) => part !== "").join("; ");
-  return list === ""
-    ? "None: only a body can name this code."
-    : `When the body names no code: ${list}.${rest}`;
+  return list === "" ? "None. Only a body can name this code." : `If the body names no code: ${list}.${rest}`;
 }
 
 // 300, 301, 302 is "300 to 302".
@@ -160,8 +167,8 @@ function okPage(): string {
     head("OK", "OK (HTTP 200): success."),
     "# OK\n",
     "HTTP 200. Success.\n",
-    "`OK` is no error: a call that succeeds resolves. A job's own `status` can carry it, and",
-    "[`throwIfFailed`](/guide/resume.md) then throws nothing. A body that names `OK` with an error status is ignored,",
-    "and the status decides.",
+    "`OK` is not an error: the call succeeds. The `status` of a job can have this code too; then",
+    "[`throwIfFailed`](/guide/resume.md) throws nothing. If a body names `OK` but the HTTP status is an error, the status",
+    "decides.",
   ].join("\n");
 }

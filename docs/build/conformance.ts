@@ -8,6 +8,7 @@ export interface Expected {
   readonly attempts?: number;
   readonly code: string;
   readonly executed: string;
+  readonly executedBecause: string;
   readonly notRetried: string;
 }
 
@@ -47,6 +48,25 @@ export function repeats(row: Row): number[] {
 export function distinct(row: Row, key: "code" | "executed" | "notRetried"): string[] {
   return [...new Set(columns.map(({ operation }) => row.operations[operation][key]))];
 }
+
+// A "no" is proved where nothing was sent, and taken where the request was refused.
+const readFrom: Readonly<Record<string, string>> = {
+  "nothing-sent": "no: nothing sent",
+  refused: "no: refused",
+};
+
+/** What a row's error says of `executed`, as a cell: a "no" names what it is read from. */
+export function executedCell(row: Row): string {
+  const cells = columns.map(({ operation }) => {
+    const { executed, executedBecause } = row.operations[operation];
+    return executed === "no" ? (readFrom[executedBecause] ?? executed) : executed;
+  });
+  return [...new Set(cells)].join(", ");
+}
+
+/** What the cells of {@link executedCell} mean, for below a table. */
+export const executedNote =
+  "`executed` is whether the operation ran. **No: nothing sent** is proved. **No: refused** is [our decision](/guide/unstated.md#refused): it is not documented that a refused request did nothing, and it is taken as not run.";
 
 /** The same as cells of a table: what is repeated stands out. */
 export function repeatCells(row: Row): string[] {

@@ -33,7 +33,7 @@ export async function conformancePart(): Promise<Page> {
   for (const { name, differs } of clients.filter(({ generated }) => generated)) {
     const kinds = Object.entries(differs).sort(([, a], [, b]) => b - a);
     parts.push(
-      `A generated client makes the requests, and leaves the rest to its caller. Rows in which ${name}, differs:`,
+      `A generated client makes the requests and leaves the rest to its caller. In these rows ${name}, differs from the rules:`,
       "",
       table(
         ["What differs", "Rows"],
@@ -47,12 +47,12 @@ export async function conformancePart(): Promise<Page> {
 }
 
 const words: Readonly<Record<string, string>> = {
-  code: "`code`: it hands on the status, and no code",
+  code: "`code`: it reports the status, and no code",
   executed: "`executed`: it does not say whether the operation ran",
-  requests: "requests: it never repeats",
+  requests: "requests: it never retries",
   message: "message: the body's bytes, unread",
   retryAfterMs: "`retryAfterMs`: it does not read how long to wait",
-  attempts: "attempts: one, whatever happened",
+  attempts: "attempts: always one",
   value: "a value, where there should be an error, or the reverse",
   waits: "waits: there is none",
   request: "a request that is not as the contract has it",

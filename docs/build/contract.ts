@@ -38,7 +38,9 @@ interface Content {
 export interface Answer {
   readonly $ref?: string;
   readonly description?: string;
+  readonly headers?: Readonly<Record<string, Parameter>>;
   readonly content?: Readonly<Record<string, Content>>;
+  readonly "x-unstated"?: string;
 }
 
 /** A parameter of a path. */
@@ -53,6 +55,7 @@ export interface Parameter {
 /** An operation of a path. */
 export interface Path {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
   readonly "x-retry-safe": boolean;
@@ -75,6 +78,7 @@ export class Contract {
   readonly description: string;
   readonly unstated: string;
   readonly servers: readonly Marked[];
+  readonly tags: readonly (Marked & { readonly name: string })[];
   readonly bearer: Marked;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Path>>>>;
   readonly schemas: Readonly<Record<string, Schema>>;
@@ -90,6 +94,7 @@ export class Contract {
     this.description = document.info.description;
     this.unstated = document.info["x-unstated"];
     this.servers = document.servers;
+    this.tags = document.tags;
     this.bearer = document.components.securitySchemes.bearerAuth;
     this.paths = document.paths;
     this.codes = document.components.schemas.Code["x-enumDescriptions"];

@@ -1,4 +1,13 @@
-import { columns, describe, distinct, type Row, readRows, repeatCells } from "./conformance.js";
+import {
+  columns,
+  describe,
+  distinct,
+  executedCell,
+  executedNote,
+  type Row,
+  readRows,
+  repeatCells,
+} from "./conformance.js";
 import { code, head, type Page, table } from "./markdown.js";
 
 // What people ask about most, in the words of the guide; the full table holds the rest.
@@ -26,7 +35,7 @@ const sections: Readonly<Record<Row["codeSource"], string>> = {
   body: "The answer names a code",
   status: "The answer names no code",
   transport: "The network fails",
-  client: "This client ends or refuses it",
+  client: "This client ends or refuses the call",
 };
 
 /** The short table of the guide, and the page that holds every row of contract/conformance/retries.json. */
@@ -42,9 +51,9 @@ function shortTable(rows: readonly Row[]): string {
   const lines = main.map(([event, words]) => {
     const row = rows.find((each) => each.event === event);
     if (row === undefined) throw new Error(`contract/conformance/retries.json has no row ${event}.`);
-    return [`[${words}](/guide/decision-table.md#${event})`, ...repeatCells(row), executedOf(row)];
+    return [`[${words}](/guide/decision-table.md#${event})`, ...repeatCells(row), executedCell(row)];
   });
-  return table(["What happened", ...columns.map(({ name }) => name), "executed"], lines);
+  return `${table(["What happened", ...columns.map(({ name }) => name), "executed"], lines)}\n\n${executedNote}`;
 }
 
 function fullTable(rows: readonly Row[]): string {
@@ -53,7 +62,7 @@ function fullTable(rows: readonly Row[]): string {
     const lines = own.map((row) => [
       `<span id="${row.event}">${describe(row)}</span>`,
       ...repeatCells(row),
-      executedOf(row),
+      executedCell(row),
       codesOf(row),
       distinct(row, "notRetried").map(code).join(", "),
     ]);
@@ -63,21 +72,17 @@ function fullTable(rows: readonly Row[]): string {
   return [
     head(
       "The whole decision table",
-      "Every event and every operation: how often it is repeated, and what the caller is told.",
+      "Every failure and every operation: how often a call is retried, and what its error says.",
       { wide: true },
     ),
     "# The whole decision table\n",
-    "How often a call is repeated in each event, with the default of two repeats (`maxRetries: 2`), and what its",
-    "error says in the end; [`notRetried`](/guide/errors.md#why-was-it-not-retried) is why it was not repeated again.",
-    "Each row is a test over real sockets that counts the requests the server got. The same",
-    "data for any language: [retries.json](/conformance/retries.json). In words:",
-    "[retries and deadlines](/guide/retries.md).\n",
+    "How often a call is retried after each failure, with the default of `maxRetries: 2`, and what its error says in",
+    "the end. [`notRetried`](/guide/errors.md#why-was-it-not-retried) says why it was not retried again. A test over",
+    "real sockets counts the requests of each row at the server. The same data for any language:",
+    "[retries.json](/conformance/retries.json). The rules in words: [retries and deadlines](/guide/retries.md).\n",
+    `${executedNote}\n`,
     ...parts.map((part) => `${part}\n`),
   ].join("\n");
-}
-
-function executedOf(row: Row): string {
-  return distinct(row, "executed").join(", ");
 }
 
 function codesOf(row: Row): string {

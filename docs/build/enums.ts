@@ -1,5 +1,5 @@
 import type { Contract, Schema } from "./contract.js";
-import { code, head, type Page, prose, sentence, table } from "./markdown.js";
+import { code, head, type Page, prose, sentence, table, unstated } from "./markdown.js";
 
 const aboutStates = `\`job.state\` can be any of these after [resume](/guide/resume.md). The client passes it through: it checks no state, and a
 state alone is never an error. What a failed job reports stands in \`job.status\`, which \`throwIfFailed\` reads. It is not
@@ -19,7 +19,7 @@ export function enumPages(contract: Contract): Page[] {
   const index = [
     head("Enumerations", "Every enumeration of the contract, with the meaning of each value."),
     "# Enumerations\n",
-    "Answers may hold values newer than this package: they pass through, and the types say so.\n",
+    "Answers may have values that are newer than this package. They are passed through, and the types allow them.\n",
     table(["Name", "Values", "What it says"], lines),
   ].join("\n");
   return [
@@ -35,7 +35,7 @@ function enumPage(name: string, schema: Schema, contract: Contract): string {
     `# ${name}\n`,
     `${prose(firstLine(schema))}\n`,
     used.length === 0 ? "" : `Used by ${used.map(code).join(", ")}.\n`,
-    unstated(schema),
+    `${unstated(schema)}\n`,
     name === "JobState" ? aboutStates : "",
     "## Values\n",
     valuesOf(name, schema),
@@ -63,11 +63,6 @@ function usesOf(name: string, contract: Contract): string[] {
 function refersTo(schema: Schema, name: string): boolean {
   const refs = [schema.$ref, ...(schema.allOf ?? []).map(({ $ref }) => $ref)];
   return refs.includes(`#/components/schemas/${name}`);
-}
-
-function unstated(schema: Schema): string {
-  const text = schema["x-unstated"];
-  return text === undefined ? "" : `${prose(text)}\n`;
 }
 
 function firstLine({ description = "" }: Schema): string {

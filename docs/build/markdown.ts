@@ -30,6 +30,17 @@ export function head(title: string, description: string, { wide = false }: { wid
   return `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\n${wide ? "aside: false\n" : ""}---\n`;
 }
 
+/** What is not documented, marked as such, and what was decided here: it stands beside what it is about. */
+export function unstated({
+  "x-unstated": text,
+}: {
+  readonly "x-unstated"?: string | undefined;
+} = {}): string {
+  const [, open, decided] = /^Not stated: (.*?)\s+Decided: (.*)$/s.exec(text?.trim() ?? "") ?? [];
+  if (open === undefined || decided === undefined) return "";
+  return `<span class="unstated"><b>Not documented:</b> ${prose(open)} <b>Decided here:</b> ${prose(decided)}</span>`;
+}
+
 /** A block of code. */
 export function block(language: string, text: string): string {
   return `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;

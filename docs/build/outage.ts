@@ -28,7 +28,7 @@ export async function outagePart(): Promise<Page> {
   ]);
   const calls = figures[0]?.callsInOutage.toLocaleString("en");
   const text = [
-    `A simulation: the service is down for ${seconds} seconds while ${scenario.callsPerSecond} calls a second go on, ${calls} in all.`,
+    `A simulation: the service is down for ${seconds} seconds. A program goes on making ${scenario.callsPerSecond} calls a second, ${calls} in all.`,
     "",
     table(["Policy", "Requests sent", "Per call", "Most in a second"], rows),
   ].join("\n");

@@ -1,4 +1,4 @@
-import { benchmarksPart } from "./benchmarks.js";
+import { benchmarkSummaryPart, benchmarksPart } from "./benchmarks.js";
 import { codePages } from "./codes.js";
 import { commandLineParts } from "./commandLine.js";
 import { commandOptionsPart } from "./commandOptions.js";
@@ -43,6 +43,7 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   packageChecksPart,
   languagesPart,
   conformancePart,
+  benchmarkSummaryPart,
   benchmarksPart,
   oneProcessPart,
   outagePart,

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { printedNote } from "./printed.js";
 
 /** A page of the site as Markdown that stands alone: what it includes is in it. Links stay the site's. */
 export async function plainPage(
@@ -27,7 +28,8 @@ async function snippet(docs: string, file: string, region: string | undefined): 
   const to = lines.findIndex((line) => line.trim() === `// #endregion ${region}`);
   const chosen = region === undefined ? lines : lines.slice(from + 1, to);
   const language = /\.(\w+)$/.exec(file)?.[1] ?? "";
-  return `\`\`\`${language}\n${chosen.filter((line) => !/^\s*\/\/ #(end)?region/.test(line)).join("\n")}\n\`\`\``;
+  const note = printedNote(file);
+  return `${note === undefined ? "" : `It ${note}:\n\n`}\`\`\`${language}\n${chosen.filter((line) => !/^\s*\/\/ #(end)?region/.test(line)).join("\n")}\n\`\`\``;
 }
 
 // What only the site's own pages need: containers, custom blocks, anchors inside cells, targets of links.
@@ -36,7 +38,7 @@ function plain(text: string): string {
     .replaceAll(/^::: details (.*)$/gm, "**$1**\n")
     .replaceAll(/^:::.*$\n?/gm, "")
     .replaceAll(/<\/?b>/g, "**")
-    .replaceAll(/<\/?(div|span|section|a|FailureLab|TableFilter)\b[^>]*>/g, "")
+    .replaceAll(/<\/?(div|span|section|a|details|summary|FailureLab|TableFilter)\b[^>]*>/g, "")
     .replaceAll(/\{target="\w+"\}/g, "")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim()}\n`;

@@ -2,7 +2,7 @@
 // from the contract, so that it says what every published document says.
 import { columns } from "./conformance.js";
 import type { Answer, Contract, Parameter, Path, Schema } from "./contract.js";
-import { block, code, head, type Page, prose, table } from "./markdown.js";
+import { block, code, head, type Page, prose, table, unstated } from "./markdown.js";
 
 /** The pages of the reference. */
 export function referencePages(contract: Contract): Page[] {
@@ -80,7 +80,7 @@ function operationPage(contract: Contract, { name, method, path, told }: Operati
     `${prose(told.description)}\n`,
     `Operation ${code(told.operationId)}; in TypeScript it is [\`${name}\`](/guide/${name}.md). ${
       told["x-retry-safe"] ? "It may be sent twice." : "It is not safe to send twice."
-    } ${unstated(told)}\n`,
+    } ${unstated(told)} ${unstated(contract.tags.find(({ name: tag }) => told.tags.includes(tag)))}\n`,
     "::: code-group\n",
     ...samples.map(([extension, label]) => `<<< @/snippets/${name}.${extension} [${label}]\n`),
     ":::\n",
@@ -98,40 +98,53 @@ function operationPage(contract: Contract, { name, method, path, told }: Operati
 }
 
 function asField({ name, description = "", schema, ...rest }: Parameter): Field {
-  return { name, required: true, schema: { ...schema, ...rest, description } };
+  return { name, note: "required", schema: { ...schema, ...rest, description } };
 }
 
 function body(contract: Contract, { requestBody }: Path): string {
   const [[type, { schema, examples = {} }] = fail()] = Object.entries(requestBody.content);
   const shape = contract.resolve<Schema>(schema);
   const shown = type === "application/json" ? examplesOf(examples) : "";
-  return `${code(type)}. ${prose(requestBody.description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape)}\n${shown}`;
+  return `${code(type)}. ${prose(requestBody.description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape, "request")}\n${shown}`;
 }
 
 function answer(contract: Contract, { responses }: Path): string {
-  const { description = "", content = {} } = responses["200"] ?? fail();
-  const { schema = fail(), examples = {} } = content["application/json"] ?? fail();
+  const { description = "", content = {}, headers = {} } = responses["200"] ?? fail();
+  const { schema = fail(), examples: all = {} } = content["application/json"] ?? fail();
+  // The one with every field of a job is on the job's page.
+  const { everyField, ...examples } = all;
   const shape = contract.resolve<Schema>(schema);
   const isJob = schema.$ref?.endsWith("/ReinforcementFineTuningJob");
   const fields = isJob
     ? "[The job and its parts](/reference/job.md) has every field.\n"
-    : `${fieldsOf(contract, shape)}\n`;
-  return `HTTP 200, \`application/json\`. ${prose(description)} ${unstated(shape)}\n\n${fields}\n${examplesOf(examples)}`;
+    : `${fieldsOf(contract, shape, "answer")}\n`;
+  return `HTTP 200, \`application/json\`. ${prose(description)} ${unstated(shape)}\n\n${fields}\n::: details Its headers\n${headersOf(contract, headers)}\n:::\n\n${examplesOf(examples)}`;
+}
+
+function headersOf(contract: Contract, headers: Readonly<Record<string, Parameter>>): string {
+  const rows = Object.entries(headers).map(([name, header]) => {
+    const found = contract.resolve<Parameter>(header);
+    return [code(name), `${prose(found.description ?? "")} ${unstated(found)}`];
+  });
+  return `${table(["Header", "Meaning"], rows)}\n`;
 }
 
 function examplesOf(examples: Readonly<Record<string, { summary?: string; value: unknown }>>): string {
   const all = Object.values(examples).map(
     ({ summary = "Example", value }) =>
-      `::: details Example: ${summary}\n${block("json", JSON.stringify(value, null, 2))}\n:::\n`,
+      `::: details Example, made up: ${summary}\n${block("json", JSON.stringify(value, null, 2))}\n:::\n`,
   );
   return all.join("\n");
 }
 
 function errors(contract: Contract, { responses }: Path): string {
+  const answers = Object.values(responses).map((response) => contract.resolve<Answer>(response));
+  const headers = Object.assign({}, ...answers.map((each) => each.headers ?? {}));
   const rows = Object.entries(responses)
     .filter(([status]) => status !== "200")
     .map(([status, response]) => {
-      const { description = "", content = {} } = contract.resolve<Answer>(response);
+      const told = contract.resolve<Answer>(response);
+      const { description = "", content = {} } = told;
       const codes = Object.keys(content["application/json"]?.examples ?? {}).filter(
         (name) => name in contract.codes,
       );
@@ -141,27 +154,60 @@ function errors(contract: Contract, { responses }: Path): string {
         prose(description),
       ];
     });
-  return `${table(["HTTP", "Codes", "Meaning"], rows)}\n\nWhich operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md).\n`;
+  const open = Object.entries(responses).map(([status, response]) => [
+    status === "default" ? "any other" : status,
+    unstated(contract.resolve<Answer>(response)),
+  ]);
+  const decided = open.filter(([status, words]) => status !== "200" && words !== "");
+  return [
+    `${table(["HTTP", "Codes", "Meaning"], rows)}\n`,
+    `Which operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n`,
+    `::: details What is not documented of each, and its headers\n${table(["HTTP", "Decisions"], decided)}\n\n${headersOf(contract, headers)}\n:::\n`,
+  ].join("\n");
 }
 
 interface Field {
   readonly name: string;
-  readonly required: boolean;
+  /** Whether it must be there, and who says so. */
+  readonly note: string;
   readonly schema: Schema;
 }
 
-function fieldsOf(contract: Contract, { properties = {}, required = [] }: Schema): string {
-  const fields = Object.entries(properties).map(([name, schema]) => ({
-    name,
-    required: required.includes(name),
-    schema,
-  }));
-  return fields.length === 0 ? "It has no fields: `{}`.\n" : fieldTable(contract, fields);
+type Way = "request" | "answer";
+
+function fieldsOf(contract: Contract, schema: Schema, way: Way): string {
+  const fields = listed(schema, way);
+  if (fields.length === 0) return "It has no fields: `{}`.\n";
+  const inner = fields.flatMap((field) => within(contract, field));
+  return [fieldTable(contract, fields), ...inner].join("\n");
+}
+
+function listed(owner: Schema, way: Way): Field[] {
+  const { properties = {}, required = [] } = owner;
+  const isOurs = /^Not stated: (which fields are (required|always there)|whether the field is required)/;
+  const decided = isOurs.test(owner["x-unstated"]?.trim() ?? "") ? ": decided here" : "";
+  // A request's field is remarkable where it must be there, an answer's where it may not be.
+  const notes = way === "request" ? [`required${decided}`, ""] : ["", `not always${decided}`];
+  return Object.entries(properties).map(([name, schema]) => {
+    return { name, note: notes[required.includes(name) ? 0 : 1] ?? "", schema };
+  });
+}
+
+// The fields of what only this answer has; the parts of a job have a page.
+function within(contract: Contract, { name, schema }: Field): string[] {
+  const inner = namedBy(schema.items ?? schema);
+  const shape = inner === undefined ? undefined : contract.schemas[inner];
+  if (inner === undefined || !shape?.properties || jobParts(contract).includes(inner)) return [];
+  const prefix = `${name}${schema.items ? "[]" : ""}.`;
+  const fields = listed(shape, "answer").map((field) => ({ ...field, name: `${prefix}${field.name}` }));
+  const names = Object.keys(shape.properties).join(", ");
+  const title = `::: details ${schema.items ? "Each item of " : ""}${name}: ${names}`;
+  return [`${title}\n${unstated(shape)}\n\n${fieldTable(contract, fields)}\n:::\n`];
 }
 
 function fieldTable(contract: Contract, fields: readonly Field[]): string {
-  const rows = fields.map(({ name, required, schema }) => [
-    `${code(name)}${required ? " (required)" : ""}`,
+  const rows = fields.map(({ name, note, schema }) => [
+    `${code(name)}${note === "" ? "" : ` (${note})`}`,
     typeOf(contract, schema),
     [prose(wordsOf(contract, schema)), rules(schema), unstated(schema)].filter(Boolean).join(" "),
   ]);
@@ -195,7 +241,7 @@ function limitOf(schema: Schema): string {
     exclusiveMaximum !== undefined && `less than ${exclusiveMaximum}`,
     minItems !== undefined && `At least ${minItems} item${minItems === 1 ? "" : "s"}`,
     pattern !== undefined && `Form ${code(pattern)}`,
-    bytes !== undefined && `At most ${bytes} bytes (150 MB)`,
+    bytes !== undefined && `At most ${bytes.toLocaleString("en")} bytes, the larger reading of 150 MB`,
   ]
     .filter(Boolean)
     .join(", ");
@@ -206,26 +252,14 @@ function typeOf(contract: Contract, schema: Schema): string {
   if (name !== undefined) {
     const { enum: values } = contract.schemas[name] ?? {};
     if (values !== undefined) return `[${name}](/enums/${name}.md)`;
-    if (!jobParts(contract).includes(name)) return `object: ${membersOf(contract, name)}`;
+    if (!jobParts(contract).includes(name)) return "object";
     return `[${name}](/reference/job.md#${name.toLowerCase()})`;
   }
-  if (schema.items) return `array of ${itemType(contract, schema.items)}`;
+  if (schema.items) return `array of ${typeOf(contract, schema.items)}s`;
   if (typeof schema.additionalProperties === "object") {
     return `map of ${typeOf(contract, schema.additionalProperties)}`;
   }
   return [schema.type ?? "any", schema.format].filter(Boolean).join(", ");
-}
-
-// What only one answer has is told in its place.
-function itemType(contract: Contract, items: Schema): string {
-  return typeOf(contract, items).replace(/^object: /, "objects: ");
-}
-
-function membersOf({ schemas }: Contract, name: string): string {
-  const members = Object.entries(schemas[name]?.properties ?? {});
-  return members
-    .map(([field, { type, format }]) => `${code(field)} (${type}${format ? `, ${format}` : ""})`)
-    .join(", ");
 }
 
 function namedBy({ $ref, allOf }: Schema): string | undefined {
@@ -254,9 +288,11 @@ function jobPage(contract: Contract): string {
   const partOf = (name: string): string => {
     const schema = contract.schemas[name] ?? fail();
     const words = `${prose(schema.description ?? name)} ${unstated(schema)}`;
-    return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema)}\n:::\n`;
+    return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema, "request")}\n:::\n`;
   };
   const schema = contract.schemas[whole] ?? fail();
+  const resume = operationsOf(contract).find(({ name }) => name === "resume") ?? fail();
+  const { everyField } = resume.told.responses["200"]?.content?.["application/json"]?.examples ?? {};
   return [
     head("A reinforcement fine-tuning job", "Every field of a job, and of the parts it is made of.", {
       wide: true,
@@ -264,10 +300,11 @@ function jobPage(contract: Contract): string {
     "# The job and its parts\n",
     `${prose(schema.description ?? "")} It is the answer of [resume](/reference/resume.md). ${unstated(schema)}\n`,
     '<TableFilter label="Find a field">\n',
-    fieldsOf(contract, schema),
+    fieldsOf(contract, schema, "request"),
     "</TableFilter>\n",
     "## Its parts\n",
     parts.map(partOf).join("\n"),
+    examplesOf(everyField === undefined ? {} : { everyField }),
   ].join("\n");
 }
 
@@ -278,7 +315,7 @@ function limitsPage(contract: Contract): string {
       .map(([name, schema]) => [
         code(name),
         code(owner),
-        limitOf(schema),
+        `${limitOf(schema)} ${unstated(schema)}`,
         schema.default === undefined ? "" : code(JSON.stringify(schema.default)),
       ]),
   );
@@ -290,13 +327,6 @@ function limitsPage(contract: Contract): string {
     table(["Field", "Of", "Limit", "Default"], rows),
     "\n</TableFilter>\n",
   ].join("\n");
-}
-
-// What is not documented stands beside what it is about, marked as our decision.
-function unstated({ "x-unstated": text }: { readonly "x-unstated"?: string | undefined } = {}): string {
-  const [, open, decided] = /^Not stated: (.*?)\s+Decided: (.*)$/s.exec(text?.trim() ?? "") ?? [];
-  if (open === undefined || decided === undefined) return "";
-  return `<span class="unstated"><b>Not documented:</b> ${prose(open)} <b>Decided here:</b> ${prose(decided)}</span>`;
 }
 
 function fail(): never {

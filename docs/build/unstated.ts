@@ -33,7 +33,9 @@ export function unstatedPart(contract: Contract): Page {
 
 function entry({ open, decided, places }: Decision): string {
   const names = [...new Set(places.map(shortName))].map(code).join(", ");
-  return `- ${names}\n\n  *Not stated:* ${prose(open)}\n\n  *Decided:* ${prose(decided)}\n`;
+  // Where the tables of the guides link to.
+  const anchor = places.includes("components/responses/PermissionDenied") ? '<span id="refused"></span>' : "";
+  return `- ${anchor}${names}\n\n  *Not stated:* ${prose(open)}\n\n  *Decided:* ${prose(decided)}\n`;
 }
 
 // The same words in several places are one decision.

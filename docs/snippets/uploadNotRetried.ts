@@ -8,6 +8,8 @@ try {
   if (!isStatusError(error)) throw error;
   console.log(error.message);
   console.log("executed:", error.executed);
+  console.log("HTTP status:", error.httpStatus);
+  console.log("code read from:", error.codeSource);
   console.log("attempts:", error.attempts.length);
   console.log("not retried:", error.notRetried);
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createClient } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
-import { scoreBar } from "./scoreBar.js";
+import { scoreBars } from "./scoreBars.js";
 
 /** Ranks the lines of a file with the stand-in of `tunerank/testing`: the mock answers only with examples. */
 export async function rankOwnDocuments(given: {
@@ -28,7 +28,8 @@ export async function rankOwnDocuments(given: {
     const client = createClient({ baseUrl: server.url, apiKey: "demo-key" });
     console.log(`client.rerank.items(${JSON.stringify(query)}, ... ${lines.length} lines)`);
     const ranked = await client.rerank.items(query, lines, { text: (line) => line });
-    for (const { item, score } of ranked) console.log(`  ${scoreBar(score)}  ${item}`);
+    const bars = scoreBars(ranked.map(({ score }) => score));
+    for (const [index, { item }] of ranked.entries()) console.log(`  ${bars[index]}  ${item}`);
   } finally {
     await server.close();
   }

@@ -7,7 +7,7 @@ import { createClient, isStatusError, type RerankRequest, type UploadProgress } 
 import { startMock } from "../mock/startMock.js";
 import { rankOwnDocuments } from "./rankOwnDocuments.js";
 import { rerankExample } from "./rerankExample.js";
-import { scoreBar } from "./scoreBar.js";
+import { scoreBars } from "./scoreBars.js";
 
 const { values } = parseArgs({
   options: { file: { type: "string" }, query: { type: "string" }, documents: { type: "string" } },
@@ -51,8 +51,10 @@ async function upload(path: string): Promise<void> {
 async function rerank(body: RerankRequest): Promise<void> {
   heading(`rerank({ query: "${body.query}", ... ${body.documents.length} documents })`);
   const { data } = await client.rerank(body);
-  for (const { index, relevance_score } of data) {
-    console.log(`  ${scoreBar(relevance_score)}  ${body.documents[index]}`);
+  console.log("  the mock's example answer; its scores are not computed:");
+  const bars = scoreBars(data.map(({ relevance_score }) => relevance_score));
+  for (const [place, { index }] of data.entries()) {
+    console.log(`  ${bars[place]}  ${body.documents[index]}`);
   }
   console.log();
 }
@@ -66,7 +68,9 @@ async function scale(replicaCount: number): Promise<void> {
 async function resume(): Promise<void> {
   heading('reinforcementFineTuningJobs.resume("answer-quality")');
   const job = await client.reinforcementFineTuningJobs.resume("answer-quality");
-  console.log(`  ${job.displayName}: ${job.state}, ${job.jobProgress?.percent} % done\n`);
+  console.log(
+    `  the mock's example answer: ${job.displayName}: ${job.state}, ${job.jobProgress?.percent} % done\n`,
+  );
 }
 
 async function failure(): Promise<void> {
@@ -77,7 +81,7 @@ async function failure(): Promise<void> {
     if (!isStatusError(error)) throw error;
     console.log(`  ${error.message}`);
     console.log(
-      `  executed: "${error.executed}"  httpStatus: ${error.httpStatus}  inferred: ${error.inferred}`,
+      `  executed: "${error.executed}" (${error.executedBecause})  httpStatus: ${error.httpStatus}  codeSource: "${error.codeSource}"`,
     );
     console.log(`  hint: ${error.hint}`);
   }

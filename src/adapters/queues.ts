@@ -10,10 +10,10 @@ import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { operations } from "../generated/contract.js";
 
 /**
- * Whether a queue may run the job of a failed call again: what the client itself decides, without its limits of number,
- * time and budget. It may when the failure is transient, and nothing ran (`executed` is `"no"`), or a second time does
- * no harm (a rerank, a scale), or the service named UNAVAILABLE, whose documentation asks to retry. Then wait for at
- * least the error's `retryAfterMs`. A stream has to be made anew.
+ * Whether a queue may run the job of a failed call again: the client's own decision, without its limits of number, time
+ * and budget. It may if the failure is transient, and if nothing was sent or the service refused (`executed` is `"no"`),
+ * or a second time does no harm (a rerank, a scale), or the service named UNAVAILABLE, its code for "retry with
+ * backoff". Then wait for at least the error's `retryAfterMs`. A stream has to be made again.
  *
  * @param error Anything that was caught; false for all that is no StatusError.
  * @example

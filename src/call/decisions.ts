@@ -40,7 +40,7 @@ export interface EventRow {
   readonly executed: Executed;
 }
 
-/** Event -> most retries of resume, rerank, scale and upload, and `executed`. Where the service's documentation is silent, a retry is not safe. */
+/** Event -> most retries of resume, rerank, scale and upload, and `executed`. Where nothing is documented, a retry is not safe. */
 export const events: Readonly<Record<RetryEvent, EventRow>> = {
   // The service's own words: transient; retry with backoff.
   unavailable: row([2, 2, 2, 2], "unknown"),

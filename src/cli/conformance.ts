@@ -66,7 +66,7 @@ function withIndent(line: string): string {
 function chosen(cells: readonly Cell[], only: readonly string[] | undefined): readonly Cell[] {
   if (only === undefined) return cells;
   const found = cells.filter(({ id }) => only.some((part) => id.includes(part)));
-  if (found.length === 0) throw new UsageError("--only fits no row: --list prints their names.");
+  if (found.length === 0) throw new UsageError("--only matches no row: --list prints their names.");
   return found;
 }
 

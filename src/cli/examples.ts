@@ -9,14 +9,14 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
     ["ls docs | tunerank rerank --query invoices -", "rank what another program prints"],
     [
       "tunerank rerank --bulk requests.jsonl --output results.jsonl --errors errors.jsonl",
-      "rank many queries; the same command goes on where it ended",
+      "rank many queries; run it again to continue",
     ],
   ],
   upload: [
     ["tunerank upload reviews train.jsonl", "upload a file to the dataset reviews"],
     [
       "tunerank upload reviews *.jsonl --checkpoint uploads.jsonl",
-      "upload several, and go on where it ended",
+      "upload several; run it again to continue",
     ],
     [
       "zcat train.jsonl.gz | tunerank upload reviews - --name train.jsonl",
@@ -25,17 +25,17 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   ],
   scale: [
     ["tunerank scale prod 2", "run two replicas"],
-    ["tunerank scale prod 0", "run none, until it is scaled up again"],
+    ["tunerank scale prod 0", "scale to zero"],
   ],
   resume: [["tunerank resume answer-quality", "resume a job, and print its state"]],
   request: [
     [
       "tunerank request GET /v1/accounts/acme/datasets/reviews",
-      "look at a dataset before an upload is repeated",
+      "look at a dataset before you repeat an upload",
     ],
     [
       `tunerank request POST /v1/accounts/acme/deployments --body '{"displayName": "prod"}'`,
-      "send JSON; which operations there are is for the service's own documentation to say",
+      "send JSON to any path",
     ],
   ],
   mock: [
@@ -50,7 +50,7 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
       "tunerank conformance --port 4020",
       "then start the client under test, which asks http://127.0.0.1:4020/next",
     ],
-    ["tunerank conformance --only retry-after --json", "only some rows, with one JSON value at the end"],
+    ["tunerank conformance --only retry-after --json", "test only some rows, and print one JSON value"],
   ],
   completion: [
     ["tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank", "install it for bash"],

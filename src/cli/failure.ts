@@ -28,17 +28,17 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
   else {
     terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}`);
     if (usage)
-      terminal.note(
-        `Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for how it is used.`,
-      );
+      terminal.note(`Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for help.`);
   }
   return usage ? exitCodes.usage : exitCodes.fault;
 }
 
-const ran: Readonly<Record<StatusError["executed"], string>> = {
-  no: "The operation has not run.",
-  unknown: "The operation may have run.",
-  yes: "The operation has run.",
+const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
+  "nothing-sent": "The request was not sent.",
+  refused: "The request was refused: the operation is taken as not run.",
+  "no-answer": "The operation may have run.",
+  "unclear-answer": "The operation may have run.",
+  "success-began": "The operation has run.",
 };
 
 interface Said {
@@ -57,8 +57,12 @@ function wholeOf({ message, hint }: Said): Said {
   return { message: `${message} ${hint}`, hint };
 }
 
-function explain({ message, hint }: Said, { executed, requestId }: StatusError, terminal: Terminal): void {
+function explain(
+  { message, hint }: Said,
+  { executedBecause, requestId }: StatusError,
+  terminal: Terminal,
+): void {
   const request = requestId === undefined ? "" : ` (request id ${requestId})`;
   terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(message + request)}`);
-  terminal.note(oneLine(`${ran[executed]} ${hint}`));
+  terminal.note(oneLine(`${ran[executedBecause]} ${hint}`));
 }

@@ -41,7 +41,7 @@ export async function run({ options, terminal, signal }: Context<Options>): Prom
   }
   if (!isLoopback(host)) {
     terminal.note(
-      "Whoever reaches this machine can call it, without a key of yours. A client on another machine needs allowInsecureHttp.",
+      "Anybody who can reach this machine can call it, without your key. A client on another machine needs allowInsecureHttp.",
     );
   }
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

@@ -17,7 +17,7 @@ export async function parse(program: Command, args: readonly string[]): Promise<
 function refuseKeys(args: readonly string[]): void {
   if (!args.some((arg) => /^--?(api-?)?key(=|$)/.test(arg))) return;
   throw new UsageError(
-    "A key is never taken from an argument, where others can read it: set TUNERANK_API_KEY or use --api-key-file FILE.",
+    "A key cannot be an argument, because other users could read it: set TUNERANK_API_KEY or use --api-key-file FILE.",
   );
 }
 

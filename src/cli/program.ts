@@ -35,11 +35,11 @@ function addRerank(program: Command): void {
     .command("rerank")
     .summary(rerank.summary)
     .description(rerank.description)
-    .argument("[FILE]", "The documents, one a line. Without it or with -, the standard input.")
+    .argument("[FILE]", "The documents, one on each line. Without it, or with -, the standard input.")
     .option("--query <TEXT>", `Required without --bulk. ${rerank.fields.query}`)
     .option(
       "--field <NAME>",
-      "The input is JSON Lines, and this field of each object is the document. Else each line is one.",
+      "Read JSON Lines, and rank this field of each object. Without it, each line is a document.",
     )
     .option("--model <NAME>", rerank.fields.model)
     .option("--task <TEXT>", rerank.fields.task)
@@ -47,7 +47,7 @@ function addRerank(program: Command): void {
     .option("--batch-size <N>", "The most documents in one request. Default: all.", numberOf("--batch-size"))
     .option(
       "--concurrency <N>",
-      "The most requests at once, with --batch-size or --bulk. Default: 4; with --bulk auto, which goes by what the service takes, from 1 to 64.",
+      "The most requests at once, with --batch-size or --bulk. Default: 4; with --bulk auto, which adapts to the service, from 1 to 64.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
   addBulkOptions(command);
@@ -64,11 +64,11 @@ function addBulkOptions(command: Command): void {
     )
     .option(
       "--output <FILE>",
-      "Where results go, a line for each id. It is the checkpoint: the same command goes on where an earlier one ended.",
+      "The file for the results, one line for each id. It is the checkpoint: run the same command again to continue.",
     )
     .option(
       "--errors <FILE>",
-      "Where errors go. Else wrong requests go to --output, and what failed is only shown.",
+      "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
     )
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
@@ -86,9 +86,9 @@ function addUpload(program: Command): void {
     .option("--verify", "Fail when the answer's byte count is not the one that was sent.")
     .option(
       "--checkpoint <FILE>",
-      "Notes what became of each file: the same command goes on where an earlier one ended. A file whose fate is unknown is not sent again.",
+      "Records the outcome of each file: run the same command again to continue. A file that may be stored is not sent again.",
     )
-    .option("--resend-unknown", "Send those again, too: they may then be stored twice.");
+    .option("--resend-unknown", "Send such files again too; they may then be stored twice.");
   addServiceOptions(command);
   addOutputOptions(command);
 }
@@ -119,7 +119,7 @@ function addRequest(program: Command): void {
     .command("request")
     .summary("Call any other operation of the service")
     .description(
-      "Sends a request with your key, and prints the answer: JSON, text, or bytes as they are. Which paths there are and what they take is for the service's own documentation to say.",
+      "Sends a request with your key, and prints the answer: JSON, text, or bytes unchanged. The path and its parameters are not checked.",
     )
     .argument("<METHOD>", "GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.")
     .argument("<PATH>", "The path below the service's address, not encoded. It begins with a slash.")
@@ -127,8 +127,8 @@ function addRequest(program: Command): void {
     .option("--body <JSON>", "The body, as JSON.")
     .option("--body-file <FILE>", "A file that holds the body, or - for the standard input.")
     .option("--content-type <TYPE>", "The body's media type. Default: application/json.")
-    .option("--accept <TYPE>", "The media type to be answered with. Default: application/json.")
-    .option("--repeatable", "Sending it twice does no more than once. Default for GET, HEAD, PUT and DELETE.")
+    .option("--accept <TYPE>", "The media type of the answer. Default: application/json.")
+    .option("--repeatable", "The request may be sent twice. Default for GET, HEAD, PUT and DELETE.")
     .option("--max-bytes <N>", "The most bytes of the answer. Default: 1048576.", numberOf("--max-bytes"));
   addServiceOptions(command);
   addOutputOptions(command);
@@ -139,21 +139,21 @@ function addMock(program: Command): void {
     .command("mock")
     .summary("Serve a stand-in for the service")
     .description(
-      "Serves all four operations from memory until it is stopped, with a line on stderr for each request. It is a stand-in: scores are lexical, nothing is trained or run.",
+      "Serves all four operations from memory until it is stopped, and writes a line to stderr for each request. It is only a stand-in: scores count shared words, and nothing is trained.",
     )
-    .option("--port <N>", "The port; 0 takes a free one. Default: 4010.", numberOf("--port"))
+    .option("--port <N>", "The port; 0 chooses a free one. Default: 4010.", numberOf("--port"))
     .option(
       "--host <ADDRESS>",
-      "The address to listen on; 0.0.0.0 in a container. Whoever reaches it can call it. Default: 127.0.0.1.",
+      "The address to listen on; 0.0.0.0 in a container. Anybody who can reach it can call it. Default: 127.0.0.1.",
     )
     .option(
       "--allow-origin <ORIGIN>",
-      "An origin of web pages that may call it, besides those of this machine. May be given more than once.",
+      "An origin whose web pages may call it, besides those of this machine. May be given more than once.",
       collect,
     )
     .option(
       "--fail <SCRIPT>",
-      "What the next requests meet: rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED. May be given more than once.",
+      "Failures for the next requests: rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED. May be given more than once.",
       collect,
     )
     .option("--strict", "Answer 400 to fields that the contract does not have.");
@@ -163,16 +163,20 @@ function addMock(program: Command): void {
 function addConformance(program: Command): void {
   const command = program
     .command("conformance")
-    .summary("Certify a client in any language")
+    .summary("Test a client in any language")
     .description(
-      "Serves the rows of the conformance data to a client under test, counts its requests and measures its waits, and prints what differs, row by row. The client asks with GET /next and posts what it saw to POST /outcome. The exit code is 1 when a row differs.",
+      "Serves the rows of the conformance data to a client under test, counts its requests, measures its waits, and prints what differs in each row. The client asks with GET /next and reports to POST /outcome. The exit code is 1 if a row differs.",
     )
-    .option("--port <N>", "The port on this machine; 0 takes a free one. Default: 4020.", numberOf("--port"))
+    .option(
+      "--port <N>",
+      "The port on this machine; 0 chooses a free one. Default: 4020.",
+      numberOf("--port"),
+    )
     .option("--only <TEXT>", "Only rows with this in their name. May be given more than once.", collect)
     .option("--list", "Print the names of the rows, and serve nothing.")
     .option(
       "--timeout <SECONDS>",
-      "How long the client may say nothing before the run ends. Default: 120.",
+      "How long to wait for the client before the run ends. Default: 120.",
       numberOf("--timeout"),
     )
     .option("--badge <FILE>", "Write a picture (SVG) with the revision and the counts.");

@@ -46,7 +46,7 @@ function queryOf(pairs: readonly string[] = []): ServiceRequest["query"] {
 async function contentOf({ options, signal }: Context<Options>): Promise<Partial<ServiceRequest>> {
   const { body: text, bodyFile, contentType = "application/json" } = options;
   if (text !== undefined && bodyFile !== undefined) {
-    throw new UsageError("--body and --body-file exclude each other.");
+    throw new UsageError("--body and --body-file cannot be used together.");
   }
   if (text === undefined && bodyFile === undefined) {
     if (options.contentType !== undefined) throw new UsageError("--content-type needs a body.");

@@ -4,6 +4,7 @@ import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
 import { readInput } from "./input.js";
 import { clip, jsonLine, oneLine } from "./safeText.js";
+import { scoreShares } from "./scoreShares.js";
 import { bar, type Terminal } from "./terminal.js";
 
 /** One document of the input. */
@@ -95,13 +96,16 @@ function fromJson(text: string, line: number, field: string): Line {
 const barColumns = 12;
 
 function print(ranked: readonly RankedItem<Line>[], terminal: Terminal): void {
-  for (const { item, score } of ranked) {
+  const shares = scoreShares(ranked.map(({ score }) => score));
+  for (const [index, { item, score }] of ranked.entries()) {
     const shown = oneLine(item.text);
     const figure = score.toFixed(3);
     if (terminal.columns === 0) terminal.print(`${figure}\t${item.line}\t${shown}`);
     else {
       const room = Math.max(20, terminal.columns - barColumns - figure.length - 3);
-      terminal.print(`${terminal.style("cyan", bar(score, barColumns))} ${figure}  ${clip(shown, room)}`);
+      terminal.print(
+        `${terminal.style("cyan", bar(shares[index] ?? 0, barColumns))} ${figure}  ${clip(shown, room)}`,
+      );
     }
   }
 }

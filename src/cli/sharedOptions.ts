@@ -6,25 +6,25 @@ import { UsageError } from "./context.js";
 export function addServiceOptions(command: Command): void {
   command
     .optionsGroup("The service:")
-    .option("--base-url <URL>", "The service's address. Else TUNERANK_BASE_URL.")
+    .option("--base-url <URL>", "The service's address. Default: TUNERANK_BASE_URL.")
     .option(
       "--api-key-file <FILE>",
-      "A file that holds the API key. Else TUNERANK_API_KEY. There is no option for the key itself: other users of a machine can read arguments.",
+      "A file that holds the API key. Default: TUNERANK_API_KEY. There is no option for the key itself: other users of a machine can read arguments.",
     )
-    .option("--account <ID>", "The account. Else TUNERANK_ACCOUNT_ID.")
+    .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
     .option(
       "--timeout <SECONDS>",
-      "The whole call's time, retries included. Default: 60 for rerank, 30 for scale, resume and request, 60 and more by size for upload.",
+      "The time for the whole call, including retries. Default: 60 for rerank; 30 for scale, resume and request; 60 or more, by size, for upload.",
       numberOf("--timeout"),
     )
     .option(
       "--max-retries <N>",
-      "The most retries where a retry is allowed. Default: 2.",
+      "The most retries, where retries are safe. Default: 2.",
       numberOf("--max-retries"),
     )
     .option("--allow-insecure-http", "Allow plain http to another machine.")
-    .option("--proxy <URL>", "Go through this proxy. Else what https_proxy, all_proxy and no_proxy say.")
-    .option("--noproxy <HOSTS>", "Reach these without a proxy, whatever no_proxy says.");
+    .option("--proxy <URL>", "Use this proxy. Default: the variables https_proxy, all_proxy and no_proxy.")
+    .option("--noproxy <HOSTS>", "Reach these hosts without a proxy. Replaces no_proxy.");
 }
 
 /** How a command prints. */
@@ -32,7 +32,7 @@ export function addOutputOptions(command: Command): void {
   command
     .optionsGroup("Output:")
     .option("--json", "Print one JSON value for machines; errors too, on stderr.")
-    .option("-q, --quiet", "Print results and errors, nothing on the way.")
+    .option("-q, --quiet", "Print only results and errors.")
     .option("--no-color", "No colours. The variable NO_COLOR does the same.")
     .helpOption("-h, --help", "Show this help.");
 }

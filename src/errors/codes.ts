@@ -51,7 +51,10 @@ export type NotRetried =
   /** The caller aborted the call. */
   | "aborted";
 
-/** Who named the code: the answer's body, its HTTP status, the network below it, or this client. */
+/**
+ * Where the code comes from: the answer's body, its HTTP status, the network, or this client. Only with `"body"` did
+ * the service name it.
+ */
 export type CodeSource = "body" | "status" | "transport" | "client";
 
 /**

@@ -45,7 +45,7 @@ export interface Attempt {
 export interface StatusErrorDetails {
   /** One of the 16 failure codes. */
   readonly code: StatusCode;
-  /** Whether the operation ran: `"no"` where nothing was sent, or the service refused. */
+  /** Whether the operation ran; `"no"`: nothing was sent, or the request was refused. */
   readonly executed: Executed;
   /** Who named the code. */
   readonly codeSource: CodeSource;
@@ -110,11 +110,11 @@ export class StatusError extends Error {
   declare readonly httpStatus?: number;
   /** True when the service did not name the code and this client chose it. */
   readonly inferred: boolean;
-  /** Who named the code. */
+  /** Who named the code: `"body"` means that the service did. */
   readonly codeSource: CodeSource;
-  /** Whether the operation ran: read this before repeating a call that changes state. */
+  /** Whether the operation ran; `"no"`: nothing was sent, or the request was refused, which is taken as not run. */
   readonly executed: Executed;
-  /** What `executed` is read from: `"no"` is proved by `"nothing-sent"`, and taken from `"refused"`. */
+  /** What `executed` is based on: `"nothing-sent"` proves a `"no"`; from `"refused"` it is taken. */
   readonly executedBecause: ExecutedBecause;
   /** Why there was no other attempt; absent when the error is not that of a call. */
   declare readonly notRetried?: NotRetried;

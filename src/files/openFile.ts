@@ -81,7 +81,7 @@ function nameOfBlob(blob: Blob): string {
 
 function needName(name: string | undefined, what: string): string {
   if (name !== undefined) return name;
-  throw invalid(`${what} has no name of its own: pass {name: "train.jsonl"}.`);
+  throw invalid(`${what} has no name: pass {name: "train.jsonl"}.`);
 }
 
 function isBlob(value: unknown): value is Blob {

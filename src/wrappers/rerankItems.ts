@@ -95,8 +95,8 @@ export interface RerankItemsOptions<T>
   text: (item: T, index: number) => string;
   /**
    * Splits a text that is too long for the model into parts, each a document of its own. An item's score is that of its
-   * best part, whose number stands on it as `part`. Called whenever `text` is. How long is too long, the service's
-   * documentation does not say. @default every text is one document
+   * best part, whose number stands on it as `part`. Called whenever `text` is. It is not documented how long is
+   * too long. @default every text is one document
    */
   split?: ((text: string, item: T) => readonly string[]) | undefined;
   /** The name of the reranker model. @default the client's rerankModel */

@@ -44,12 +44,12 @@ async function rank(run: typeof onTerminal, args: string[] = [], env = {}): Prom
 }
 
 describe.skipIf(!hasTerminal)("on a terminal", () => {
-  test("scores are bars, and long lines are cut to its width", async () => {
+  test("scores are bars, the best one whole, and long lines are cut to its width", async () => {
     const shown = await rank(onTerminal);
     const [best = "", second = ""] = withoutColours(shown).split("\r\n");
-    expect(best).toMatch(/^██████░░░░░░ 0\.500 {2}a very long .*…$/);
+    expect(best).toMatch(/^████████████ 0\.500 {2}a very long .*…$/);
     expect([...best]).toHaveLength(80);
-    expect(second).toBe("███░░░░░░░░░ 0.250  first");
+    expect(second).toBe("██████░░░░░░ 0.250  first");
     expect(shown).toContain(`${control}36m`);
   });
 

@@ -11,7 +11,7 @@ import "./lab/lab.css";
 // A link into a folded part unfolds it, as the browser does where it follows the link itself.
 function openTarget(): void {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const folded = target?.closest("details");
+  const folded = target?.closest("details") ?? target?.closest(".api-type")?.querySelector("details");
   if (!folded || folded.open) return;
   for (let part: Element | null | undefined = folded; part; part = part.parentElement?.closest("details")) {
     part.setAttribute("open", "");

@@ -94,13 +94,13 @@ export async function readRows(
 ): Promise<void> {
   if (!existsSync(path)) return;
   if (!statSync(path).isFile())
-    throw new UsageError(`${name} must be a file: it is what a run goes on from.`);
+    throw new UsageError(`${name} must be a file, so that a run can continue from it.`);
   for await (const line of linesOf(createReadStream(path, { highWaterMark: 256 * 1024 }))) {
     const row = rowOf(line);
     if (row !== undefined) note(line, row);
     else if (line.hasEnd || !isTorn(line))
       throw new UsageError(
-        `${name}, line ${line.number}, is no row of a bulk run: is it another file? Name a new one, or take the line out.`,
+        `${name}, line ${line.number}, is not a row of a bulk run. Is it another file? Name a new one, or remove the line.`,
       );
   }
 }

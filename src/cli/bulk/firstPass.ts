@@ -75,7 +75,7 @@ async function refuseDuplicates(
   }
   if (count === 0) return;
   const more = count > shown ? `, and ${count - shown} more` : "";
-  throw new UsageError(`Ids may be there only once: ${found.join(", ")}${more}. Nothing was sent.`);
+  throw new UsageError(`Each id may occur only once: ${found.join(", ")}${more}. Nothing was sent.`);
 }
 
 function refusalOf(changed: readonly number[]): UsageError {
@@ -83,6 +83,6 @@ function refusalOf(changed: readonly number[]): UsageError {
   const more = changed.length > shown ? `, and ${changed.length - shown} more` : "";
   const s = changed.length === 1 ? "" : "s";
   return new UsageError(
-    `Line${s} ${lines}${more}: the id is done in --output, but its request or the options were others then. Give it another id, or name another --output. Nothing was sent.`,
+    `Line${s} ${lines}${more}: the id is done in --output, but with another request or other options. Use another id, or name another --output. Nothing was sent.`,
   );
 }

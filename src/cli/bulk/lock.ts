@@ -14,7 +14,7 @@ export function lock(file: string, option: string): () => void {
       const holder = read(name);
       if (holder === undefined) continue;
       if (isAlive(holder))
-        throw new UsageError(`Another run writes ${option}: process ${pidOf(holder)} (${name}).`);
+        throw new UsageError(`Another run is writing to ${option}: process ${pidOf(holder)} (${name}).`);
       removeStale(name, holder);
     }
   } finally {

@@ -54,9 +54,7 @@ async function runLocked(
   const checkpoint = await readCheckpoint(settings.output);
   const wrong = await readWrong(settings.errors);
   if (settings.isPipe && checkpoint.size + wrong.size > 0)
-    throw new UsageError(
-      "What comes from a pipe cannot be continued: --output and --errors must be new files.",
-    );
+    throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
   const found = settings.isPipe ? undefined : await look({ ...settings, checkpoint, wrong, signal });
   const files: Files = {
     output: new RowFile("--output", settings.output, checkpoint),

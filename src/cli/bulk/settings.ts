@@ -40,8 +40,8 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
   if (useless !== undefined) throw new UsageError(`--${dashed(useless)} has no effect on --bulk.`);
   if (args.length > 0) throw new UsageError("With --bulk there is no FILE: each line has its own documents.");
   if (output === undefined)
-    throw new UsageError("--bulk needs --output FILE, which is what a run goes on from.");
-  if (output === "-") throw new UsageError("--output must be a file: it is what a run goes on from.");
+    throw new UsageError("--bulk needs --output FILE, from which a run can continue.");
+  if (output === "-") throw new UsageError("--output must be a file, so that a run can continue from it.");
   if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
     throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
   const files = [output, ...(errors === undefined ? [] : [errors])].map(resolve);

@@ -64,7 +64,7 @@ export async function planUploads(
     const before = rows.get(id);
     if (before?.response !== undefined && before.fingerprint !== fingerprint)
       throw new UsageError(
-        `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it anew. Nothing was sent.`,
+        `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
       );
     planned.push({ file, bytes: statSync(whole).size, id, fingerprint, before });
   }
@@ -75,7 +75,7 @@ function resolve(file: string): string {
   if (file === "-")
     throw new UsageError("The standard input can be uploaded only alone, without --checkpoint.");
   if (!existsSync(file)) throw new UsageError("A FILE cannot be found: nothing was sent.");
-  if (!statSync(file).isFile()) throw new UsageError("A FILE is no file: nothing was sent.");
+  if (!statSync(file).isFile()) throw new UsageError("A FILE is not a file: nothing was sent.");
   return realpathSync(file);
 }
 
