@@ -14,14 +14,8 @@ export {
   type NotRetried,
   type StatusCode,
 } from "./errors/codes.js";
-export {
-  type Attempt,
-  isStatusError,
-  type OperationName,
-  StatusError,
-  type StatusErrorDetails,
-  type Target,
-} from "./errors/statusError.js";
+export type { Attempt, OperationName, StatusErrorDetails, Target } from "./errors/details.js";
+export { isStatusError, StatusError } from "./errors/statusError.js";
 export type { BlobLike, ReadableStreamLike, UploadFile, UrlLike } from "./files/fileSource.js";
 export type { OperationId } from "./generated/contract.js";
 export type {

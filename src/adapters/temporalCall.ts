@@ -1,5 +1,6 @@
+import type { OperationName } from "../errors/details.js";
 import { memberOf } from "../errors/memberOf.js";
-import { detailsOf, isStatusError, type OperationName, StatusError } from "../errors/statusError.js";
+import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { mayRepeat } from "./queues.js";
 

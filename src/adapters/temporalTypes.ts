@@ -1,5 +1,5 @@
 import type { Executed, ExecutedBecause, NotRetried, StatusCode } from "../errors/codes.js";
-import type { OperationName } from "../errors/statusError.js";
+import type { OperationName } from "../errors/details.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type {
   DatasetFile,

@@ -1,12 +1,6 @@
 import type { Ran } from "../call/retry.js";
-import {
-  detailsOf,
-  invalid,
-  isStatusError,
-  StatusError,
-  type StatusErrorDetails,
-  textOf,
-} from "../errors/statusError.js";
+import type { StatusErrorDetails } from "../errors/details.js";
+import { detailsOf, invalid, isStatusError, StatusError, textOf } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkSpelling } from "../options/names.js";

@@ -1,7 +1,8 @@
 import { nothingSent, type Ran, worse } from "../call/retry.js";
 import type { NotRetried } from "../errors/codes.js";
+import type { Attempt } from "../errors/details.js";
 import { wholeHint } from "../errors/hints.js";
-import { type Attempt, detailsOf, invalid, StatusError, textOf } from "../errors/statusError.js";
+import { detailsOf, invalid, StatusError, textOf } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/callOptions.js";
 import type { RerankAllRequest } from "./options.js";

@@ -1,8 +1,9 @@
 import { detailsOf, traced, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
+import type { Attempt } from "../errors/details.js";
 import { memberOf } from "../errors/memberOf.js";
 import { redactorOf } from "../errors/redact.js";
-import type { Attempt, StatusError } from "../errors/statusError.js";
+import type { StatusError } from "../errors/statusError.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { secretsOf, send, sendTraced } from "./attempt.js";

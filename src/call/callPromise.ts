@@ -1,13 +1,6 @@
 import { tellRefusal } from "#platform";
-import {
-  type Attempt,
-  invalid,
-  isStatusError,
-  type OperationName,
-  ofOperation,
-  refusal,
-  type StatusError,
-} from "../errors/statusError.js";
+import type { Attempt, OperationName } from "../errors/details.js";
+import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";

@@ -1,13 +1,8 @@
 // What a call tells of its attempts, and of its failure.
 import type { NotRetried } from "../errors/codes.js";
+import type { Attempt, OperationName, StatusErrorDetails, Target } from "../errors/details.js";
 import { hintFor, wholeHint } from "../errors/hints.js";
-import {
-  type Attempt,
-  type OperationName,
-  StatusError,
-  type StatusErrorDetails,
-  type Target,
-} from "../errors/statusError.js";
+import { StatusError } from "../errors/statusError.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import type { Failure } from "./failure.js";

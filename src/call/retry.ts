@@ -5,7 +5,7 @@ import {
   type NotRetried,
   type StatusCode,
 } from "../errors/codes.js";
-import type { OperationName } from "../errors/statusError.js";
+import type { OperationName } from "../errors/details.js";
 import { httpStatuses, type OperationId, operations } from "../generated/contract.js";
 import { backoff, budget, type Column, columns, eventOfCode, events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";

@@ -1,4 +1,4 @@
-import type { Attempt, OperationName } from "../errors/statusError.js";
+import type { Attempt, OperationName } from "../errors/details.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 import type { Failure } from "./failure.js";

@@ -1,4 +1,4 @@
-import type { OperationName } from "../errors/statusError.js";
+import type { OperationName } from "../errors/details.js";
 import type { OperationId } from "../generated/contract.js";
 import { isForm } from "../transport/transport.js";
 import { deadlines, slowestUploadBytesPerSecond } from "./decisions.js";

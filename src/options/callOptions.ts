@@ -1,4 +1,4 @@
-import type { Attempt, Target } from "../errors/statusError.js";
+import type { Attempt, Target } from "../errors/details.js";
 import type { Names } from "./names.js";
 
 /** Any `AbortSignal`. */

@@ -1,6 +1,7 @@
 import { tracingChannel } from "node:diagnostics_channel";
+import type { Attempt, OperationName, Target } from "../errors/details.js";
 import { memberOf } from "../errors/memberOf.js";
-import type { Attempt, OperationName, StatusError, Target } from "../errors/statusError.js";
+import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
 
 /** What a call is about, in numbers and names: never a key, a body or an answer. */

@@ -1,5 +1,6 @@
 import { nothingSent, type Ran, worse } from "../call/retry.js";
-import { type Attempt, detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
+import type { Attempt } from "../errors/details.js";
+import { detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
 import type { Places } from "./planBatches.js";
 import { itemsOf } from "./readRanking.js";
 import type { ItemBatch } from "./rerankItems.js";

@@ -1,5 +1,6 @@
 import { requestIdOf } from "../call/answer.js";
-import { type Attempt, StatusError } from "../errors/statusError.js";
+import type { Attempt } from "../errors/details.js";
+import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import type { Batch, Places } from "./planBatches.js";
 import type { Ranking } from "./readRanking.js";

@@ -1,7 +1,8 @@
 import type { Unusable } from "../call/answer.js";
 import { loaded, type Outcome, start } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
-import type { Attempt, StatusError } from "../errors/statusError.js";
+import type { Attempt } from "../errors/details.js";
+import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import type { CallOptions } from "../options/callOptions.js";
