@@ -8,7 +8,7 @@ import { serveSite } from "./site.js";
 export const desktop = { width: 1280, height: 900 };
 export const phone = { width: 390, height: 844 };
 
-/** Serves the site for a file's tests; `open` resolves to a new page of it, once that page is quiet. */
+/** Serves the site for a file's tests; `open` resolves to a new page of it, once that page is quiet and alive. */
 export function useSite() {
   const started = {};
   before(async () => {
@@ -36,9 +36,16 @@ export function useSite() {
       const page = await context.newPage();
       const seen = watch(page, [started.site.origin, ...origins]);
       await page.goto(`${started.site.origin}/${address}`, { waitUntil: "networkidle" });
+      if (options.javaScriptEnabled !== false) await page.waitForFunction(isAlive);
       return { page, seen, context, close: () => (apart ? context : page).close() };
     },
   };
+}
+
+// Vue marks the element when it has mounted there; only then a key or a click does something.
+function isAlive() {
+  const app = document.querySelector("#app");
+  return app === null || app.__vue_app__ !== undefined;
 }
 
 /** Fails when a page complained, or asked another host for something. */
