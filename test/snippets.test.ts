@@ -289,7 +289,8 @@ describe("what the docs say of who answered", () => {
       const { sends } = onServer[name] ?? { sends: [] };
       expect(sends, name).toEqual([]);
     }
-    for (const name of onStandIn) {
+    // The tests of the recipes have theirs.
+    for (const name of onStandIn.filter((each) => !each.includes("/"))) {
       const file = path.join(
         folder,
         existsSync(path.join(folder, `${name}.ts`)) ? `${name}.ts` : `${name}.mjs`,
@@ -300,7 +301,10 @@ describe("what the docs say of who answered", () => {
   });
 
   test("stands before each recorded output", async () => {
-    const outputs = (await readdir(folder)).filter((name) => name.endsWith(".out.txt"));
+    const files = await readdir(folder, { recursive: true });
+    const outputs = files
+      .map((name) => name.replaceAll("\\", "/"))
+      .filter((name) => name.endsWith(".out.txt"));
     const named = Object.values(printedWith).flat();
     expect(outputs).toEqual(expect.arrayContaining(named.map((name) => `${name}.out.txt`)));
     for (const output of outputs) {
@@ -308,7 +312,7 @@ describe("what the docs say of who answered", () => {
       const source = Object.entries(printedWith).find(([, names]) =>
         names.includes(output.slice(0, -8)),
       )?.[0];
-      expect(page.text).toContain(`It prints, with ${source ?? "a test server: its answers are made up"}:\n`);
+      expect(page.text).toContain(`It prints, ${source ?? "with a test server: its answers are made up"}:\n`);
     }
   });
 });
