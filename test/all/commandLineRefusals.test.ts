@@ -57,7 +57,7 @@ test.each(wrong)("%j is refused before anything is sent", async (args, message) 
   const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url });
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr.split("\n")[0]).toBe(`tunerank: ${message}`);
-  expect(stderr.split("\n")[1]).toMatch(/^Run `tunerank .*--help` for how it is used\.$/);
+  expect(stderr.split("\n")[1]).toMatch(/^Run `tunerank .*--help` for help\.$/);
   expect(server.connections).toBe(0);
 });
 
