@@ -22,7 +22,7 @@ test("who asks why an upload was not retried has the answer after two clicks", a
   const heading = page.getByRole("heading", { name: "Why was my upload not retried?" });
   await heading.waitFor();
   assert.match(page.url(), /\/guide\/questions(\.html)?#why-was-my-upload-not-retried$/);
-  assert.ok(await page.getByText("Because it may have happened.").isVisible());
+  assert.ok(await page.getByText("Because it may have succeeded.").isVisible());
   expectQuiet(seen);
   await close();
 });
@@ -30,7 +30,7 @@ test("who asks why an upload was not retried has the answer after two clicks", a
 test("the home page has that answer after one click", async () => {
   const { page, close } = await site.open("");
   await page.getByRole("link", { name: "Why was my upload not retried?" }).click();
-  await page.getByText("Because it may have happened.").waitFor();
+  await page.getByText("Because it may have succeeded.").waitFor();
   await close();
 });
 
