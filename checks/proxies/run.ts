@@ -1,5 +1,6 @@
 // npm run test:proxies: the client behind nginx, haproxy and squid, which nobody here wrote.
 import { writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { peers, tunerank } from "./contestants.js";
 import { type Counted, count, type Setting } from "./counts.js";
@@ -26,11 +27,11 @@ const proofs = [...handshakes, ...tunnels, ...failovers].filter(({ needs }) =>
   here.some(({ name }) => name === needs),
 );
 await inTurns(proofs, async ({ needs, name, prove }) => {
-  const error = await prove().then(() => undefined, String);
+  const error = await withinMinutes(2, prove()).then(() => undefined, String);
   report(error === undefined, `${needs}: ${name}`, error);
 });
 const rows: Counted[] = await inTurns(settings(), async (setting) => {
-  const counted = await count(setting);
+  const counted = await withinMinutes(10, count(setting));
   const { proxy, client, idleMs, calls, ranTwice, lost, overBudget, unknown, wrong } = counted;
   const what = `${proxy}, idle ${idleMs} ms, ${client}: of ${calls} calls ${ranTwice} ran twice, ${lost} were lost, ${overBudget} over budget, ${unknown} are unknown, ${wrong} were wrong`;
   // Others are measured, not judged. Only squid stops listening while it reads its configuration.
@@ -40,8 +41,8 @@ const rows: Counted[] = await inTurns(settings(), async (setting) => {
   return counted;
 });
 for (const { name } of missing) console.log(`SKIPPED  ${name}: it is not on this machine.`);
-if (failures > 0 || (options["require-all"] && missing.length > 0)) process.exitCode = 1;
-else if (options.write) {
+const failed = failures > 0 || (options["require-all"] && missing.length > 0);
+if (options.write && !failed) {
   const date = new Date().toISOString().slice(0, 10);
   const versions = Object.fromEntries(here.map(({ name, version }) => [name, version]));
   const data = new URL("../../docs/data/proxies.json", import.meta.url);
@@ -50,6 +51,8 @@ else if (options.write) {
     `${JSON.stringify({ date, node: process.versions.node, versions, rows }, undefined, 2)}\n`,
   );
 }
+// What hung may still hold sockets and timers.
+process.exit(failed ? 1 : 0);
 
 function settings(): Setting[] {
   const calls = Number(options.calls);
@@ -77,6 +80,14 @@ async function inTurns<T, R>(items: readonly T[], task: (item: T) => Promise<R>)
   };
   await Promise.all(Array.from({ length: 4 }, work));
   return results;
+}
+
+// A proxy that hangs must not hold the whole run.
+function withinMinutes<T>(minutes: number, work: Promise<T>): Promise<T> {
+  const late = setTimeout(minutes * 60_000).then(() => {
+    throw new Error(`It has not ended within ${minutes} minutes.`);
+  });
+  return Promise.race([work, late]);
 }
 
 function report(held: boolean, what: string, error?: string): void {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -30,9 +30,10 @@ export class Program {
     this.#port = port;
   }
 
-  /** Resolves once it takes connections. */
+  /** Resolves once it takes connections. @throws {NotStarted} It ended, or takes none within 30 s. */
   async start(): Promise<this> {
     const { name, config, args, files = {} } = this.#options;
+    const deadline = performance.now() + 30_000;
     const file = path.join(this.#folder, `${name}.conf`);
     // Some of these give up root, and write as another user.
     spawnSync("chmod", ["777", this.#folder]);
@@ -44,11 +45,22 @@ export class Program {
     child.stderr?.on("data", (text) => {
       said += text;
     });
-    while (!(await listens(this.#port))) {
-      if (child.exitCode !== null) throw new Error(`${name} does not start:\n${said}`);
+    child.on("error", (error) => {
+      said += error;
+    });
+    while (!hasEnded(child) && performance.now() < deadline) {
+      if (await listens(this.#port)) return this;
       await setTimeout(20);
     }
-    return this;
+    const how = hasEnded(child) ? `ended with ${child.exitCode ?? child.signalCode}` : "takes no connections";
+    throw new NotStarted(`${name} ${how}:\n${said}${this.#lastLines()}`);
+  }
+
+  // What it wrote into its own folder, where squid says why it ends.
+  #lastLines(): string {
+    const logs = readdirSync(this.#folder).filter((file) => file.endsWith(".log"));
+    const lines = logs.flatMap((log) => readFileSync(path.join(this.#folder, log), "utf8").split("\n"));
+    return lines.slice(-25).join("\n");
   }
 
   /** Has it read its configuration anew, as an operator does who changed it. */
@@ -74,12 +86,22 @@ export class Program {
 
   async #end(): Promise<void> {
     const child = this.#child;
-    if (child === undefined || child.exitCode !== null) return;
+    if (child === undefined || hasEnded(child)) return;
     const ended = once(child, "exit");
     child.kill("SIGCONT");
     child.kill("SIGTERM");
+    const patience = AbortSignal.timeout(10_000);
+    patience.addEventListener("abort", () => child.kill("SIGKILL"));
     await ended;
   }
+}
+
+/** The program could not be started: nothing was learnt about the client. */
+export class NotStarted extends Error {}
+
+// One that a signal ended has no exit code, and one that could not be run has neither.
+function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {
+  return pid === undefined || exitCode !== null || signalCode !== null;
 }
 
 // Where Debian has its servers, which is not in everybody's PATH.

@@ -1,4 +1,4 @@
-import { freePort, Program, versionOf } from "./program.js";
+import { freePort, NotStarted, Program, versionOf } from "./program.js";
 
 /** A proxy that is running, and where it listens. */
 export interface RunningProxy {
@@ -128,14 +128,23 @@ async function start(
   config: (port: number) => string,
   files: Readonly<Record<string, string>> = {},
 ): Promise<RunningProxy> {
-  const port = await freePort();
   const { args, reloadSignal } = commands[name];
-  const options = {
-    name,
-    config: config(port),
-    files,
-    reloadSignal,
-    args: (file: string) => [...args, file],
-  };
-  return { program: await new Program(options, port).start(), port };
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort();
+    const options = {
+      name,
+      config: config(port),
+      files,
+      reloadSignal,
+      args: (file: string) => [...args, file],
+    };
+    const program = new Program(options, port);
+    try {
+      return { program: await program.start(), port };
+    } catch (error) {
+      await program.stop();
+      // Somebody may have taken the port meanwhile: another one, three times.
+      if (!(error instanceof NotStarted) || tries === 3) throw error;
+    }
+  }
 }

@@ -78,8 +78,8 @@ async function withSquid(
   lines: string,
   use: (proxy: RunningProxy, service: Service) => Promise<void>,
 ): Promise<void> {
-  const service = await new Service(true).start();
   const proxy = await startSquid(lines);
+  const service = await new Service(true).start();
   try {
     await use(proxy, service);
   } finally {
