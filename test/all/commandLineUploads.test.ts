@@ -1,9 +1,9 @@
 import { appendFile, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { outcomeOf, start, tunerank } from "./support/commandLine.js";
-import { type Outcome, temporaryFolder } from "./support/project.js";
-import { type ReceivedRequest, useRecordingServer } from "./support/recordingServer.js";
+import { outcomeOf, start, tunerank } from "../support/commandLine.js";
+import { type Outcome, temporaryFolder } from "../support/project.js";
+import { type ReceivedRequest, useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
 let folder: string;

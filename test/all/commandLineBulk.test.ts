@@ -2,11 +2,11 @@ import { appendFile, readdir, readFile, truncate, writeFile } from "node:fs/prom
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { queryOf, rankingOf, rowsOf, writeRequests } from "./support/bulkFiles.js";
-import { outcomeOf, secondsFor, start, tunerank } from "./support/commandLine.js";
-import { expectOneRowEach } from "./support/killedRuns.js";
-import { type Outcome, temporaryFolder } from "./support/project.js";
-import { useRecordingServer } from "./support/recordingServer.js";
+import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
+import { outcomeOf, secondsFor, start, tunerank } from "../support/commandLine.js";
+import { expectOneRowEach } from "../support/killedRuns.js";
+import { type Outcome, temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
 let folder: string;

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { tunerank } from "./support/commandLine.js";
-import { certifyOwnClient } from "./support/conformance/certifyOwnClient.js";
-import { next, post, type Runner, startRunner } from "./support/conformance/runner.js";
-import { useTemporaryFile } from "./support/temporaryFile.js";
+import { tunerank } from "../support/commandLine.js";
+import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
+import { next, post, type Runner, startRunner } from "../support/conformance/runner.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
 
 const file = useTemporaryFile(new Uint8Array());
 const running: Runner[] = [];

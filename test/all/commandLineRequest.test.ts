@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { canaryKey } from "./support/canary.js";
-import { tunerank } from "./support/commandLine.js";
-import { temporaryFolder } from "./support/project.js";
-import { useRecordingServer } from "./support/recordingServer.js";
+import { canaryKey } from "../support/canary.js";
+import { tunerank } from "../support/commandLine.js";
+import { temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
 let folder: string;

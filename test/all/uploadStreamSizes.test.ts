@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { StatusError, UploadFile, UploadOptions } from "../src/index.js";
-import { connect, failureOf, transports } from "./support/clients.js";
-import { useCountingServer } from "./support/countingServer.js";
+import type { StatusError, UploadFile, UploadOptions } from "../../src/index.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { useCountingServer } from "../support/countingServer.js";
 
 const server = useCountingServer();
 const mebibyte = 1024 * 1024;

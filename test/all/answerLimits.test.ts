@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
-import { type Reply, useRecordingServer } from "./support/recordingServer.js";
-import { runScript } from "./support/script.js";
+import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { runScript } from "../support/script.js";
 
 const server = useRecordingServer();
 const mebibyte = 1024 * 1024;

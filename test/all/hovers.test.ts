@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Hover, openEditor } from "./support/editor.js";
+import { type Hover, openEditor } from "../support/editor.js";
 
 // What somebody writes in an editor; /**/ stands where the pointer is.
 const source = `

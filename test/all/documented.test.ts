@@ -1,7 +1,7 @@
 import ts from "typescript";
 import { expect, test } from "vitest";
-import { entries } from "../scripts/build/entries.js";
-import { openEditor } from "./support/editor.js";
+import { entries } from "../../scripts/build/entries.js";
+import { openEditor } from "../support/editor.js";
 
 interface Member {
   /** As `Client.close`. */

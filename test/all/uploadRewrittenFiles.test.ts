@@ -2,10 +2,10 @@ import { chmodSync, closeSync, linkSync, openSync, renameSync, writeFileSync, wr
 import { utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { connect, failureOf, transports } from "./support/clients.js";
-import { useCountingServer } from "./support/countingServer.js";
-import { temporaryFolder } from "./support/project.js";
-import { sha256 } from "./support/recordingServer.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { useCountingServer } from "../support/countingServer.js";
+import { temporaryFolder } from "../support/project.js";
+import { sha256 } from "../support/recordingServer.js";
 
 const server = useCountingServer();
 // More than what the network's buffers hold: the change comes while most of it has not been read.

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { exitCodeOf } from "../src/cli/exitCodes.js";
-import { httpStatuses } from "../src/generated/contract.js";
-import { tunerank } from "./support/commandLine.js";
-import { useRecordingServer } from "./support/recordingServer.js";
+import { exitCodeOf } from "../../src/cli/exitCodes.js";
+import { httpStatuses } from "../../src/generated/contract.js";
+import { tunerank } from "../support/commandLine.js";
+import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
 
