@@ -14,7 +14,7 @@ export function commandLineParts(): Page[] {
   });
   const own = [
     [String(exitCodes.success), "success"],
-    [String(exitCodes.fault), "a fault of this program or of a file"],
+    [String(exitCodes.fault), "an error in this program, or a problem with a file"],
     [String(exitCodes.usage), "the command line is wrong; nothing was sent"],
   ];
   const signals = [

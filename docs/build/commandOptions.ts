@@ -18,7 +18,7 @@ function commandTable(command: Command): string {
   const own = command.options.filter(({ helpGroupHeading = "" }) => !shared.includes(helpGroupHeading));
   const rows = [...command.registeredArguments.map(argumentRow), ...own.map(optionRow)];
   const groups = shared.filter((group) => command.options.some((each) => each.helpGroupHeading === group));
-  const others = `And the options of ${groups.map((group) => titleOf(group).toLowerCase()).join(", and of ")}, below.`;
+  const others = `It also has the options for ${groups.map((group) => titleOf(group).toLowerCase()).join(" and for ")}, below.`;
   const usage = code(`tunerank ${command.name()} ${command.usage()}`);
   const rest = rows.length === 0 ? "" : `${table(["Option", "Meaning"], rows)}\n\n`;
   return folded(`tunerank ${command.name()}`, `${usage}\n\n${rest}${others}`);

@@ -33,7 +33,7 @@ export async function conformancePart(): Promise<Page> {
   for (const { name, differs } of clients.filter(({ generated }) => generated)) {
     const kinds = Object.entries(differs).sort(([, a], [, b]) => b - a);
     parts.push(
-      `A generated client makes the requests and leaves the rest to its caller. In these rows ${name}, differs from the rules:`,
+      `A generated client makes the requests and leaves the rest to its caller. This is how ${name}, differs from the rules, and in how many rows:`,
       "",
       table(
         ["What differs", "Rows"],

@@ -54,7 +54,7 @@ export async function languagesPart(): Promise<Page> {
     "</div>\n",
     legend(clients),
     `\n## Good to know\n\n${notes.join("\n")}`,
-    `\n::: details What could not be had\n\n${notHad(tools)}\n\n:::`,
+    `\n::: details Toolchains that were missing\n\n${notHad(tools)}\n\n:::`,
     `\n## Linters\n\n${linted(linters)}\n`,
     table(["Linter", "Command", "Documents", "Findings"], lintersCells(linters)),
   ].join("\n");
@@ -83,7 +83,7 @@ function rowOf(row: ClientRow, of: string): string[] {
 // Each tool once, whatever the number of its languages. The others are got by npx, or by a build.
 function toGet(clients: readonly ClientRow[]): string {
   const commands = new Set(clients.flatMap(({ get }) => (get === "" ? [] : [get])));
-  return `What \`npx\` does not get by itself is got by one of these:\n\n${block("sh", [...commands].join("\n"))}\n`;
+  return `\`npx\` downloads some of the tools by itself. These commands install the others:\n\n${block("sh", [...commands].join("\n"))}\n`;
 }
 
 function resultOf({
@@ -114,13 +114,16 @@ function legend(clients: readonly ClientRow[]): string {
     .sort()
     .reverse();
   return [
-    "\nEach row is proved by a check, `npm run check:generators -- --only NAME`, with the name in the last column in quotes;",
-    "it ran these commands and nothing else. The number is the tool's version.",
-    "*Calls*: method, path, authorization, media type, body and file bytes equal what this package sends, and the",
-    "answer was understood alike; what is called compiles. *Jobs*: the contract's three examples. *Newer*: a job with unknown states, codes, schedules",
-    "and fields, zeros and empty texts. *Nulls*: a job in which every optional field is `null`, which the document does not allow.",
-    "*Errors*: each error answer of the conformance data, pages of proxies among them; its status was handed on.",
-    refused === undefined ? "" : `\nWhat a client says that refuses nulls: ${code(shown(refused.nulls))}`,
+    "\nThe last column names the check of each row and the tool's version. To repeat a check, run",
+    "`npm run check:generators -- --only NAME`, with the name in quotes. It runs only the commands of this table.\n",
+    "- *Calls*: method, path, authorization, media type, body and file bytes equal what this package sends. The client",
+    "  reads the answer as this package does, and the code that makes the call compiles.",
+    "- *Jobs*: the contract's three examples of a job.",
+    "- *Newer*: a job with unknown states, codes, schedules and fields, zeros and empty texts.",
+    "- *Nulls*: a job in which every optional field is `null`, which the document does not allow.",
+    "- *Errors*: the error answers of the conformance data, with pages of proxies among them. The client passes the",
+    "  status on.",
+    refused === undefined ? "" : `\nThe message of a client that refuses nulls: ${code(shown(refused.nulls))}`,
     `\nMeasured on ${latest.replaceAll("-", "\u2011")}.`,
   ].join("\n");
 }
@@ -131,12 +134,12 @@ function shown(nulls: string): string {
 
 function notHad(tools: readonly (readonly ClientRow[])[]): string {
   const missing = tools.flatMap(([row]) => (row === undefined || row.notHad === "" ? [] : [row]));
-  if (missing.length === 0) return "Nothing: every client was compiled with the toolchain that it names.";
+  if (missing.length === 0) return "None: every client was compiled with the toolchain that it names.";
   const lines = missing.map(({ tool, compiled, notHad: error }) => {
     const instead = compiled === "yes" ? "compiled in another way" : "not compiled";
     return `- ${tool}, ${instead}: ${code(error)}`;
   });
-  return `The toolchains that were looked for where this was measured, and what was said:\n\n${lines.join("\n")}`;
+  return `These toolchains were missing on the machine that ran the checks. Beside each is the error message:\n\n${lines.join("\n")}`;
 }
 
 function linted(linters: readonly LinterRow[]): string {

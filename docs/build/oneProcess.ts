@@ -26,8 +26,8 @@ export async function oneProcessPart(): Promise<Page> {
     "Node",
     "CPU of a small rerank",
     "Small reranks a second, on one core",
-    "At once",
-    "Over so many sockets",
+    "Calls at once",
+    "Sockets for these calls",
   ];
   return { path: "parts/oneProcess.md", text: table(columns, rows) };
 }

@@ -20,7 +20,7 @@ export const printedWith: Readonly<Record<string, readonly string[]>> = {
   "without a request": ["mockFirst", "wrongArgument"],
 };
 
-const madeUp = "with a test server: its answers are made up";
+const madeUp = "with a test server whose answers are made up";
 
 /** What stands before a recorded output, `*.out.txt`; undefined for any other file. */
 export function printedNote(file: string): string | undefined {

@@ -50,7 +50,10 @@ export async function proxiesPart(): Promise<Page> {
   const text = [
     table(columns, lines),
     "",
-    '"Ran twice" counts resumes and uploads, at the service. "Lost" are calls that failed although a retry was safe; "over budget" are calls that reached no server because squid, unlike the others, stops listening while it reads its configuration: 200 calls at once then have ten retries between them. "Unknown" are resumes and uploads whose answer was lost, which must not be sent twice.',
+    '- "Ran twice": resumes and uploads that the service got more than once.',
+    '- "Lost": calls that failed although a retry was safe.',
+    '- "Over budget": calls that reached no server. Squid, unlike the others, stops listening while it reads its configuration; 200 calls at once then share ten retries.',
+    '- "Unknown": resumes and uploads whose answer was lost. They must not be sent twice.',
     "",
     `Measured on ${date} with Node ${node}, ${shown.join(", ")}.`,
   ].join("\n");

@@ -25,7 +25,7 @@ const sessions = {
 const terminal = `data:text/javascript,for (const s of [process.stdout, process.stderr]) { s.isTTY = true; s.columns = ${columns}; }`;
 
 const intro =
-  "On a terminal, against [the stand-in](/guide/testing.md#on-a-port), which invents the scores; then two that fail:";
+  "On a terminal it looks like this; the second and the third picture show failures. [The stand-in](/guide/testing.md#on-a-port) answers, and invents the scores:";
 
 /** Writes a picture for each recording below docs/generated, and the part of a page that shows them. */
 export async function writeRecordings(root: string, generated: string): Promise<void> {
