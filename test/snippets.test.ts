@@ -312,7 +312,9 @@ describe("what the docs say of who answered", () => {
       const source = Object.entries(printedWith).find(([, names]) =>
         names.includes(output.slice(0, -8)),
       )?.[0];
-      expect(page.text).toContain(`It prints, ${source ?? "with a test server whose answers are made up"}:\n`);
+      expect(page.text).toContain(
+        `It prints, ${source ?? "with a test server whose answers are made up"}:\n`,
+      );
     }
   });
 });

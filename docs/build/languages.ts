@@ -123,7 +123,9 @@ function legend(clients: readonly ClientRow[]): string {
     "- *Nulls*: a job in which every optional field is `null`, which the document does not allow.",
     "- *Errors*: the error answers of the conformance data, with pages of proxies among them. The client passes the",
     "  status on.",
-    refused === undefined ? "" : `\nThe message of a client that refuses nulls: ${code(shown(refused.nulls))}`,
+    refused === undefined
+      ? ""
+      : `\nThe message of a client that refuses nulls: ${code(shown(refused.nulls))}`,
     `\nMeasured on ${latest.replaceAll("-", "\u2011")}.`,
   ].join("\n");
 }
