@@ -23,7 +23,7 @@ export function addBulkOptions(command: Command): void {
     .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
     .option(
       "--total-timeout <SECONDS>",
-      "The time for the whole run, which begins when the input file has been checked. --timeout is for each request. Default: no limit.",
+      "With --bulk, the time for the whole run, which begins when the input file has been checked; --timeout is for each request. Default: no limit.",
       numberOf("--total-timeout"),
     );
 }
