@@ -28,11 +28,13 @@ const words: Readonly<Record<string, string>> = {
   datasetId: "DATASET",
   deploymentId: "DEPLOYMENT",
   jobId: "JOB",
+  maxBatchBytes: "--max-batch-bytes",
   maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",
   replicaCount: "REPLICAS",
   timeoutMs: "--timeout",
   topN: "--top-n",
+  totalTimeoutMs: "--total-timeout",
   verifyBytes: "--verify",
 };
 

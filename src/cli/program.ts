@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
 import { version } from "../generated/version.js";
+import { addBulkOptions } from "./bulk/options.js";
 import { addOutputOptions, addServiceOptions, collect, numberOf } from "./sharedOptions.js";
 
 const {
@@ -46,33 +47,18 @@ function addRerank(program: Command): void {
     .option("--top-n <N>", `${rerank.fields.top_n}`, numberOf("--top-n"))
     .option("--batch-size <N>", "The most documents in one request. Default: all.", numberOf("--batch-size"))
     .option(
+      "--max-batch-bytes <N>",
+      "The most bytes of one request's JSON, in UTF-8. A batch ends at this or at --batch-size, whichever comes first. Default: no limit.",
+      numberOf("--max-batch-bytes"),
+    )
+    .option(
       "--concurrency <N>",
-      "The most requests at once, with --batch-size or --bulk. Default: 4; with --bulk auto, which adapts to the service, from 1 to 64.",
+      "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4; with --bulk auto, which adapts to the service, from 1 to 64.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
   addBulkOptions(command);
   addServiceOptions(command);
   addOutputOptions(command);
-}
-
-function addBulkOptions(command: Command): void {
-  command
-    .optionsGroup("Many queries:")
-    .option(
-      "--bulk <FILE>",
-      "JSON Lines of requests, also gzipped, or - for the standard input: each has an id, a query and documents, and may have the other fields of a request.",
-    )
-    .option(
-      "--output <FILE>",
-      "The file for the results, one line for each id. It is the checkpoint: run the same command again to continue.",
-    )
-    .option(
-      "--errors <FILE>",
-      "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
-    )
-    .option("--id-field <NAME>", "The field that holds the id. Default: id.")
-    .option("--query-field <NAME>", "The field that holds the query. Default: query.")
-    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.");
 }
 
 function addUpload(program: Command): void {

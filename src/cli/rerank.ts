@@ -1,7 +1,8 @@
-import type { RankedItem } from "../index.js";
+import { isStatusError, type RankedItem } from "../index.js";
 import type { BulkOptions } from "./bulk/settings.js";
 import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
+import { inFlags } from "./flags.js";
 import { readInput } from "./input.js";
 import { clip, jsonLine, oneLine } from "./safeText.js";
 import { scoreShares } from "./scoreShares.js";
@@ -20,13 +21,14 @@ interface Options extends BulkOptions {
   readonly query?: string;
   readonly field?: string;
   readonly batchSize?: number;
+  readonly maxBatchBytes?: number;
 }
 
 /** `tunerank rerank --query TEXT [FILE]` */
 export async function run(context: Context<Options>): Promise<void> {
   const { terminal, signal } = context;
   if (context.options.bulk !== undefined) return (await import("./bulk/run.js")).runBulk(context);
-  const { field, model, task, topN, batchSize } = context.options;
+  const { field, model, task, topN, batchSize, maxBatchBytes } = context.options;
   const { query, concurrency } = oneQuery(context.options);
   const lines = documentsOf(await input(context), field);
   if (lines.length === 0) throw new UsageError("There is no document in the input.");
@@ -38,10 +40,13 @@ export async function run(context: Context<Options>): Promise<void> {
       task,
       topN,
       batchSize,
+      maxBatchBytes,
       concurrency,
       signal,
     });
-    const { data, usage } = await ranking.withResponse();
+    const { data, usage } = await ranking.withResponse().catch((error) => {
+      throw inLines(error, lines);
+    });
     const results = data.map(({ item: { line, document }, score }) => ({ line, score, document }));
     if (terminal.json) terminal.print(jsonLine({ results, usage }));
     else print(data, terminal);
@@ -52,15 +57,22 @@ export async function run(context: Context<Options>): Promise<void> {
 function oneQuery(options: Options): { query: string; concurrency: number | undefined } {
   const { query, concurrency } = options;
   if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
-  const name = (["output", "errors", "idField", "queryField", "documentsField"] as const).find(
-    (each) => options[each] !== undefined,
-  );
+  const name = (
+    ["output", "errors", "idField", "queryField", "documentsField", "totalTimeout"] as const
+  ).find((each) => options[each] !== undefined);
   if (name !== undefined) {
     const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw new UsageError(`--${option} has no effect without --bulk.`);
   }
   if (concurrency === "auto") throw new UsageError("--concurrency auto has no effect without --bulk.");
   return { query, concurrency };
+}
+
+// The client counts documents from 0; whoever wrote the file counts its lines, empty ones too.
+function inLines(error: unknown, lines: readonly Line[]): unknown {
+  if (!isStatusError(error) || error.attempts.length > 0) return error;
+  const [, index, text = ""] = /items\[(\d+)\] (alone makes a request .*?\.) /.exec(error.message) ?? [];
+  return index === undefined ? error : new UsageError(`Line ${lines[Number(index)]?.line} ${inFlags(text)}`);
 }
 
 async function input({ args: [file], signal }: Context): Promise<string> {

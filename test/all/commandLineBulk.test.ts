@@ -260,6 +260,34 @@ test.each(["SIGINT", "SIGTERM"] as const)(
   },
 );
 
+test("--total-timeout ends a run whose requests have time left, and the next goes on", async () => {
+  await writeRequests(input, 5);
+  const apart = path.join(folder, "apart.jsonl");
+  const seconds = await secondsFor(() => bulk("--output", apart));
+  server.requests = [];
+  server.reply((request) => (queryOf(request) === "q3" ? undefined : rankingOf(request)));
+  const { exitCode, stdout, stderr } = await bulk("--total-timeout", seconds, "--timeout", "600");
+  expect(exitCode).toBe(9);
+  expect(stdout).toMatch(/^Ranked 4, /);
+  expect(stderr).toContain(
+    `[DEADLINE_EXCEEDED] The run was not over within ${Number(seconds) * 1000} ms (--total-timeout). The run ended with 4 results handed out`,
+  );
+  expect(stderr).toContain("Allow more time with --total-timeout.");
+  expect(await rowsOf(output)).toHaveLength(4);
+  server.requests = [];
+  server.reply(rankingOf);
+  // Longer than a timer can be, and the run does not wait for it.
+  expect((await bulk("--total-timeout", "1e306")).exitCode).toBe(0);
+  expect(server.requests.map(queryOf)).toEqual(["q3"]);
+});
+
+test("--total-timeout ends a run that waits for the standard input", async () => {
+  const args = ["rerank", "--bulk", "-", "--output", output, "--total-timeout", "0.1"];
+  const { exitCode, stderr } = await outcomeOf(start(args, { baseUrl: server.url, openInput: true }));
+  expect(exitCode).toBe(9);
+  expect(stderr).toContain("The run was not over within 100 ms (--total-timeout).");
+});
+
 test("two runs may not write one output, and the lock of one that was killed is no obstacle", async () => {
   await writeRequests(input, 3);
   server.reply(() => undefined);
@@ -279,6 +307,10 @@ test("two runs may not write one output, and the lock of one that was killed is 
 test.each([
   [["--query", "x"], "--query has no effect on --bulk."],
   [["--batch-size", "5"], "--batch-size has no effect on --bulk."],
+  [["--max-batch-bytes", "5"], "--max-batch-bytes has no effect on --bulk."],
+  [["--total-timeout", "0"], "--total-timeout must be greater than 0."],
+  [["--total-timeout=-1"], "--total-timeout must be greater than 0."],
+  [["--total-timeout", "soon"], "--total-timeout must be a number."],
   [["--max-retries", "5"], "--max-retries has no effect on --bulk."],
   [["--concurrency", "0"], "--concurrency must be a whole number of at least 1, or auto."],
   [["--concurrency", "many"], "--concurrency must be a number."],
@@ -288,6 +320,7 @@ test.each([
   const { exitCode, stderr } = await bulk(...more);
   expect([exitCode, stderr.includes(message)]).toEqual([2, true]);
   expect(server.requests).toHaveLength(0);
+  expect(await readdir(folder)).toEqual(["in.jsonl"]);
 });
 
 test("--bulk needs an output of its own, and its options need --bulk", async () => {
@@ -297,6 +330,7 @@ test("--bulk needs an output of its own, and its options need --bulk", async () 
     tunerank(["rerank", "--bulk", input, "--output", input], { baseUrl: server.url }),
     tunerank(["rerank", "--bulk", `${input}.no`, "--output", output], { baseUrl: server.url }),
     tunerank(["rerank", "--query", "q", "--output", output, input], { baseUrl: server.url }),
+    tunerank(["rerank", "--query", "q", "--total-timeout", "60", input], { baseUrl: server.url }),
     tunerank(["rerank", input], { baseUrl: server.url }),
   ]);
   expect(refusals.map(({ exitCode, stderr }) => [exitCode, stderr.split("\n")[0]])).toEqual([
@@ -304,6 +338,7 @@ test("--bulk needs an output of its own, and its options need --bulk", async () 
     [2, "tunerank: --bulk, --output and --errors must be different files."],
     [2, "tunerank: --bulk cannot be read: ENOENT: no such file or directory."],
     [2, "tunerank: --output has no effect without --bulk."],
+    [2, "tunerank: --total-timeout has no effect without --bulk."],
     [2, "tunerank: Required option '--query <TEXT>' not specified."],
   ]);
 });

@@ -33,6 +33,12 @@ const wrong: readonly (readonly [args: string[], message: string])[] = [
   [["scale", "prod", "-1"], "REPLICAS must be a whole number, 0 or more."],
   [["scale", "prod", "1", "--timeout="], "--timeout must be a number."],
   [["scale", "prod", "1", "--timeout", "soon"], "--timeout must be a number."],
+  [["scale", "prod", "1", "--total-timeout", "5"], "Unknown option '--total-timeout'."],
+  [["rerank", "--query", "q", "--max-batch-bytes", "1k"], "--max-batch-bytes must be a number."],
+  [
+    ["rerank", "--query", "q", "--max-batch-bytes", "2000", "package.json", "--total-timeout", "5"],
+    "--total-timeout has no effect without --bulk.",
+  ],
   [["upload", "reviews", "-"], "The standard input has no name: give one with --name NAME."],
   [["rerank", "--query", "q", "nowhere.txt"], "FILE cannot be read: ENOENT: no such file or directory."],
   [["rerank", "--query", "q", "/dev/null"], "There is no document in the input."],

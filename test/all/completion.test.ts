@@ -21,6 +21,9 @@ describe("completion", () => {
     ["tunerank sc", ["scale"]],
     ["tunerank upload --na", ["--name"]],
     ["tunerank rerank --top", ["--top-n"]],
+    ["tunerank rerank --max-b", ["--max-batch-bytes"]],
+    ["tunerank rerank --total", ["--total-timeout"]],
+    ["tunerank upload --total", []],
     ["tunerank scale --batch", []],
   ];
 

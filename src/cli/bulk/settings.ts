@@ -16,6 +16,8 @@ export interface BulkOptions {
   readonly task?: string;
   readonly topN?: number;
   readonly concurrency?: number | "auto";
+  /** In seconds. */
+  readonly totalTimeout?: number;
 }
 
 /** What a bulk run works on. */
@@ -28,9 +30,10 @@ export interface BulkSettings {
   readonly reading: Reading;
   readonly concurrency: number | "auto";
   readonly timeoutMs: number | undefined;
+  readonly totalTimeoutMs: number | undefined;
 }
 
-const onlyWithout = ["query", "field", "batchSize", "maxRetries"] as const;
+const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries"] as const;
 
 /** Reads the options. @throws UsageError */
 export function settingsOf({ options, args }: Context<BulkOptions>): BulkSettings {
@@ -44,6 +47,7 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
   if (output === "-") throw new UsageError("--output must be a file, so that a run can continue from it.");
   if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
     throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
+  const totalTimeoutMs = msOf(options.totalTimeout);
   const files = [output, ...(errors === undefined ? [] : [errors])].map(resolve);
   const isPipe = file === "-" || isNoFile(file);
   if (!isPipe) files.push(resolve(file));
@@ -57,7 +61,15 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
     reading: readingOf(options),
     concurrency,
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+    totalTimeoutMs,
   };
+}
+
+// The run would refuse it too, but only once its files are there.
+function msOf(seconds: number | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (seconds <= 0) throw new UsageError("--total-timeout must be greater than 0.");
+  return Math.min(seconds * 1000, Number.MAX_VALUE);
 }
 
 function readingOf(options: BulkOptions): Reading {

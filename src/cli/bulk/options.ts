@@ -1,0 +1,29 @@
+// The options of `rerank` for many queries. Help and completion read them too: nothing here loads the client.
+import type { Command } from "commander";
+import { numberOf } from "../sharedOptions.js";
+
+/** What `rerank --bulk` takes besides. */
+export function addBulkOptions(command: Command): void {
+  command
+    .optionsGroup("Many queries:")
+    .option(
+      "--bulk <FILE>",
+      "JSON Lines of requests, also gzipped, or - for the standard input: each has an id, a query and documents, and may have the other fields of a request.",
+    )
+    .option(
+      "--output <FILE>",
+      "The file for the results, one line for each id. It is the checkpoint: run the same command again to continue.",
+    )
+    .option(
+      "--errors <FILE>",
+      "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
+    )
+    .option("--id-field <NAME>", "The field that holds the id. Default: id.")
+    .option("--query-field <NAME>", "The field that holds the query. Default: query.")
+    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
+    .option(
+      "--total-timeout <SECONDS>",
+      "With --bulk, the time for the whole run, which begins when the input file has been checked; --timeout is for each request. Default: no limit.",
+      numberOf("--total-timeout"),
+    );
+}
