@@ -25,9 +25,12 @@ export function answer(
 /** A right answer of any operation. */
 export const good: Buffer = answer(200, "{}");
 
-/** Does something else with the first request of each connection, and answers that as it should be. */
+// Between two calls a busy machine may need more than the 4 s for which Node's fetch keeps a connection by default.
+const goodAndKept = answer(200, "{}", { "keep-alive": "timeout=25" });
+
+/** Does something else with all but the first request of a connection, and answers that as it should be. */
 export function afterGood(act: Act): Act {
-  return (socket, moment) => (moment.request === 1 ? void socket.write(good) : act(socket, moment));
+  return (socket, moment) => (moment.request === 1 ? void socket.write(goodAndKept) : act(socket, moment));
 }
 
 /** Sends these bytes, and then nothing. */
