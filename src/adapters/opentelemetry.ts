@@ -106,11 +106,11 @@ export function traceCalls(api: OpenTelemetryApi, options: TraceCallsOptions = {
 }
 
 interface Rules<T> {
-  readonly name: (told: T) => string;
+  readonly name: (event: T) => string;
   readonly kind: number;
-  readonly attributes: (told: T) => Record<string, AttributeValue>;
+  readonly attributes: (event: T) => Record<string, AttributeValue>;
   /** What is known at the end; a message when it failed. */
-  readonly end: (told: T) => {
+  readonly end: (event: T) => {
     readonly attributes: Record<string, AttributeValue>;
     readonly message: string | undefined;
   };
@@ -120,14 +120,14 @@ function follow<T extends object>(api: OpenTelemetryApi, name: string, rules: Ru
   const channel = tracingChannel<unknown, T>(name);
   const tracer = api.trace.getTracer("tunerank", version);
   const spans = new WeakMap<T, SpanLike>();
-  const open = (told: T): unknown => {
-    const span = tracer.startSpan(rules.name(told), { kind: rules.kind, attributes: rules.attributes(told) });
-    spans.set(told, span);
+  const open = (event: T): unknown => {
+    const span = tracer.startSpan(rules.name(event), { kind: rules.kind, attributes: rules.attributes(event) });
+    spans.set(event, span);
     return api.trace.setSpan(api.context.active() as never, span as never);
   };
-  const close = (told: T): void => {
-    const span = spans.get(told);
-    const { attributes, message } = rules.end(told);
+  const close = (event: T): void => {
+    const span = spans.get(event);
+    const { attributes, message } = rules.end(event);
     span?.setAttributes(attributes);
     if (message !== undefined) span?.setStatus({ code: failed, message });
     span?.end();

@@ -150,7 +150,7 @@ function limitTime(cancellation: AbortSignalLike, ms: number): LimitedTime {
   };
 }
 
-/** The milliseconds an activity's call may take, so that its failure is told before the activity's time is up. */
+/** The milliseconds an activity's call may take, so that its failure is recorded before the activity's time is up. */
 export function timeLeftMs(info: ActivityInfo): number {
   const { scheduleToCloseTimeoutMs, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = info;
   // Both times are the server's, so that clocks that differ do not count.

@@ -12,7 +12,7 @@ export interface Failed {
 
 const over = { done: true, value: undefined } as const;
 
-/** Hands results to those who ask for them; what was finished is handed out before a failure is told. */
+/** Hands results to those who ask for them; what was finished is handed out before a failure. */
 export class Delivery<T> {
   readonly #outbox: Outbox<T>;
   readonly #waiters: Waiter<T>[] = [];
@@ -63,7 +63,7 @@ export class Delivery<T> {
     }
   }
 
-  // The failure is told once; then it is over.
+  // The failure is thrown once; then it is over.
   #tellEnd(waiter: Waiter<T> | undefined): void {
     if (this.#failed === undefined) waiter?.resolve(over);
     else waiter?.reject(this.#failed.error);

@@ -27,7 +27,7 @@ export interface Held<Id> {
   readyAt: number;
   /** How its last attempt failed. */
   error: StatusError | undefined;
-  /** What its last attempt told of itself, when somebody listens. */
+  /** The event of its last attempt, when somebody listens. */
   event: AttemptEvent | undefined;
 }
 

@@ -44,7 +44,7 @@ export class Limiter {
     return now >= this.heldUntil && this.inFlight < (this.isOutage ? 1 : this.limit);
   }
 
-  /** An attempt begins. @returns what its end is told with */
+  /** An attempt begins. @returns what to pass to the method that notes its end */
   begin(): number {
     this.inFlight += 1;
     return this.#epoch;

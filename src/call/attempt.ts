@@ -48,7 +48,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
   }
 }
 
-/** The same, told to those who listen to attempts. */
+/** The same, published to those who listen to attempts. */
 export function sendTraced<T>(run: Run<T>, number: number): Promise<Success<T> | Failure> {
   const started = performance.now();
   return tracedAttempt(

@@ -1,4 +1,4 @@
-import { tellRefusal } from "#platform";
+import { publishRefusal } from "#platform";
 import type { Attempt, OperationName } from "../errors/details.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
@@ -28,13 +28,13 @@ export function start<T, O extends { readonly data: T }, R>(
     ({ data }) => data,
     (error) => {
       const named = errorOf(error, operation);
-      tellRefusal(operation, named);
+      publishRefusal(operation, named);
       throw named;
     },
   );
   return Object.assign(value, {
     withResponse() {
-      // Whoever asks for the response hears of its failure there, not a second time as unhandled.
+      // Whoever asks for the response gets its failure there: here it is not unhandled.
       value.catch(() => {});
       return outcome.then(present, (error) => {
         throw errorOf(error, operation);

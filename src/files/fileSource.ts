@@ -32,7 +32,7 @@ export interface ReadableStreamLike {
   /**
    * Ends the stream before all of it is read.
    *
-   * @param reason What its source is told.
+   * @param reason Why it is not read on; passed to its source.
    */
   cancel(reason?: unknown): Promise<void>;
 }

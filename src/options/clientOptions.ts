@@ -11,7 +11,7 @@ export type FetchLike = (url: string, init: never) => Promise<FetchResponse>;
 export interface FetchResponse {
   /** The HTTP status. */
   readonly status: number;
-  /** The headers, each told by value and name. */
+  /** The headers: the callback gets the value and name of each. */
   readonly headers: { forEach(callback: (value: string, name: string) => void): void };
   /** A web `ReadableStream` of the body, or null when there is none. */
   readonly body: unknown;

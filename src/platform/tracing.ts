@@ -35,7 +35,7 @@ export interface AttemptTrace extends Target, Partial<Attempt> {
 const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
 const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
 
-/** What the trace of a call tells besides where it goes: of a rerank. @param data Its value, once there is one. */
+/** What the trace of a call has besides where it goes: of a rerank. @param data Its value, once there is one. */
 export function detailsOf(operation: OperationName, body: unknown, data?: unknown): TraceDetails | undefined {
   if (operation !== "rerankDocuments") return undefined;
   const { documents } = body as RerankRequest;
@@ -52,10 +52,10 @@ export function traced<T extends { readonly attempts: readonly Attempt[] }>(
   run: () => Promise<T>,
   describe?: (outcome: T) => TraceDetails | undefined,
 ): Promise<T> {
-  return calls.hasSubscribers ? tell(target(), run, describe) : run();
+  return calls.hasSubscribers ? publish(target(), run, describe) : run();
 }
 
-async function tell<T extends { readonly attempts: readonly Attempt[] }>(
+async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   target: CallTrace,
   run: () => Promise<T>,
   describe: ((outcome: T) => TraceDetails | undefined) | undefined,
@@ -76,7 +76,7 @@ async function tell<T extends { readonly attempts: readonly Attempt[] }>(
 }
 
 /** Publishes a call that was refused before a request was ready. */
-export function tellRefusal(operation: OperationName, error: StatusError): void {
+export function publishRefusal(operation: OperationName, error: StatusError): void {
   if (!calls.hasSubscribers || Object.hasOwn(error, "method")) return;
   if (error.notRetried !== "refused" || error.attempts.length > 0) return;
   calls.tracePromise(() => Promise.reject(error), { operation, attempts: [] }).catch(() => {});

@@ -47,11 +47,11 @@ export function watchesAttempts(): boolean {
   return false;
 }
 
-/** Nobody is told. */
+/** Nobody listens. */
 export function detailsOf(_operation: unknown, _body: unknown, _data?: unknown): undefined {}
 
-/** Nobody is told. */
-export function tellRefusal(_operation: unknown, _error: unknown): void {}
+/** Nobody listens. */
+export function publishRefusal(_operation: unknown, _error: unknown): void {}
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {

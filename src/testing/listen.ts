@@ -23,7 +23,7 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
     );
   }
   const server = node.createServer((request, response) => {
-    if (onRequest) tellWhenDone(request, response, onRequest);
+    if (onRequest) publishWhenDone(request, response, onRequest);
     if (isPreflight(request.method ?? "", request.headers)) {
       response.writeHead(204, preflightHeaders(request.headers, origins)).end();
       return;
@@ -55,7 +55,7 @@ function portTaken(port: number, host: string, cause: Error): Error {
   });
 }
 
-function tellWhenDone(
+function publishWhenDone(
   { method = "", url = "" }: http.IncomingMessage,
   response: http.ServerResponse,
   onRequest: NonNullable<ListenOptions["onRequest"]>,

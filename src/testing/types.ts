@@ -4,7 +4,7 @@ import type { FetchResponse } from "../options/clientOptions.js";
 /** The operations, by the names the client gives them. */
 export type TestOperation = "resume" | "rerank" | "scale" | "upload";
 
-/** What {@link createTestService} may be told. */
+/** The options of {@link createTestService}. */
 export interface TestServiceOptions {
   /** The only key that is accepted. @default any bearer key */
   apiKey?: string | undefined;

@@ -119,7 +119,7 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
       const ranked = await rankBatch(plan, rerank, number, { signal, sent });
       made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
       done.push(ranked);
-      tellBatch(plan, ranked, done.length);
+      reportBatch(plan, ranked, done.length);
     } catch (error) {
       made.addFailed(error);
       throw error;
@@ -146,7 +146,7 @@ function failure<T>(
   return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);
 }
 
-function tellBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
+function reportBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
   const { onBatch } = options;
   if (onBatch === undefined) return;
   const { number, batch, ranking } = ranked;
