@@ -33,7 +33,7 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
 function exitCodeLines(): string[] {
   const rows: [code: number, meaning: string][] = [
     [exitCodes.success, "success"],
-    [exitCodes.fault, "a fault of this program or of a file"],
+    [exitCodes.fault, "an error in this program, or a problem with a file"],
     [exitCodes.usage, "the command line is wrong; nothing was sent"],
   ];
   for (const exit of new Set(Object.values(exitCodeOf))) {
