@@ -121,7 +121,10 @@ function follow<T extends object>(api: OpenTelemetryApi, name: string, rules: Ru
   const tracer = api.trace.getTracer("tunerank", version);
   const spans = new WeakMap<T, SpanLike>();
   const open = (event: T): unknown => {
-    const span = tracer.startSpan(rules.name(event), { kind: rules.kind, attributes: rules.attributes(event) });
+    const span = tracer.startSpan(rules.name(event), {
+      kind: rules.kind,
+      attributes: rules.attributes(event),
+    });
     spans.set(event, span);
     return api.trace.setSpan(api.context.active() as never, span as never);
   };
