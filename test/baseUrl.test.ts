@@ -64,6 +64,16 @@ describe("a base URL", () => {
     expect(inspect(error, { depth: null })).not.toContain("secret-part");
   });
 
+  test.each([
+    ["https://api.example.com/?key=k", "a query or fragment"],
+    ["https://api.example.com/#part", "a query or fragment"],
+    ["https://api.example.com/a b", "spaces, backslashes or control characters"],
+    ["https://api.example.com/{region}", '"{" or "}"'],
+    ["https://api.example.com/a/../b", 'the path segments "." or ".."'],
+  ])("%s is refused because of %s", (baseUrl, what) => {
+    expect(thrownBy(() => createClient({ baseUrl, apiKey: canaryKey })).message).toContain(what);
+  });
+
   test.each(remote)("%s is refused: the key would travel unencrypted", (baseUrl) => {
     const error = thrownBy(() => createClient({ baseUrl, apiKey: canaryKey }));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });

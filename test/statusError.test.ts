@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { ofOperation } from "../src/errors/statusError.js";
 import { isStatusError, StatusError } from "../src/index.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
@@ -165,6 +166,47 @@ test("a StatusError has no property for what there was not", () => {
     "hint",
     "inferred",
   ]);
+});
+
+test.each([
+  ["no", undefined, "nothing-sent"],
+  ["no", 429, "refused"],
+  ["unknown", undefined, "no-answer"],
+  ["unknown", 500, "unclear-answer"],
+  ["yes", 200, "success-began"],
+] as const)(
+  "an error of your own with executed %s and status %s says %s",
+  (executed, httpStatus, because) => {
+    const details = { code: "UNAVAILABLE", codeSource: "client", executed } as const;
+    const own = new StatusError("x", httpStatus === undefined ? details : { ...details, httpStatus });
+    expect(own.executedBecause).toBe(because);
+  },
+);
+
+test("what an error of your own says it is read from is kept", () => {
+  const details = { code: "UNAVAILABLE", codeSource: "client", executed: "no" } as const;
+  expect(new StatusError("x", { ...details, executedBecause: "refused" }).executedBecause).toBe("refused");
+});
+
+test("a refused argument's error keeps its stack and its cause when it learns its operation", async () => {
+  const cause = new Error("in a getter");
+  const query = {
+    get query(): string {
+      throw cause;
+    },
+    documents: ["d"],
+  };
+  const ofGetter = await failureOf(() => connect(server.url).rerank(query));
+  expect(ofGetter).toMatchObject({ code: "INVALID_ARGUMENT", operation: "rerankDocuments", cause });
+  const made = new StatusError("x", {
+    code: "INVALID_ARGUMENT",
+    codeSource: "client",
+    executed: "no",
+    cause,
+  });
+  const named = ofOperation(made, "scaleDeployment");
+  expect(named).toMatchObject({ operation: "scaleDeployment", notRetried: "refused", cause });
+  expect(named.stack).toBe(made.stack);
 });
 
 describe("isStatusError", () => {

@@ -10,13 +10,17 @@ const files: string[] = [
   "environment",
   "headers",
   "ids",
+  "notRetried",
+  "optionNames",
   "options",
   "refusalTexts",
   "retryAfter",
   "retryDecision",
   "retryErrors",
   "retryEvents",
+  "retryReasons",
   "statusError",
+  "timerLimits",
   "uploadNames",
 ];
 
