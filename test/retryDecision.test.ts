@@ -3,22 +3,8 @@ import { budget, type RetryEvent } from "../src/call/decisions.js";
 import { eventOfFailure } from "../src/call/failure.js";
 import { columnOf, decideRetry, isRepeatable, type RetryInput } from "../src/call/retry.js";
 import type { OperationId } from "../src/index.js";
+import { usual } from "./support/retryInput.js";
 import { transientCodes } from "./support/transientCodes.js";
-
-const usual: RetryInput = {
-  operation: "rerankDocuments",
-  repeatable: undefined,
-  events: ["unavailable"],
-  code: "UNAVAILABLE",
-  retries: 0,
-  maxRetries: 2,
-  retryAfterMs: undefined,
-  timeLeftMs: 60_000,
-  budget: budget.full,
-  replayable: true,
-  freshKey: false,
-  random: 0.5,
-};
 
 const decide = (changes: Partial<RetryInput>): number | undefined =>
   decideRetry({ ...usual, ...changes }).waitMs;

@@ -10,21 +10,9 @@ import {
   ranIn,
   worse,
 } from "../src/call/retry.js";
+import { usual } from "./support/retryInput.js";
 
-const usual: RetryInput = {
-  operation: "uploadDatasetFile",
-  repeatable: undefined,
-  events: ["unavailable"],
-  code: "UNAVAILABLE",
-  retries: 0,
-  maxRetries: 2,
-  retryAfterMs: undefined,
-  timeLeftMs: 600_000,
-  budget: budget.full,
-  replayable: true,
-  freshKey: false,
-  random: 0,
-};
+const upload: RetryInput = { ...usual, operation: "uploadDatasetFile", timeLeftMs: 600_000, random: 0 };
 
 test.each<[what: string, reason: string | undefined, Partial<RetryInput>]>([
   ["an event that the table retries", undefined, {}],
@@ -55,7 +43,7 @@ test.each<[what: string, reason: string | undefined, Partial<RetryInput>]>([
   ["a wait of more than 60 s", "asked-to-wait-too-long", { retryAfterMs: 60_001 }],
   ["a wait up to the deadline", "deadline-too-close", { retryAfterMs: 5_000, timeLeftMs: 5_000 }],
 ])("after %s the reason is %s", (_what, reason, changes) => {
-  const { notRetried, waitMs } = decideRetry({ ...usual, ...changes });
+  const { notRetried, waitMs } = decideRetry({ ...upload, ...changes });
   expect(notRetried).toBe(reason);
   expect(waitMs === undefined).toBe(reason !== undefined);
 });
