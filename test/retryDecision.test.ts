@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { budget, type RetryEvent } from "../src/call/decisions.js";
+import type { RetryEvent } from "../src/call/decisions.js";
 import { eventOfFailure } from "../src/call/failure.js";
 import { columnOf, decideRetry, isRepeatable, type RetryInput } from "../src/call/retry.js";
 import type { OperationId } from "../src/index.js";
