@@ -1,4 +1,4 @@
-"""Runs client.py against `npx tunerank conformance`: python certify.py http://127.0.0.1:4020"""
+"""Runs client.py against `npx tunerank conformance`: python certify.py http://127.0.0.1:4020 [rows at once]"""
 
 import asyncio, ssl, sys
 
@@ -6,7 +6,7 @@ import httpx
 from client import Client, ServiceError
 
 LACKS = {"abort", "status-101"}
-WORKERS = 16
+WORKERS = int(sys.argv[2]) if len(sys.argv) > 2 else 16
 
 
 def options_of(row):

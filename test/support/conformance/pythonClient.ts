@@ -1,7 +1,7 @@
 // The Python client of contract/conformance/python, as it is or broken in one place.
-import { type ChildProcess, execFile } from "node:child_process";
+import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { constants, setPriority, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { root } from "../project.js";
@@ -34,28 +34,19 @@ export interface Variant {
   readonly to: string;
   /** The rows that must fail; no other may. */
   readonly fails: RegExp;
+  /** The rows that it runs, one at a time: beside others, a request takes as long as the wait that it leaves out. */
+  readonly alone?: string;
 }
 
 /** Runs the client against a runner; a variant is a copy of it. */
 export async function certifyPython(python: string, runner: string, variant?: Variant): Promise<void> {
   const folder = variant ? copyOf(variant) : data;
   try {
-    const running = run(python, [path.join(folder, "python/certify.py"), runner]);
-    putFirst(running.child);
-    await running;
+    const workers = variant?.alone ? ["1"] : [];
+    await run(python, [path.join(folder, "python/certify.py"), runner, ...workers]);
   } finally {
     if (variant) rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/**
- * Lets a process run before all others, where the system allows it: on a busy machine a client that never waits is not
- * told from one that does, as every request takes its time.
- */
-export function putFirst({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_HIGHEST);
-  } catch {}
 }
 
 function copyOf({ name, from, to }: Variant): string {
