@@ -1,4 +1,5 @@
-// npm run bench: measures the package beside its peers; `-- soak [MINUTES]` and `-- outage` run what is in those folders, `-- picture` draws a bulk run.
+// npm run bench: measures the package beside its peers; `-- soak [MINUTES]` and `-- outage` run what is in those folders,
+// `-- picture` draws a bulk run, `-- instructions [ENTRY...]` counts CPU instructions.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -11,6 +12,8 @@ if (first === "soak" || first === "outage") {
   process.exitCode = status ?? 1;
 } else if (first === "picture") {
   await import("./bulkPicture.js");
+} else if (first === "instructions") {
+  await import("./instructions.js");
 } else {
   await import("./measure.js");
 }

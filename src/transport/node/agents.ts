@@ -3,7 +3,7 @@ import { memberOf } from "../../errors/memberOf.js";
 import { invalid } from "../../errors/statusError.js";
 import { isLoopback, urlOf } from "../../options/arguments.js";
 import { type Transport, TransportFailure, type TransportOptions } from "../transport.js";
-import { Pool } from "./pool.js";
+import { Pool, type PoolOptions } from "./pool.js";
 import { proxyVariable } from "./proxyUrls.js";
 import { NodeExchange } from "./send.js";
 import { watchTunnels } from "./tunnels.js";
@@ -88,13 +88,16 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
   const key = `${url.origin} ${maxConnections} ${keepAliveMs} ${proxy?.href}`;
   let pool = pools.get(key);
   if (pool === undefined) {
-    const { agent, tunnels, advice } = agentFor(url, options, proxy);
+    const { agent, protocol, tunnels, advice } = agentFor(url, options, proxy);
+    // The pool keeps the limit. Set here, since an agent copies its options into each request.
+    agent.maxFreeSockets = maxConnections;
     const onEmpty = () => {
       // By then the clients of the same options may share another.
       if (pools.get(key) === pool) pools.delete(key);
     };
     const module = moduleOf(url.protocol);
-    pool = new Pool({ module, agent, tunnels, limit: maxConnections, keepAliveMs, onEmpty, advice }, url);
+    const limits = { limit: maxConnections, keepAliveMs };
+    pool = new Pool({ module, agent, protocol, tunnels, ...limits, onEmpty, advice }, url);
     pools.set(key, pool);
   }
   return pool;
@@ -105,35 +108,31 @@ function poolOf(url: URL, own: object): Pool {
   const agent = own as http.Agent;
   const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
   if ("connect" in agent) watchTunnels(agent);
-  return new Pool({ module: moduleOf(url.protocol), agent, limit, keepAliveMs: undefined }, url);
+  const { protocol } = url;
+  return new Pool({ module: moduleOf(protocol), agent, protocol, limit, keepAliveMs: undefined }, url);
 }
 
 /** The agent of the clients that bring none: this is the one place where such an agent is made. */
 function agentFor(
   url: URL,
-  { maxConnections, keepAliveMs }: TransportOptions,
+  { keepAliveMs }: TransportOptions,
   proxy: URL | undefined,
-): { agent: http.Agent; tunnels: boolean; advice: string | undefined } {
+): Pick<PoolOptions, "agent" | "protocol" | "tunnels" | "advice"> {
   const { protocol } = url;
   const module = moduleOf(protocol);
-  const keeping = {
-    keepAlive: keepAliveMs > 0,
-    // The pool keeps the limit.
-    maxFreeSockets: maxConnections,
-    scheduling: "lifo",
-  } as const;
+  const keepAlive = keepAliveMs > 0;
   if (proxy !== undefined && proxies !== undefined) {
-    const agent = proxies.createProxyAgent(proxy, keeping);
+    const agent = proxies.createProxyAgent(proxy, { keepAlive });
     watchTunnels(agent);
-    return { agent, tunnels: false, advice: "The connection goes through a proxy: check that too." };
+    return { agent, protocol, advice: "The connection goes through a proxy: check that too." };
   }
   // NODE_USE_ENV_PROXY sets it on the global agent (Node 22.21, 24.5 and newer).
   const { proxyEnv } = (module.globalAgent as { options?: { proxyEnv?: unknown } }).options ?? {};
-  const proxied = proxyEnv === undefined ? {} : { proxyEnv };
-  const agent = new module.Agent({ ...keeping, ...proxied });
-  const tunnels = proxyEnv !== undefined && protocol === "https:";
+  if (proxyEnv === undefined) return { agent: new module.Agent({ keepAlive }), advice: unusedProxy(url) };
+  const agent = new module.Agent({ keepAlive, proxyEnv } as http.AgentOptions);
+  const tunnels = protocol === "https:";
   if (tunnels) watchTunnels(agent);
-  return { agent, tunnels, advice: proxyEnv === undefined ? unusedProxy(url) : undefined };
+  return { agent, protocol, tunnels };
 }
 
 // Other programs may reach the address only through it.

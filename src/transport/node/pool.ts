@@ -9,12 +9,14 @@ import { idleMsLeft, idleSinceOf, idleSockets, type PooledSocket, withoutIdle } 
 export interface PoolOptions {
   readonly module: typeof http;
   readonly agent: http.Agent;
+  /** The protocol, for agents that may ask a request for it; Node's own know theirs. */
+  readonly protocol?: string | undefined;
   /** The most sockets open at once. */
   readonly limit: number;
   /** Milliseconds that an idle socket is kept; undefined where its agent's owner decides. */
   readonly keepAliveMs: number | undefined;
   /** Whether Node's own agent opens tunnels (NODE_USE_ENV_PROXY). */
-  readonly tunnels?: boolean;
+  readonly tunnels?: boolean | undefined;
   /** What else may be behind a connection that never came to be. */
   readonly advice?: string | undefined;
   /** Called when nothing is open any more. */
@@ -84,8 +86,8 @@ export class Pool {
 
   /** Sends a request, on a new connection when it asks for one. */
   request(request: TransportRequest, fresh: boolean): http.ClientRequest {
-    const { module, agent, tunnels } = this.#options;
-    const options = requestOptions(request, agent);
+    const { module, agent, protocol, tunnels } = this.#options;
+    const options = requestOptions(request, agent, protocol);
     // Without it Node would wait for a tunnel without end.
     if (tunnels) options.timeout = Math.min(request.connectTimeoutMs, longestTimerMs);
     return fresh ? withoutIdle(agent, () => module.request(options)) : module.request(options);
