@@ -1,5 +1,5 @@
 // npm run bench -- instructions [ENTRY...]: CPU instructions of one small rerank, counted by valgrind, which a busy
-// machine does not change. Another ENTRY is another built index.js.
+// machine does not change. ENTRY is a built index.js, by default this package's.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { childEnvironment, childScript } from "./runChild.js";
 import { startServer } from "./startServer.js";
 
-// Until the first number the engine still compiles.
+// Until the first number of calls the engine still compiles.
 const [from, to] = [6_000, 18_000];
 const entries = process.argv.slice(3).map((entry) => path.resolve(entry));
 

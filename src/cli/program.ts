@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
 import { version } from "../generated/version.js";
 import { addBulkOptions } from "./bulk/options.js";
-import { addOutputOptions, addServiceOptions, collect, numberOf } from "./sharedOptions.js";
+import { addOutputOptions, addServiceOptions, collect, numberOf } from "./commonOptions.js";
 
 const {
   rerankDocuments: rerank,

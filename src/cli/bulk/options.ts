@@ -1,6 +1,6 @@
 // The options of `rerank` for many queries. Help and completion read them too: nothing here loads the client.
 import type { Command } from "commander";
-import { numberOf } from "../sharedOptions.js";
+import { numberOf } from "../commonOptions.js";
 
 /** What `rerank --bulk` takes besides. */
 export function addBulkOptions(command: Command): void {
