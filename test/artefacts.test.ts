@@ -33,12 +33,22 @@ function subjectIn30(schema: unknown): unknown {
   return components.schemas.Subject;
 }
 
+const safeToRepeat: Readonly<Record<string, boolean>> = {
+  resumeReinforcementFineTuningJob: false,
+  rerankDocuments: true,
+  scaleDeployment: true,
+  uploadDatasetFile: false,
+};
+
 describe("openapi.yaml and openapi.json", () => {
   test.each(["1.1", "1.2"] as const)(
-    "say what the contract says, read as YAML %s, but for its sources and the file's keyword",
+    "say what the contract says and which repeats are safe, read as YAML %s, but for its sources and the file's keyword",
     (version) => {
       const expected = structuredClone(contract) as unknown as JsonObject;
       withoutSources(expected);
+      const { paths } = expected as unknown as typeof contract;
+      for (const operation of Object.values(paths).flatMap((item) => Object.values(item)))
+        Object.assign(operation, { "x-retry-safe": safeToRepeat[operation.operationId] });
       const { file } = (expected as Uploads).components.schemas.DatasetUpload.properties;
       delete file.format;
       file.contentMediaType = "application/octet-stream";

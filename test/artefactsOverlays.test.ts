@@ -41,7 +41,10 @@ function valuesOf(document: JsonObject, extension: string): Record<string, unkno
 
 function expected(value: (retrySafe: boolean) => unknown): Record<string, unknown> {
   return Object.fromEntries(
-    contractOperations.map(({ operation }) => [operation.operationId, value(operation["x-retry-safe"])]),
+    contractOperations.map(({ operation }) => [
+      operation.operationId,
+      value(/read|set/.test(operation["x-retry"])),
+    ]),
   );
 }
 

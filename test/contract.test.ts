@@ -16,12 +16,24 @@ const operationTable = [
     "resumeReinforcementFineTuningJob",
     "POST",
     "/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume",
-    false,
   ],
-  ["rerankDocuments", "POST", "/inference/v1/rerank", true],
-  ["scaleDeployment", "PATCH", "/v1/accounts/{account_id}/deployments/{deployment_id}:scale", true],
-  ["uploadDatasetFile", "POST", "/v1/accounts/{account_id}/datasets/{dataset_id}:upload", false],
+  ["rerankDocuments", "POST", "/inference/v1/rerank"],
+  ["scaleDeployment", "PATCH", "/v1/accounts/{account_id}/deployments/{deployment_id}:scale"],
+  ["uploadDatasetFile", "POST", "/v1/accounts/{account_id}/datasets/{dataset_id}:upload"],
 ] as const;
+
+// What we decided of each: the method of clients, what a repeat does, the deadline, the most bytes of an answer.
+const decisions = {
+  resumeReinforcementFineTuningJob: ["reinforcementFineTuningJobs.resume", "start", 30_000, 1024 * 1024],
+  rerankDocuments: ["rerank", "read", 60_000, 64 * 1024 * 1024],
+  scaleDeployment: ["deployments.scale", "set", 30_000, 1024 * 1024],
+  uploadDatasetFile: [
+    "datasets.upload",
+    "append",
+    { baseMs: 60_000, bytesPerSecond: 256 * 1024 },
+    1024 * 1024,
+  ],
+} as const;
 
 test("the contract is OpenAPI 3.1.0 and carries the service's version 5.10.0", () => {
   expect(contract.openapi).toBe("3.1.0");
@@ -66,17 +78,33 @@ describe("operations", () => {
       operation.operationId,
       method,
       path,
-      operation["x-retry-safe"],
     ]);
     expect(found).toEqual(operationTable);
   });
 
-  test("the generated table equals the service's", () => {
-    expect(operations).toEqual(
-      Object.fromEntries(
-        operationTable.map(([id, method, path, retrySafe]) => [id, { method, path, retrySafe }]),
-      ),
-    );
+  test("each operation says what we decided of it", () => {
+    const found = contractOperations.map(({ operation }) => [
+      operation.operationId,
+      [
+        operation["x-sdk-method"],
+        operation["x-retry"],
+        operation["x-timeout-ms"],
+        operation["x-max-response-bytes"],
+      ],
+    ]);
+    expect(Object.fromEntries(found)).toEqual(decisions);
+  });
+
+  test("the generated table has both", () => {
+    const rows = operationTable.map(([id, method, path]) => {
+      const [, kind, time, maxResponseBytes] = decisions[id];
+      const times =
+        typeof time === "number"
+          ? { timeoutMs: time }
+          : { timeoutMs: time.baseMs, bytesPerSecond: time.bytesPerSecond };
+      return [id, { method, path, kind, ...times, maxResponseBytes }];
+    });
+    expect(operations).toEqual(Object.fromEntries(rows));
   });
 
   test.each(operationTable)(

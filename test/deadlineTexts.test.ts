@@ -1,17 +1,18 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { deadlines, slowestUploadBytesPerSecond } from "../src/call/decisions.js";
+import { operations } from "../src/generated/contract.js";
 import { root } from "./support/project.js";
 
-const rerank = deadlines.rerankDocuments.timeoutMs;
-const resume = deadlines.resumeReinforcementFineTuningJob.timeoutMs;
-const upload = deadlines.uploadDatasetFile.timeoutMs;
-const rate = `${slowestUploadBytesPerSecond / 1024} KiB`;
+const { timeoutMs: rerank } = operations.rerankDocuments;
+const { timeoutMs: resume } = operations.resumeReinforcementFineTuningJob;
+const { timeoutMs: scale } = operations.scaleDeployment;
+const { timeoutMs: upload, bytesPerSecond = 0 } = operations.uploadDatasetFile;
+const rate = `${bytesPerSecond / 1024} KiB`;
 const seconds = (ms: number): string => `${ms / 1000} s`;
 const thousands = (ms: number): string => ms.toLocaleString("en-US");
 
-// The places that name the default deadlines: all of them, as the table in src/call/decisions.ts has them.
+// The places that name the default deadlines: all of them, as the contract has them.
 const places: readonly (readonly [file: string, text: string])[] = [
   [
     "README.md",
@@ -23,7 +24,7 @@ const places: readonly (readonly [file: string, text: string])[] = [
   ],
   ["docs/guide/rerank.md", `Its deadline is ${seconds(rerank)}`],
   ["docs/guide/resume.md", `Its deadline is ${seconds(resume)}`],
-  ["docs/guide/scale.md", `\`timeoutMs\` (${seconds(deadlines.scaleDeployment.timeoutMs)})`],
+  ["docs/guide/scale.md", `\`timeoutMs\` (${seconds(scale)})`],
   ["docs/guide/upload.md", `The deadline is ${seconds(upload)} plus a second for each ${rate}`],
   [
     "src/options/callOptions.ts",
@@ -31,11 +32,11 @@ const places: readonly (readonly [file: string, text: string])[] = [
   ],
 ];
 
-test.each(places)("%s names the deadlines of the decision table", (file, text) => {
+test.each(places)("%s names the deadlines of the contract", (file, text) => {
   const words = readFileSync(path.join(root, file), "utf8").replace(/\s*\n\s*\*?\s*/g, " ");
   expect(words).toContain(text);
 });
 
 test("resume and scale have the same deadline, as those texts say", () => {
-  expect(deadlines.scaleDeployment).toEqual(deadlines.resumeReinforcementFineTuningJob);
+  expect(scale).toBe(resume);
 });

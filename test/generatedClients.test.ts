@@ -83,9 +83,7 @@ describe("docs/data/generators.json", async () => {
   const data: Record<string, Record<string, unknown>[]> = JSON.parse(await readFile(path, "utf8"));
 
   test("has a row for every pinned tool and document, each good; else run `npm run check:generators`", async () => {
-    const { errors } = await readAnswers(
-      fileURLToPath(new URL(`../contract/revisions/${revision}/openapi.json`, import.meta.url)),
-    );
+    const { errors } = await readAnswers(fileURLToPath(new URL("../openapi.yaml", import.meta.url)));
     const wanted = tools.flatMap((tool) => {
       const { name, version, language, documents, command, get = "" } = tool;
       const unsupported = tool.unsupported ?? [];

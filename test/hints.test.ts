@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isSafe } from "../src/call/decisions.js";
 import { codeOfHttpStatus } from "../src/call/httpStatus.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
@@ -118,7 +119,7 @@ test.each(operationCalls)(
     server.reply({ status: 413, json: { code: "INTERNAL" } });
     const error = await failureOf(() => call(connect(server.url)));
     expect(error.executed).toBe("unknown");
-    expect(error.hint.includes("before repeating")).toBe(!operations[operation].retrySafe);
+    expect(error.hint.includes("before repeating")).toBe(!isSafe(operations[operation].kind));
   },
 );
 
@@ -138,7 +139,7 @@ test("no hint of a call that is safe to repeat says that it is not", () => {
   for (const operation of Object.keys(operations) as OperationId[]) {
     for (const code of Object.keys(httpStatuses).filter((name) => name !== "OK") as StatusCode[]) {
       const hint = hintFor({ code, executed: "unknown", operation });
-      expect(hint.includes("is safe")).toBe(operations[operation].retrySafe);
+      expect(hint.includes("is safe")).toBe(isSafe(operations[operation].kind));
     }
   }
 });

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { mayRepeat } from "../src/adapters/queues.js";
-import { columns, events, type RetryEvent } from "../src/call/decisions.js";
+import { events, type RetryEvent } from "../src/call/decisions.js";
 import { decideRetry } from "../src/call/retry.js";
+import { operations as rows } from "../src/generated/contract.js";
 import { createClient, type OperationId, StatusError, type StatusErrorDetails } from "../src/index.js";
 import { createTestService, type ScriptedFailure } from "../src/testing/index.js";
 import { canaryKey } from "./support/canary.js";
 import { failureOf } from "./support/clients.js";
 
-const operations = Object.keys(columns) as OperationId[];
+const operations = Object.keys(rows) as OperationId[];
 const named = Object.keys(events) as RetryEvent[];
 const safe: readonly OperationId[] = ["rerankDocuments", "scaleDeployment"];
 
@@ -25,7 +26,7 @@ describe.each(operations)("after the end of %s", (operation) => {
   test.each(named)("%s is repeated as the table says, whatever the limit was", (event) => {
     const { retries, executed } = events[event];
     const refusedKey = event === "unauthenticated";
-    const allowed = retries[columns[operation]] > 0 || (retries.rerank > 0 && executed === "no");
+    const allowed = retries[rows[operation].kind] > 0 || (retries.read > 0 && executed === "no");
     for (const limit of limits) {
       const { notRetried } = decideRetry({
         operation,

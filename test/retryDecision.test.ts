@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RetryEvent } from "../src/call/decisions.js";
 import { eventOfFailure } from "../src/call/failure.js";
-import { columnOf, decideRetry, isRepeatable, type RetryInput } from "../src/call/retry.js";
+import { decideRetry, isRepeatable, kindOf, type RetryInput } from "../src/call/retry.js";
 import type { OperationId } from "../src/index.js";
 import { usual } from "./support/retryInput.js";
 import { transientCodes } from "./support/transientCodes.js";
@@ -9,14 +9,14 @@ import { transientCodes } from "./support/transientCodes.js";
 const decide = (changes: Partial<RetryInput>): number | undefined =>
   decideRetry({ ...usual, ...changes }).waitMs;
 
-const columns: readonly (readonly [column: string, operation: OperationId])[] = [
-  ["resume", "resumeReinforcementFineTuningJob"],
-  ["rerank", "rerankDocuments"],
-  ["scale", "scaleDeployment"],
-  ["upload", "uploadDatasetFile"],
+const columns: readonly (readonly [kind: string, operation: OperationId])[] = [
+  ["start", "resumeReinforcementFineTuningJob"],
+  ["read", "rerankDocuments"],
+  ["set", "scaleDeployment"],
+  ["append", "uploadDatasetFile"],
 ];
 
-// The most repeats: resume, rerank, scale, upload.
+// The most repeats: of a start, a read, a set and an append.
 const table: readonly (readonly [RetryEvent, readonly [number, number, number, number]])[] = [
   ["unavailable", [2, 2, 2, 2]],
   ["gateway", [0, 2, 2, 0]],
@@ -50,26 +50,29 @@ function repeatsOf(changes: Partial<RetryInput>): number {
   return retries;
 }
 
-describe.each(columns)("for %s", (column, operation) => {
-  const index = columns.findIndex(([name]) => name === column) as 0 | 1 | 2 | 3;
+describe.each(columns)("for a call of the kind %s", (kind, operation) => {
+  const index = columns.findIndex(([name]) => name === kind) as 0 | 1 | 2 | 3;
 
   test.each(table)("%s is repeated as often as the table says", (event, most) => {
     expect(repeatsOf({ operation, events: [event] })).toBe(most[index]);
   });
 
-  test.each(table)("%s is repeated as rerank is, or as resume is, when the caller says so", (event, most) => {
-    expect(repeatsOf({ operation, events: [event], repeatable: true })).toBe(most[1]);
-    expect(repeatsOf({ operation, events: [event], repeatable: false })).toBe(most[0]);
-  });
+  test.each(table)(
+    "%s is repeated as a read is, or as a start is, when the caller says so",
+    (event, most) => {
+      expect(repeatsOf({ operation, events: [event], repeatable: true })).toBe(most[1]);
+      expect(repeatsOf({ operation, events: [event], repeatable: false })).toBe(most[0]);
+    },
+  );
 
   test("the caller's word moves it to the other kind's column", () => {
-    expect([undefined, true, false].map((repeatable) => columnOf(operation, repeatable))).toEqual([
-      column,
-      "rerank",
-      "resume",
+    expect([undefined, true, false].map((repeatable) => kindOf(operation, repeatable))).toEqual([
+      kind,
+      "read",
+      "start",
     ]);
     expect([undefined, true, false].map((repeatable) => isRepeatable(operation, repeatable))).toEqual([
-      column === "rerank" || column === "scale",
+      kind === "read" || kind === "set",
       true,
       false,
     ]);

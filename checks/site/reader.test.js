@@ -66,7 +66,8 @@ test("the documents for download are those that the package ships", async () => 
 });
 
 test("every revision of the contract is served by its name, as its sums say, and the newest as latest", async () => {
-  const kept = (await readdir(new URL("contract/revisions", root))).sort(compareRevisions);
+  const folders = ["contract/revisions", "dist/revisions"].map((folder) => readdir(new URL(folder, root)));
+  const kept = [...new Set((await Promise.all(folders)).flat())].sort(compareRevisions);
   for (const revision of [...kept, "latest"]) {
     const sums = `${await download(`contract/${revision}/SHA256SUMS`)}`.trim().split("\n");
     assert.ok(sums.length >= 5, `${sums.length} files`);
@@ -77,7 +78,7 @@ test("every revision of the contract is served by its name, as its sums say, and
   }
   assert.deepEqual(
     await download("contract/latest/openapi.yaml"),
-    await readFile(new URL(`contract/revisions/${kept.at(-1)}/openapi.yaml`, root)),
+    await readFile(new URL("dist/openapi.yaml", root)),
   );
 });
 

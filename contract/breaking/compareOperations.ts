@@ -6,6 +6,7 @@ import {
   type Document,
   type Endpoint,
   flatten,
+  type Operation,
   type Parameter,
   resolve,
   type SecurityRequirements,
@@ -29,7 +30,7 @@ export function compareOperations(
     const tags = now.operation.tags?.join(", ") ?? "none";
     report("tag", `was ${old.operation.tags?.join(", ") ?? "none"}, is ${tags}`, "users of generated code");
   }
-  if (old.operation["x-retry-safe"] === true && now.operation["x-retry-safe"] !== true) {
+  if (isSafe(old.operation) && !isSafe(now.operation)) {
     report("x-retry-safe", "was true: a repeat was safe, and is no more", "callers");
   }
   compareSecurity(
@@ -40,6 +41,11 @@ export function compareOperations(
   compareParameters(compared("request"), old, now);
   compareBodies(compared("request"), old, now);
   compareAnswers(compared("answer"), old, now);
+}
+
+// The published documents say it in one word, openapi.yaml by the kind that the word is derived from.
+function isSafe({ "x-retry-safe": safe, "x-retry": kind = "" }: Operation): boolean {
+  return safe ?? ["read", "set"].includes(kind);
 }
 
 // What satisfied the old contract has to satisfy the new one.

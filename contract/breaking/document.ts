@@ -52,6 +52,7 @@ export interface Operation {
   requestBody?: RequestBody;
   responses: Record<string, Response>;
   security?: SecurityRequirements;
+  "x-retry"?: string;
   "x-retry-safe"?: boolean;
 }
 

@@ -1,9 +1,9 @@
+import { columns } from "../../scripts/generate/columns.js";
 import { codeOfHttpStatus } from "../../src/call/httpStatus.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { hintFor } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
 import {
-  columns,
   describe,
   distinct,
   executedCell,
@@ -42,7 +42,7 @@ function index(rows: readonly Row[]): string {
     "The codes of the service. The numbers say how often a call is retried at most, with `maxRetries: 2`, if the",
     "service itself names the code. `StatusError.code` is one of these, except `OK`.\n",
     '<TableFilter label="Find a code">\n',
-    table(["Code", "HTTP", "Meaning", ...columns.map(({ name }) => name)], lines),
+    table(["Code", "HTTP", "Meaning", ...columns.map(({ title }) => title)], lines),
     "\n</TableFilter>",
   ].join("\n");
 }
@@ -94,7 +94,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
       : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer that names no code is read as ${readAs(httpStatus)}.\n`,
     `## What to do\n\n${adviceFor(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
-    table(["What happened", ...columns.map((column) => column.name), "executed"], lines),
+    table(["What happened", ...columns.map(({ title }) => title), "executed"], lines),
     `\n${executedNote}\n`,
     `[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
@@ -115,9 +115,9 @@ function adviceFor(name: StatusCode, rows: readonly Row[]): string {
   if (states.has("no")) lines.push(`- \`executed: "no"\`: ${hintFor({ code: name, executed: "no" })}`);
   if (states.has("unknown") || states.has("yes")) {
     const open = [...states].filter((state) => state !== "no").sort();
-    for (const { name: call, operation } of columns) {
+    for (const { title, operation } of columns) {
       lines.push(
-        `- ${call}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(hintFor({ code: name, executed: "unknown", operation }))}`,
+        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(hintFor({ code: name, executed: "unknown", operation }))}`,
       );
     }
   }
@@ -133,7 +133,7 @@ function linked(hint: string): string {
 function sentenceOfRepeats(rows: readonly Row[]): string {
   if (Math.max(...mostRepeats(rows)) === 0) return "It never retries a call that ends with this code.";
   const safe =
-    "Rerank and scale are safe to send twice. Resume and upload are retried only when nothing was sent, when the service refused the request and asks to come back, or when it names UNAVAILABLE.";
+    "A read and a set are safe to send twice. A start and an append are retried only when nothing was sent, when the service refused the request and asks to come back, or when it names UNAVAILABLE.";
   return `It retries the call as the table says. ${safe}`;
 }
 

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { columns } from "../../scripts/generate/columns.js";
 import type { OperationId } from "../../src/generated/contract.js";
 import { code } from "./markdown.js";
 
@@ -20,14 +21,6 @@ export interface Row {
   readonly client?: Readonly<Record<string, unknown>>;
   readonly operations: Readonly<Record<OperationId, Expected>>;
 }
-
-/** The columns of every table of repeats. */
-export const columns: readonly { readonly name: string; readonly operation: OperationId }[] = [
-  { name: "resume", operation: "resumeReinforcementFineTuningJob" },
-  { name: "rerank", operation: "rerankDocuments" },
-  { name: "scale", operation: "scaleDeployment" },
-  { name: "upload", operation: "uploadDatasetFile" },
-];
 
 /** The rows of a file in contract/conformance/ that are about one call whose requests all meet the same. */
 export async function readRows<T>(file: string): Promise<readonly T[]> {

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
+import type { RetryKind } from "../../scripts/generate/document.js";
 
 /** A schema of the contract, as far as the docs read it. */
 export interface Schema {
@@ -58,7 +59,8 @@ export interface Path {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  readonly "x-retry-safe": boolean;
+  readonly "x-retry": RetryKind;
+  readonly "x-sdk-method": string;
   readonly "x-unstated"?: string;
   readonly parameters?: readonly { readonly $ref: string }[];
   readonly requestBody: { readonly description: string; readonly content: Readonly<Record<string, Content>> };

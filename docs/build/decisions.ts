@@ -1,5 +1,5 @@
+import { columns } from "../../scripts/generate/columns.js";
 import {
-  columns,
   describe,
   distinct,
   executedCell,
@@ -53,7 +53,7 @@ function shortTable(rows: readonly Row[]): string {
     if (row === undefined) throw new Error(`contract/conformance/retries.json has no row ${event}.`);
     return [`[${words}](/guide/decision-table.md#${event})`, ...repeatCells(row), executedCell(row)];
   });
-  return `${table(["What happened", ...columns.map(({ name }) => name), "executed"], lines)}\n\n${executedNote}`;
+  return `${table(["What happened", ...columns.map(({ title }) => title), "executed"], lines)}\n\n${executedNote}`;
 }
 
 function fullTable(rows: readonly Row[]): string {
@@ -66,7 +66,7 @@ function fullTable(rows: readonly Row[]): string {
       codesOf(row),
       distinct(row, "notRetried").map(code).join(", "),
     ]);
-    const titles = ["What happened", ...columns.map(({ name }) => name), "executed", "code", "notRetried"];
+    const titles = ["What happened", ...columns.map(({ title }) => title), "executed", "code", "notRetried"];
     return `## ${title}\n\n${table(titles, lines)}`;
   });
   return [

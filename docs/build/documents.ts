@@ -14,8 +14,7 @@ export const documents: readonly { file: string; page: string; description: stri
   {
     file: "contract/EXTENSIONS.md",
     page: "guide/extensions.md",
-    description:
-      "The extensions of the contract, x-retry-safe among them, and the overlays for other generators.",
+    description: "The extensions of the contract, x-retry among them, and the overlays for other generators.",
   },
   {
     file: "CHANGELOG.md",

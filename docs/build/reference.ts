@@ -1,6 +1,6 @@
 // The HTTP reference: a page for each operation, one for the job and its parts, one for the limits. All of it is read
 // from the contract, so that it says what every published document says.
-import { columns } from "./conformance.js";
+import { isSafe, shortName } from "../../scripts/generate/document.js";
 import type { Answer, Contract, Parameter, Path, Schema } from "./contract.js";
 import { block, code, head, type Page, prose, table, unstated } from "./markdown.js";
 
@@ -27,22 +27,18 @@ interface Operation {
 }
 
 function operationsOf({ paths }: Contract): Operation[] {
-  const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, told]) => ({ method: method.toUpperCase(), path, told })),
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, told]) => {
+      return { name: shortName(told["x-sdk-method"]), method: method.toUpperCase(), path, told };
+    }),
   );
-  return ["rerank", "upload", "scale", "resume"].map((name) => {
-    const id = columns.find((column) => column.name === name)?.operation;
-    const found = all.find(({ told }) => told.operationId === id);
-    if (found === undefined) throw new Error(`The contract has no operation ${id}.`);
-    return { name, ...found };
-  });
 }
 
 function overview(contract: Contract, operations: readonly Operation[]): string {
   const rows = operations.map(({ name, method, path, told }) => [
     `[${told.summary}](/reference/${name}.md)`,
     `${code(method)} ${code(path)}`,
-    told["x-retry-safe"] ? "yes" : "no",
+    isSafe(told) ? "yes" : "no",
   ]);
   const [server] = contract.servers;
   return [
@@ -79,7 +75,7 @@ function operationPage(contract: Contract, { name, method, path, told }: Operati
     `${block("http", `${method} ${path}`)}\n`,
     `${prose(told.description)}\n`,
     `Operation ${code(told.operationId)}; in TypeScript it is [\`${name}\`](/guide/${name}.md). ${
-      told["x-retry-safe"] ? "It may be sent twice." : "It is not safe to send twice."
+      isSafe(told) ? "It may be sent twice." : "It is not safe to send twice."
     } ${unstated(told)} ${unstated(contract.tags.find(({ name: tag }) => told.tags.includes(tag)))}\n`,
     "::: code-group\n",
     ...samples.map(([extension, label]) => `<<< @/snippets/${name}.${extension} [${label}]\n`),

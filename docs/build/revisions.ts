@@ -1,14 +1,16 @@
 import { cp, readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { compareRevisions } from "../../contract/breaking/revision.js";
+import { Contract } from "./contract.js";
 import { code, type Page, table } from "./markdown.js";
 
-const kept = new URL("../../contract/revisions/", import.meta.url).pathname;
+const root = new URL("../../", import.meta.url).pathname;
+const kept = path.join(root, "contract/revisions");
 
-/** The revisions of the contract that are kept, the newest first. */
+/** The revisions of the contract, the newest first: those that are kept, and its own. */
 async function revisions(): Promise<string[]> {
-  const names = await readdir(kept);
-  return names.sort(compareRevisions).reverse();
+  const { revision } = await Contract.read();
+  return [...new Set([...(await readdir(kept)), revision])].sort(compareRevisions).reverse();
 }
 
 /** Where each revision is served. */
@@ -27,7 +29,9 @@ export async function revisionsPart(): Promise<Page> {
 /** Serves every revision below /contract/, and the newest as /contract/latest/. */
 export async function publishRevisions(site: string): Promise<void> {
   const [latest = ""] = await revisions();
-  await stat(path.join(kept, latest, "SHA256SUMS"));
-  await cp(kept, path.join(site, "contract"), { recursive: true });
-  await cp(path.join(kept, latest), path.join(site, "contract/latest"), { recursive: true });
+  const served = path.join(site, "contract");
+  await cp(kept, served, { recursive: true });
+  await cp(path.join(root, "dist/revisions"), served, { recursive: true });
+  await stat(path.join(served, latest, "SHA256SUMS"));
+  await cp(path.join(served, latest), path.join(served, "latest"), { recursive: true });
 }

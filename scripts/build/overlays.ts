@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { type Document, type Operation, operationsOf } from "../generate/document.js";
+import { type Document, isSafe, type Operation, operationsOf } from "../generate/document.js";
 
 interface Action {
   readonly target: string;
@@ -14,14 +14,6 @@ interface Vendor {
   /** What is said of one operation, whose place in the document is the target. */
   actions(target: string, operation: Operation): Action[];
 }
-
-/** The calls of this package's own client: the group, if any, and the method. */
-const methods: Readonly<Record<string, { readonly group?: string; readonly method: string }>> = {
-  resumeReinforcementFineTuningJob: { group: "reinforcementFineTuningJobs", method: "resume" },
-  rerankDocuments: { method: "rerank" },
-  scaleDeployment: { group: "deployments", method: "scale" },
-  uploadDatasetFile: { group: "datasets", method: "upload" },
-};
 
 // A client that sees no code cannot tell DATA_LOSS from other 500s, so it does not repeat them.
 const speakeasyRetries = {
@@ -41,7 +33,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
       const update = {
         ...(group === undefined ? {} : { "x-speakeasy-group": group }),
         "x-speakeasy-name-override": method,
-        ...(operation["x-retry-safe"] ? { "x-speakeasy-retries": speakeasyRetries } : {}),
+        ...(isSafe(operation) ? { "x-speakeasy-retries": speakeasyRetries } : {}),
       };
       const description = operation.operationId;
       const named: Action = { target, description, update };
@@ -59,7 +51,7 @@ const vendors: Readonly<Record<string, Vendor>> = {
       const update = {
         "x-fern-sdk-group-name": group === undefined ? [] : [group],
         "x-fern-sdk-method-name": method,
-        ...(operation["x-retry-safe"] ? {} : { "x-fern-retries": { disabled: true } }),
+        ...(isSafe(operation) ? {} : { "x-fern-retries": { disabled: true } }),
       };
       return [{ target, description: operation.operationId, update }];
     },
@@ -73,10 +65,10 @@ export function overlays(document: Document): Record<string, string> {
   );
 }
 
-function methodOf({ operationId }: Operation): (typeof methods)[string] {
-  const found = methods[operationId];
-  if (found === undefined) throw new Error(`Name the method of ${operationId} in overlays.ts.`);
-  return found;
+// The call of this package's own client: the group, if any, and the method.
+function methodOf(operation: Operation): { readonly group: string | undefined; readonly method: string } {
+  const [method = "", group] = operation["x-sdk-method"].split(".").reverse();
+  return { group, method };
 }
 
 // Each operation is named: not every tool knows the filters of JSONPath.

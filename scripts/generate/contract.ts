@@ -33,16 +33,40 @@ function codesTable(document: Document): string {
 
 function operationsTable(operations: Operations): string {
   const rows = operations.map(({ method, path, operation }) => {
-    const row = { method, path, retrySafe: operation["x-retry-safe"] };
+    const time = operation["x-timeout-ms"];
+    const row = {
+      method,
+      path,
+      kind: operation["x-retry"],
+      timeoutMs: typeof time === "number" ? time : time.baseMs,
+      ...(typeof time === "object" && { bytesPerSecond: time.bytesPerSecond }),
+      maxResponseBytes: operation["x-max-response-bytes"],
+    };
     return `  ${operation.operationId}: ${JSON.stringify(row)},\n`;
   });
-  return (
-    "/** How each operation is asked for, and whether sending it twice is safe. */\n" +
-    "export const operations: Readonly<\n" +
-    "  Record<OperationId, { readonly method: string; readonly path: string; readonly retrySafe: boolean }>\n" +
-    `> = {\n${rows.join("")}};\n`
-  );
+  return `${rowTypes}\n/** Each operation of the contract. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${rows.join("")}};\n`;
 }
+
+const rowTypes = `/**
+ * What sending an operation twice does: it changes nothing (\`read\`), leads to the same state (\`set\`), begins something
+ * again (\`start\`) or adds something again (\`append\`).
+ */
+export type RetryKind = "read" | "set" | "start" | "append";
+
+/** What the contract says of an operation. */
+export interface OperationRow {
+  readonly method: string;
+  readonly path: string;
+  /** Its \`x-retry\`. */
+  readonly kind: RetryKind;
+  /** Its default deadline in milliseconds. */
+  readonly timeoutMs: number;
+  /** Of one that sends a file: the slowest rate that the default deadline allows for. */
+  readonly bytesPerSecond?: number;
+  /** The most bytes of its answer. */
+  readonly maxResponseBytes: number;
+}
+`;
 
 // What options/validate.ts and the wrappers read; the rest of a schema is for people.
 const rules = [

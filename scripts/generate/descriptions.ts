@@ -11,6 +11,7 @@ export function generateDescriptions(document: Document): string {
       firstOf(describe(document, field)),
     ]);
     const texts = {
+      method: operation["x-sdk-method"],
       summary: operation.summary,
       description: firstOf(operation.description),
       fields: Object.fromEntries(fields) as Record<string, string>,
@@ -19,9 +20,9 @@ export function generateDescriptions(document: Document): string {
   });
   return (
     `import type { OperationId } from "./contract.js";\n\n` +
-    "/** What the contract says of each operation, and of the fields of its body. */\n" +
+    "/** What the contract says of each operation and of the fields of its body, and its name in clients. */\n" +
     "export const descriptions: Readonly<\n" +
-    "  Record<OperationId, { readonly summary: string; readonly description: string; readonly fields: Readonly<Record<string, string>> }>\n" +
+    "  Record<OperationId, { readonly method: string; readonly summary: string; readonly description: string; readonly fields: Readonly<Record<string, string>> }>\n" +
     `> = {\n${rows.join("")}};\n`
   );
 }

@@ -28,12 +28,28 @@ export interface Schema {
   "x-http-statuses"?: Record<string, number>;
 }
 
+/** What sending an operation twice does: the kinds of `x-retry`. */
+export type RetryKind = "read" | "set" | "start" | "append";
+
+/** Whether a repeat of an operation is safe: the `x-retry-safe` of the published documents. */
+export function isSafe({ "x-retry": kind }: Pick<Operation, "x-retry">): boolean {
+  return kind === "read" || kind === "set";
+}
+
+/** The name of a method in a sentence: "upload" of "datasets.upload". */
+export function shortName(method: string): string {
+  return method.split(".").pop() ?? method;
+}
+
 /** One operation of the contract. */
 export interface Operation {
   operationId: string;
   summary: string;
   description: string;
-  "x-retry-safe": boolean;
+  "x-retry": RetryKind;
+  "x-timeout-ms": number | { baseMs: number; bytesPerSecond: number };
+  "x-max-response-bytes": number;
+  "x-sdk-method": string;
   requestBody: { content: Record<string, { schema: Schema }> };
   responses: Record<string, unknown>;
 }

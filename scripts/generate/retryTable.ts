@@ -1,16 +1,9 @@
 // The README's table of retries, made of the conformance data.
-import type { OperationId } from "../../src/generated/contract.js";
+import { columns } from "./columns.js";
 import type { RetryRow } from "./conformance/rows.js";
 
 const begin = "<!-- The table is written by `npm run generate`. -->\n";
 const end = "<!-- End of the table. -->\n";
-
-const columns: readonly (readonly [title: string, operation: OperationId])[] = [
-  ["resume", "resumeReinforcementFineTuningJob"],
-  ["rerank", "rerankDocuments"],
-  ["scale", "scaleDeployment"],
-  ["upload", "uploadDatasetFile"],
-];
 
 // The events that people meet most, in few words; those of one line have the same retries.
 const lines: readonly (readonly [words: string, events: readonly string[]])[] = [
@@ -40,7 +33,7 @@ export function withRetryTable(readme: string, rows: readonly RetryRow[]): strin
 }
 
 function tableOf(rows: readonly RetryRow[]): string {
-  const titles = columns.map(([title]) => title);
+  const titles = columns.map(({ title }) => title);
   const body = lines.map(([words, events]) => `| ${words} | ${retriesAfter(events, rows).join(" | ")} |\n`);
   return `\n| What happened | ${titles.join(" | ")} |\n|---|${"---|".repeat(titles.length)}\n${body.join("")}\n`;
 }
@@ -57,7 +50,7 @@ function retriesAfter(events: readonly string[], rows: readonly RetryRow[]): rea
 function retriesOf(event: string, rows: readonly RetryRow[]): readonly number[] {
   const row = rows.find((each) => each.event === event);
   if (row === undefined) throw new Error(`The conformance data has no row ${event}.`);
-  return columns.map(([, operation]) => {
+  return columns.map(({ operation }) => {
     const { requests, attempts = requests } = row.operations[operation];
     return attempts - 1;
   });

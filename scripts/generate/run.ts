@@ -3,13 +3,13 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { withEntries } from "../build/manifest.js";
+import { revisionFiles, withId, withRevision } from "../build/revision.js";
 import { type Operations, withContract } from "./conformance/operations.js";
 import type { RetryRow } from "./conformance/rows.js";
 import { generateContract } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
 import { generatePaths } from "./paths.js";
-import { revisionFiles, withId, withRevision } from "./revision.js";
 import { generateTypes } from "./types.js";
 
 const root = new URL("../../", import.meta.url);
@@ -89,22 +89,23 @@ async function guides(): Promise<Record<string, string>> {
   return written;
 }
 
-// The last released revision is never written again: what was served under its name stays the same.
+// A revision is kept from its release on, and never written again: what was served under its name stays the same.
 async function kept(data: Record<string, string>): Promise<Record<string, string>> {
+  const released = await readDocument(new URL("contract/baseline/openapi.yaml", root).pathname);
+  if (released.info["x-contract-revision"] !== revision) return {};
   const named = Object.entries(data).map(([file, text]) => [path.basename(file), text] as const);
   const files = revisionFiles(await current("openapi.yaml"), Object.fromEntries(named));
   const entries = Object.entries(files).map(
     ([name, text]) => [`contract/revisions/${revision}/${name}`, text] as const,
   );
-  const released = await readDocument(new URL("contract/baseline/openapi.yaml", root).pathname);
-  if (released.info["x-contract-revision"] !== revision) return Object.fromEntries(entries);
   for (const [name, text] of entries) {
-    if ((await current(name)) === text) continue;
+    const known = await current(name);
+    if (known === "" || known === text) continue;
     throw new Error(
       `${revision} is released and ${name} would change: raise x-contract-revision in openapi.yaml.`,
     );
   }
-  return {};
+  return Object.fromEntries(entries);
 }
 
 async function put(files: Record<string, string>): Promise<void> {

@@ -4,10 +4,10 @@
  * @module tunerank/queues
  */
 import { eventOfCode, events } from "../call/decisions.js";
+import { isRepeatable } from "../call/retry.js";
 import type { NotRetried } from "../errors/codes.js";
 import { isIdempotent } from "../errors/idempotent.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
-import { operations } from "../generated/contract.js";
 
 /**
  * Whether a queue may run the job of a failed call again: the client's own decision, without its limits of number, time
@@ -46,13 +46,13 @@ const verdicts: Readonly<Record<NotRetried, (error: StatusError) => boolean>> = 
 
 // The error is not that of a call.
 function reasonOf({ code }: StatusError): NotRetried {
-  // What is retried for a rerank is transient.
-  return events[eventOfCode[code]].retries.rerank > 0 ? "deadline-too-close" : "not-transient";
+  // What is retried for a read is transient.
+  return events[eventOfCode[code]].retries.read > 0 ? "deadline-too-close" : "not-transient";
 }
 
 function isSafe({ operation, method }: StatusError): boolean {
   if (operation === undefined) return false;
-  return operation === "request" ? isIdempotent(method) : operations[operation].retrySafe;
+  return operation === "request" ? isIdempotent(method) : isRepeatable(operation, undefined);
 }
 
 function isNamedUnavailable({ code, codeSource }: StatusError): boolean {

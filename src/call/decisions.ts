@@ -1,6 +1,6 @@
 // Every decision about a failure, as data: retry.ts, the docs, the README and contract/conformance read it.
 import type { Executed, StatusCode } from "../errors/codes.js";
-import type { OperationId } from "../generated/contract.js";
+import type { RetryKind } from "../generated/contract.js";
 
 /** What can happen to an attempt, as far as a retry is concerned. */
 export type RetryEvent =
@@ -31,16 +31,13 @@ export type RetryEvent =
   | "tooLarge"
   | "ended";
 
-/** The four kinds of call that the table tells apart. */
-export type Column = "resume" | "rerank" | "scale" | "upload";
-
 /** The most retries after an event, and whether the operation ran. */
 export interface EventRow {
-  readonly retries: Readonly<Record<Column, number>>;
+  readonly retries: Readonly<Record<RetryKind, number>>;
   readonly executed: Executed;
 }
 
-/** Event -> most retries of resume, rerank, scale and upload, and `executed`. Where nothing is documented, a retry is not safe. */
+/** Event -> most retries of a start, read, set and append, and `executed`. Where nothing is documented, a retry is not safe. */
 export const events: Readonly<Record<RetryEvent, EventRow>> = {
   // The service's own words: transient; retry with backoff.
   unavailable: row([2, 2, 2, 2], "unknown"),
@@ -82,19 +79,16 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
 };
 
 function row(
-  [resume, rerank, scale, upload]: readonly [number, number, number, number],
+  [start, read, set, append]: readonly [number, number, number, number],
   executed: Executed,
 ): EventRow {
-  return { retries: { resume, rerank, scale, upload }, executed };
+  return { retries: { start, read, set, append }, executed };
 }
 
-/** Operation -> column. */
-export const columns: Readonly<Record<OperationId, Column>> = {
-  resumeReinforcementFineTuningJob: "resume",
-  rerankDocuments: "rerank",
-  scaleDeployment: "scale",
-  uploadDatasetFile: "upload",
-};
+/** Whether sending a request of this kind twice is safe. */
+export function isSafe(kind: RetryKind): boolean {
+  return kind === "read" || kind === "set";
+}
 
 /** A code that the answer names -> event. */
 export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
@@ -168,27 +162,6 @@ export const budget: { readonly full: number; readonly retryCost: number; readon
   retryCost: 10,
   successGain: 1,
 };
-
-/** The default deadline of each operation, in milliseconds. */
-export const deadlines: Readonly<Record<OperationId, { readonly timeoutMs: number }>> = {
-  resumeReinforcementFineTuningJob: { timeoutMs: 30_000 },
-  rerankDocuments: { timeoutMs: 60_000 },
-  scaleDeployment: { timeoutMs: 30_000 },
-  // And as long as its file takes at the slowest rate allowed for.
-  uploadDatasetFile: { timeoutMs: 60_000 },
-};
-
-/** The most bytes of each operation's answer. */
-export const maxResponseBytes: Readonly<Record<OperationId, number>> = {
-  resumeReinforcementFineTuningJob: 1024 * 1024,
-  // It can carry every document back.
-  rerankDocuments: 64 * 1024 * 1024,
-  scaleDeployment: 1024 * 1024,
-  uploadDatasetFile: 1024 * 1024,
-};
-
-/** The slowest upload that the default deadline allows for, in bytes a second. */
-export const slowestUploadBytesPerSecond: number = 256 * 1024;
 
 /** Milliseconds to connect; a client's default. */
 export const defaultConnectTimeoutMs: number = 10_000;

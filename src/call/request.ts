@@ -3,7 +3,6 @@ import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import type { Body } from "../transport/transport.js";
-import { maxResponseBytes } from "./decisions.js";
 
 /** What a call asks of the service: an operation, the parameters of its path, its body. */
 export interface OperationInput {
@@ -25,7 +24,7 @@ export interface PreparedRequest {
 
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {
-  const { method, path: template } = operations[operation];
+  const { method, path: template, maxResponseBytes } = operations[operation];
   const url = finalUrl(baseUrl + (path ? defaultPathSerializer(template, path as never) : template));
   const { contentType } = requests[operation];
   const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
@@ -34,7 +33,7 @@ export function prepare(baseUrl: string, { operation, path, body }: OperationInp
     url,
     body: form ?? writeJson(body),
     contentType: form?.contentType ?? contentType,
-    maxResponseBytes: maxResponseBytes[operation],
+    maxResponseBytes,
   };
 }
 

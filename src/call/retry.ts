@@ -6,19 +6,19 @@ import {
   type StatusCode,
 } from "../errors/codes.js";
 import type { OperationName } from "../errors/details.js";
-import { httpStatuses, type OperationId, operations } from "../generated/contract.js";
-import { backoff, budget, type Column, columns, eventOfCode, events, type RetryEvent } from "./decisions.js";
+import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
+import { backoff, budget, eventOfCode, events, isSafe, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./httpStatus.js";
 
-/** The column a call belongs to: its operation's, or the one that `repeatable` chose, as it always does for `request`. */
-export function columnOf(operation: OperationName, repeatable: boolean | undefined): Column {
-  if (repeatable === undefined) return columns[operation as OperationId];
-  return repeatable ? "rerank" : "resume";
+/** The kind of a call: its operation's, or the one that `repeatable` chose, as it always does for `request`. */
+export function kindOf(operation: OperationName, repeatable: boolean | undefined): RetryKind {
+  if (repeatable === undefined) return operations[operation as OperationId].kind;
+  return repeatable ? "read" : "start";
 }
 
-/** Whether sending a call of this column twice is safe. */
+/** Whether sending a call twice is safe. */
 export function isRepeatable(operation: OperationName, repeatable: boolean | undefined): boolean {
-  return repeatable ?? operations[operation as OperationId].retrySafe;
+  return isSafe(kindOf(operation, repeatable));
 }
 
 /** The events of an error answer: of the code it names, of its status when it names none or the two disagree. */
@@ -134,8 +134,8 @@ function noRetry(notRetried: NotRetried): Decision {
 // The first reason that no wait would change.
 function forbidden(input: RetryInput, renewing: boolean): NotRetried | undefined {
   const { retries, maxRetries, freshKey } = input;
-  const column = columnOf(input.operation, input.repeatable);
-  const most = Math.min(...input.events.map((event) => events[event].retries[column]));
+  const kind = kindOf(input.operation, input.repeatable);
+  const most = Math.min(...input.events.map((event) => events[event].retries[kind]));
   if (most === 0) return neverRetried(input);
   if (renewing && !freshKey) return retries === 0 ? "refused" : "retries-used-up";
   if (!input.replayable) return "single-use-body";
@@ -146,7 +146,7 @@ function forbidden(input: RetryInput, renewing: boolean): NotRetried | undefined
 
 function neverRetried({ events: happened, operation, repeatable }: RetryInput): NotRetried {
   if (happened.includes("refused")) return "refused";
-  // What is retried for a rerank is transient.
-  const transient = happened.every((event) => events[event].retries.rerank > 0);
+  // What is retried for a read is transient.
+  const transient = happened.every((event) => events[event].retries.read > 0);
   return transient && !isRepeatable(operation, repeatable) ? "not-safe" : "not-transient";
 }

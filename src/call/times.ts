@@ -1,7 +1,6 @@
 import type { OperationName } from "../errors/details.js";
-import type { OperationId } from "../generated/contract.js";
+import { type OperationId, operations } from "../generated/contract.js";
 import { isForm } from "../transport/transport.js";
-import { deadlines, slowestUploadBytesPerSecond } from "./decisions.js";
 import type { PreparedRequest } from "./request.js";
 import { isRepeatable } from "./retry.js";
 import type { CallSettings } from "./settings.js";
@@ -20,10 +19,10 @@ export function timesOf(operation: OperationName, request: PreparedRequest, sett
   return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
 }
 
-// An upload may take as long as its file does at the slowest rate; one of unknown size, as the largest.
+// A file may take as long as it does at the slowest rate; one of unknown size, as the largest.
 function defaultTimeoutMs(operation: OperationName, { body }: PreparedRequest): number {
-  const { timeoutMs } = deadlines[operation as OperationId];
-  if (!isForm(body)) return timeoutMs;
+  const { timeoutMs, bytesPerSecond } = operations[operation as OperationId];
+  if (bytesPerSecond === undefined || !isForm(body)) return timeoutMs;
   const { file, maxFileBytes } = body.part;
-  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / slowestUploadBytesPerSecond;
+  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / bytesPerSecond;
 }

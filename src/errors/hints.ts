@@ -93,6 +93,6 @@ export function hintFor({ code, executed, httpStatus = 0, operation, method }: S
     if (method === "DELETE" && code === "NOT_FOUND")
       return "An earlier attempt of this call may have deleted it.";
   } else if (Object.hasOwn(unsettled, operation)) return unsettled[operation] as string;
-  else if (!operations[operation].retrySafe) return known;
+  else if (!/read|set/.test(operations[operation].kind)) return known;
   return `${known} Repeating this call is safe.`;
 }

@@ -51,14 +51,32 @@ export const meanings: Readonly<Record<Code, string>> = {
   DATA_LOSS: "unrecoverable data loss or corruption",
 };
 
-/** How each operation is asked for, and whether sending it twice is safe. */
-export const operations: Readonly<
-  Record<OperationId, { readonly method: string; readonly path: string; readonly retrySafe: boolean }>
-> = {
-  resumeReinforcementFineTuningJob: {"method":"POST","path":"/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume","retrySafe":false},
-  rerankDocuments: {"method":"POST","path":"/inference/v1/rerank","retrySafe":true},
-  scaleDeployment: {"method":"PATCH","path":"/v1/accounts/{account_id}/deployments/{deployment_id}:scale","retrySafe":true},
-  uploadDatasetFile: {"method":"POST","path":"/v1/accounts/{account_id}/datasets/{dataset_id}:upload","retrySafe":false},
+/**
+ * What sending an operation twice does: it changes nothing (`read`), leads to the same state (`set`), begins something
+ * again (`start`) or adds something again (`append`).
+ */
+export type RetryKind = "read" | "set" | "start" | "append";
+
+/** What the contract says of an operation. */
+export interface OperationRow {
+  readonly method: string;
+  readonly path: string;
+  /** Its `x-retry`. */
+  readonly kind: RetryKind;
+  /** Its default deadline in milliseconds. */
+  readonly timeoutMs: number;
+  /** Of one that sends a file: the slowest rate that the default deadline allows for. */
+  readonly bytesPerSecond?: number;
+  /** The most bytes of its answer. */
+  readonly maxResponseBytes: number;
+}
+
+/** Each operation of the contract. */
+export const operations: Readonly<Record<OperationId, OperationRow>> = {
+  resumeReinforcementFineTuningJob: {"method":"POST","path":"/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume","kind":"start","timeoutMs":30000,"maxResponseBytes":1048576},
+  rerankDocuments: {"method":"POST","path":"/inference/v1/rerank","kind":"read","timeoutMs":60000,"maxResponseBytes":67108864},
+  scaleDeployment: {"method":"PATCH","path":"/v1/accounts/{account_id}/deployments/{deployment_id}:scale","kind":"set","timeoutMs":30000,"maxResponseBytes":1048576},
+  uploadDatasetFile: {"method":"POST","path":"/v1/accounts/{account_id}/datasets/{dataset_id}:upload","kind":"append","timeoutMs":60000,"bytesPerSecond":262144,"maxResponseBytes":1048576},
 };
 
 /** The rules of each operation's request body, in the words of JSON Schema. */

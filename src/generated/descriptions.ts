@@ -2,12 +2,12 @@
 
 import type { OperationId } from "./contract.js";
 
-/** What the contract says of each operation, and of the fields of its body. */
+/** What the contract says of each operation and of the fields of its body, and its name in clients. */
 export const descriptions: Readonly<
-  Record<OperationId, { readonly summary: string; readonly description: string; readonly fields: Readonly<Record<string, string>> }>
+  Record<OperationId, { readonly method: string; readonly summary: string; readonly description: string; readonly fields: Readonly<Record<string, string>> }>
 > = {
-  resumeReinforcementFineTuningJob: {"summary":"Resume a reinforcement fine-tuning job","description":"Resumes a reinforcement fine-tuning job, a training job that uses a dataset and an evaluator, and answers with the job.","fields":{}},
-  rerankDocuments: {"summary":"Rerank documents","description":"Scores documents against a query by relevance, and answers with the most relevant ones, the highest score first.","fields":{"query":"What to search for.","documents":"The documents to rank, at least 1.","model":"The name of the reranker model, in the form `accounts/<account>/models/<model_id>`.","top_n":"The number of most relevant documents to return.","return_documents":"Whether the document text is in the response.","task":"A description of the task, which guides the ranking."}},
-  scaleDeployment: {"summary":"Scale a deployment","description":"Scales a deployment to the given number of replicas.","fields":{"replicaCount":"The desired number of replicas."}},
-  uploadDatasetFile: {"summary":"Upload a dataset file","description":"Uploads a dataset file in a single multipart request with one form part, `file`.","fields":{"file":"The content of the file, \"up to 150 MB\" in this single request."}},
+  resumeReinforcementFineTuningJob: {"method":"reinforcementFineTuningJobs.resume","summary":"Resume a reinforcement fine-tuning job","description":"Resumes a reinforcement fine-tuning job, a training job that uses a dataset and an evaluator, and answers with the job.","fields":{}},
+  rerankDocuments: {"method":"rerank","summary":"Rerank documents","description":"Scores documents against a query by relevance, and answers with the most relevant ones, the highest score first.","fields":{"query":"What to search for.","documents":"The documents to rank, at least 1.","model":"The name of the reranker model, in the form `accounts/<account>/models/<model_id>`.","top_n":"The number of most relevant documents to return.","return_documents":"Whether the document text is in the response.","task":"A description of the task, which guides the ranking."}},
+  scaleDeployment: {"method":"deployments.scale","summary":"Scale a deployment","description":"Scales a deployment to the given number of replicas.","fields":{"replicaCount":"The desired number of replicas."}},
+  uploadDatasetFile: {"method":"datasets.upload","summary":"Upload a dataset file","description":"Uploads a dataset file in a single multipart request with one form part, `file`.","fields":{"file":"The content of the file, \"up to 150 MB\" in this single request."}},
 };

@@ -45,7 +45,7 @@ export interface CallOptions {
   maxRetries?: number | undefined;
   /**
    * Whether sending this call twice does no more than sending it once, when you know better than the contract's
-   * `x-retry-safe`: true lets it be retried as a rerank is, false only as a resume is.
+   * `x-retry`: true lets it be retried as a `read` is, false only as a `start` is.
    */
   repeatable?: boolean | undefined;
   /**

@@ -1,11 +1,10 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { traced } from "#platform";
-import { deadlines } from "../call/decisions.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import { notify } from "../call/notify.js";
 import { callSettings } from "../call/settings.js";
 import { invalid, isStatusError } from "../errors/statusError.js";
-import { requests } from "../generated/contract.js";
+import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
@@ -85,7 +84,7 @@ function planOf<T>(
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
   const { signal, timeoutMs, client: settings } = callSettings(client, own);
   const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
-  const eachMs = timeoutMs ?? deadlines.rerankDocuments.timeoutMs;
+  const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
   const rounds = Math.ceil(batched.batches.length / concurrency);
   const endsAt = performance.now() + (timeoutMs ?? eachMs * rounds);
   return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt };

@@ -29,7 +29,10 @@ export interface ContractResponse {
 /** One operation of the contract. */
 export interface ContractOperation {
   readonly operationId: string;
-  readonly "x-retry-safe": boolean;
+  readonly "x-retry": string;
+  readonly "x-timeout-ms": number | { readonly baseMs: number; readonly bytesPerSecond: number };
+  readonly "x-max-response-bytes": number;
+  readonly "x-sdk-method": string;
   readonly requestBody: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
   readonly responses: Readonly<Record<string, ContractResponse>>;
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parse } from "yaml";
 import { generators, root } from "./folders.js";
 
 /** An error answer of the conformance data. */
@@ -34,7 +35,7 @@ type Examples = Readonly<Record<string, { readonly value: unknown }>>;
 
 /** The example jobs of a document, the two of this folder, and the error answers of the conformance data. */
 export async function readAnswers(document: string): Promise<Answers> {
-  const contract: Contract = await readJson(document);
+  const contract: Contract = parse(await readFile(document, "utf8"));
   const operations = Object.values(contract.paths).map(({ post }) => post);
   const resume = operations.find((post) => post?.operationId === "resumeReinforcementFineTuningJob");
   const examples = resume?.responses["200"].content["application/json"].examples ?? {};

@@ -1,6 +1,6 @@
 // operations.json: how each operation is asked for in the rows, and its good answer.
 import type { Document } from "../document.js";
-import { operationsOf } from "../document.js";
+import { isSafe, operationsOf } from "../document.js";
 
 /** operations.json: the arguments are written by hand, the rest is the contract's. */
 export interface Operations {
@@ -29,7 +29,7 @@ export function withContract(data: Operations, document: Document): Operations {
         method,
         path,
         contentType,
-        repeatable: operation["x-retry-safe"],
+        repeatable: isSafe(operation),
         arguments: known.arguments,
         answer,
       },

@@ -2,14 +2,10 @@
 import {
   backoff,
   budget,
-  columns,
-  deadlines,
   defaultConnectTimeoutMs,
   defaultMaxRetries,
   eventOfCode,
   events,
-  maxResponseBytes,
-  slowestUploadBytesPerSecond,
   statusRows,
 } from "../../../src/call/decisions.js";
 import { networkFailure } from "../../../src/call/failure.js";
@@ -20,7 +16,7 @@ import type { CallSettings } from "../../../src/call/settings.js";
 import { timesOf } from "../../../src/call/times.js";
 import type { StatusCode } from "../../../src/errors/codes.js";
 import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
-import { httpStatuses, type OperationId, operations } from "../../../src/generated/contract.js";
+import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
 import { faults, transportFailure } from "./failures.js";
@@ -43,7 +39,7 @@ export function parameters(): Record<string, unknown> {
       successGain: budget.successGain / budget.retryCost,
     },
     deadlines: deadlineRule(),
-    answers: { maxBytes: maxResponseBytes, maxErrorBytes },
+    answers: { maxBytes: ofEach(({ maxResponseBytes }) => maxResponseBytes), maxErrorBytes },
     errorBody: { codeFields: codeOrder(), messageFields: messageOrder() },
     codes: codeTable(),
     statuses: statusTable(),
@@ -59,8 +55,8 @@ export function parameters(): Record<string, unknown> {
 function backoffRule(): Record<string, unknown> {
   const wait = (retries: number, random: number): number => {
     const { waitMs } = decideRetry({
-      operation: "rerankDocuments",
-      repeatable: undefined,
+      operation: "request",
+      repeatable: true,
       events: ["unavailable"],
       code: "UNAVAILABLE",
       retries,
@@ -82,22 +78,24 @@ function backoffRule(): Record<string, unknown> {
 
 function deadlineRule(): Record<string, unknown> {
   return {
-    timeoutMs: Object.fromEntries(
-      Object.entries(deadlines).map(([name, { timeoutMs }]) => [name, timeoutMs]),
-    ),
-    uploadBytesPerSecond: slowestUploadBytesPerSecond,
-    attemptShare: {
-      repeatable: attemptShare("rerankDocuments"),
-      else: attemptShare("resumeReinforcementFineTuningJob"),
-    },
+    timeoutMs: ofEach(({ timeoutMs }) => timeoutMs),
+    uploadBytesPerSecond: rows.find(({ bytesPerSecond }) => bytesPerSecond)?.bytesPerSecond,
+    attemptShare: { repeatable: attemptShare(true), else: attemptShare(false) },
     connectTimeoutMs: defaultConnectTimeoutMs,
   };
 }
 
 // The part of the whole time that one attempt may take.
-function attemptShare(operation: OperationId): number {
-  const settings = { maxRetries: defaultMaxRetries, timeoutMs: 1000 } as CallSettings;
-  return timesOf(operation, {} as PreparedRequest, settings).attemptTimeoutMs / 1000;
+function attemptShare(repeatable: boolean): number {
+  const settings = { maxRetries: defaultMaxRetries, timeoutMs: 1000, repeatable } as CallSettings;
+  return timesOf("request", {} as PreparedRequest, settings).attemptTimeoutMs / 1000;
+}
+
+const rows: readonly OperationRow[] = Object.values(operations);
+
+// A figure of each operation, by its id.
+function ofEach<T>(figure: (row: OperationRow) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(operations).map(([id, row]) => [id, figure(row)]));
 }
 
 function codeTable(): Record<string, unknown> {
@@ -139,11 +137,7 @@ function ranges(statuses: readonly number[]): readonly string[] {
 
 function eventTable(): Record<string, unknown> {
   const entries = Object.entries(events).map(([event, { retries, executed }]) => {
-    const names = Object.keys(operations) as OperationId[];
-    return [
-      event,
-      { retries: Object.fromEntries(names.map((name) => [name, retries[columns[name]]])), executed },
-    ];
+    return [event, { retries: ofEach(({ kind }) => retries[kind]), executed }];
   });
   return Object.fromEntries(entries);
 }

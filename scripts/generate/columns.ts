@@ -1,0 +1,23 @@
+// The columns of every table of retries: the kinds of operations, with the operations of each.
+import { type OperationId, operations, type RetryKind } from "../../src/generated/contract.js";
+import { descriptions } from "../../src/generated/descriptions.js";
+import { shortName } from "./document.js";
+
+/** A kind of operations, by the words of a table's head. */
+export interface Column {
+  readonly kind: RetryKind;
+  /** Such as "set (scale)". */
+  readonly title: string;
+  /** One of them: the others are retried alike. */
+  readonly operation: OperationId;
+}
+
+const kinds: readonly RetryKind[] = ["start", "read", "set", "append"];
+
+/** The kinds that the contract has operations of. */
+export const columns: readonly Column[] = kinds.flatMap((kind) => {
+  const ids = (Object.keys(operations) as OperationId[]).filter((id) => operations[id].kind === kind);
+  const [operation] = ids;
+  const title = `${kind} (${ids.map((id) => shortName(descriptions[id].method)).join(", ")})`;
+  return operation === undefined ? [] : [{ kind, title, operation }];
+});
