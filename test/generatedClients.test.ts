@@ -6,7 +6,6 @@ import { differences, essenceOf } from "../checks/generators/check/compare.js";
 import { operations, type Tool } from "../checks/generators/check/tool.js";
 import { linters } from "../checks/generators/linters/index.js";
 import { tools } from "../checks/generators/tools/index.js";
-import { contract } from "./support/contract.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
 // What a machine without every toolchain leaves uncompiled says so.
@@ -16,7 +15,6 @@ function compiledAs({ compile, parsedOnly }: Tool): RegExp {
 }
 
 const server = useRecordingServer();
-const revision = contract.info["x-contract-revision"];
 
 async function essenceSent(path: string, init: RequestInit): Promise<object> {
   server.reset();
