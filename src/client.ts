@@ -22,9 +22,11 @@ import {
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
+import type { ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
 import { encodedCall } from "./wrappers/encodedCall.js";
+import { addMethods, createOperationCall, operationCall } from "./wrappers/operationMethods.js";
 import {
   createReinforcementFineTuningJobs,
   type ReinforcementFineTuningJobs,
@@ -33,7 +35,7 @@ import { createEncodedCall, createRequest, type ServiceCall } from "./wrappers/r
 import { createRerank, type Rerank } from "./wrappers/rerank.js";
 
 /** The four operations of the service. Made by {@link createClient}. */
-export interface Client {
+export interface Client extends ContractClient {
   /** Ranks documents against a query. */
   readonly rerank: Rerank;
   /** Resumes reinforcement fine-tuning jobs. */
@@ -100,13 +102,13 @@ function build(options: ClientOptions, shared: Shared): Client {
     for (const call of shared.calls) call.end("closed");
     shared.transport.close();
   };
-  return {
+  const client = {
     rerank: createRerank(settings),
     reinforcementFineTuningJobs: createReinforcementFineTuningJobs(settings),
     deployments: createDeployments(settings),
     datasets: createDatasets(settings),
     request: createRequest(settings),
-    withOptions: (changes) => build(merge(options, changes), shared),
+    withOptions: (changes: SharedOptions) => build(merge(options, changes), shared),
     close,
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
@@ -114,7 +116,10 @@ function build(options: ClientOptions, shared: Shared): Client {
     [encodedCall]: createEncodedCall(settings),
     // What console.log shows: never the key.
     [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(given),
+    // What `tunerank request ID` sends through.
+    [operationCall]: createOperationCall(settings),
   };
+  return addMethods(client, settings);
 }
 
 function shownAs({ baseUrl, accountId }: GivenSettings): string {

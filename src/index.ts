@@ -63,6 +63,7 @@ export type {
   LogLevel,
 } from "./options/clientOptions.js";
 export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
+export type * from "./wrappers/contractMethods.js";
 export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
 export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";

@@ -3,6 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generateContract } from "../scripts/generate/contract.js";
 import { type Document, readDocument, type Schema } from "../scripts/generate/document.js";
+import { shapesOf } from "../scripts/generate/operations.js";
 import { generateTypes } from "../scripts/generate/types.js";
 import { copyProject, root, temporaryFolder } from "./support/project.js";
 import { useRecordingServer } from "./support/recordingServer.js";
@@ -32,7 +33,10 @@ test("a new optional boolean of a rerank is typed, checked and sent once the con
   });
   const types = await generateTypes(document);
   expect(types).toContain("/** Whether long documents are cut. */\n    new_flag?: boolean | undefined;");
-  await writeFile(path.join(copy.folder, "src/generated/contract.ts"), generateContract(document));
+  await writeFile(
+    path.join(copy.folder, "src/generated/contract.ts"),
+    generateContract(document, shapesOf(document, "")),
+  );
   const script = `
     import { createClient } from "./src/index.ts";
     const client = createClient({ baseUrl: process.env.URL, maxRetries: 0 });
@@ -57,7 +61,7 @@ test("a rule of a request that nothing would check is refused, and it says what 
   const document = await changed((fields) => {
     fields.top_n = { ...fields.top_n, maximum: 100 };
   });
-  expect(() => generateContract(document)).toThrow(
+  expect(() => generateContract(document, shapesOf(document, ""))).toThrow(
     "rerankDocuments.top_n has the rule maximum, which nothing checks: teach it to src/options/validate.ts",
   );
 });

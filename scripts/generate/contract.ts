@@ -1,14 +1,12 @@
-import { type Document, type Operation, operationsOf, resolve, type Schema } from "./document.js";
-
-type Operations = ReturnType<typeof operationsOf>;
+import { type Document, type Parameter, resolve, type Schema } from "./document.js";
+import type { OperationShape } from "./operations.js";
 
 /** Writes the tables the client works from: codes, operations and the rules of what is sent. */
-export function generateContract(document: Document): string {
-  const operations = operationsOf(document);
+export function generateContract(document: Document, operations: readonly OperationShape[]): string {
   return [
     `import type { Code } from "./types.js";\n`,
     `/** The contract's operations. */\nexport type OperationId =\n${operations
-      .map(({ operation }) => `  | ${JSON.stringify(operation.operationId)}`)
+      .map(({ id }) => `  | ${JSON.stringify(id)}`)
       .join("\n")};\n`,
     codesTable(document),
     operationsTable(operations),
@@ -31,18 +29,20 @@ function codesTable(document: Document): string {
   );
 }
 
-function operationsTable(operations: Operations): string {
-  const rows = operations.map(({ method, path, operation }) => {
-    const time = operation["x-timeout-ms"];
+function operationsTable(operations: readonly OperationShape[]): string {
+  const rows = operations.map(({ id, method, path, kind, timeoutMs, bytesPerSecond, ...shape }) => {
+    const { maxResponseBytes, answer } = shape;
     const row = {
       method,
       path,
-      kind: operation["x-retry"],
-      timeoutMs: typeof time === "number" ? time : time.baseMs,
-      ...(typeof time === "object" && { bytesPerSecond: time.bytesPerSecond }),
-      maxResponseBytes: operation["x-max-response-bytes"],
+      kind,
+      timeoutMs,
+      bytesPerSecond,
+      maxResponseBytes,
+      answer: answer.kind === "json" ? undefined : answer.kind,
+      accept: answer.kind === "json" ? undefined : answer.contentType,
     };
-    return `  ${operation.operationId}: ${JSON.stringify(row)},\n`;
+    return `  ${id}: ${JSON.stringify(row)},\n`;
   });
   return `${rowTypes}\n/** Each operation of the contract. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${rows.join("")}};\n`;
 }
@@ -65,6 +65,10 @@ export interface OperationRow {
   readonly bytesPerSecond?: number;
   /** The most bytes of its answer. */
   readonly maxResponseBytes: number;
+  /** What its answer is read as. A JSON object unless given. */
+  readonly answer?: "none" | "bytes" | "text";
+  /** The media type of an answer that is not JSON. */
+  readonly accept?: string;
 }
 `;
 
@@ -76,29 +80,38 @@ const rules = [
   "minItems",
   "minimum",
   "pattern",
+  "enum",
   "x-max-bytes",
 ] as const;
-const otherWords = "description format example default deprecated x-source x-unstated items properties".split(
-  " ",
-);
+const otherWords =
+  "title description format example x-enumNames x-enum-descriptions default deprecated x-source x-unstated x-enumDescriptions items properties".split(
+    " ",
+  );
 
-function requestsTable(document: Document, operations: Operations): string {
-  const rows = operations.map(({ operation }) => {
-    const [contentType, { schema }] = contentOf(operation);
-    const row = { contentType, body: rulesOf(document, schema, operation.operationId) };
-    return `  ${operation.operationId}: ${JSON.stringify(row)},\n`;
+function requestsTable(document: Document, operations: readonly OperationShape[]): string {
+  const rows = operations.map(({ id, body, parameters }) => {
+    const row = {
+      contentType: body?.contentType,
+      file: body?.file,
+      optional: body?.required === false ? true : undefined,
+      body: body && rulesOf(document, body.schema, id),
+      query: parametersOf(document, parameters.query, id),
+      headers: parametersOf(document, parameters.header, id),
+    };
+    return `  ${id}: ${JSON.stringify(row)},\n`;
   });
   return (
-    "/** The rules of each operation's request body, in the words of JSON Schema. */\n" +
+    "/** The rules of each operation's request, in the words of JSON Schema. */\n" +
     `export const requests = {\n${rows.join("")}} as const;\n`
   );
 }
 
-/** The one media type of an operation's request body. */
-export function contentOf({ operationId, requestBody }: Operation): [string, { schema: Schema }] {
-  const [content] = Object.entries(requestBody.content);
-  if (content === undefined) throw new Error(`${operationId} has no request body.`);
-  return content;
+// As an object whose fields they are: it is checked as a body is.
+function parametersOf(document: Document, parameters: readonly Parameter[], id: string): object | undefined {
+  if (parameters.length === 0) return undefined;
+  const required = parameters.filter((each) => each.required === true).map(({ name }) => name);
+  const fields = parameters.map(({ name, schema }) => [name, rulesOf(document, schema, `${id}.${name}`)]);
+  return { type: "object", ...(required.length > 0 && { required }), properties: Object.fromEntries(fields) };
 }
 
 function rulesOf(document: Document, schema: Schema, where: string): object {

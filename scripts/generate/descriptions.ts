@@ -1,11 +1,10 @@
-import { contentOf } from "./contract.js";
-import { type Document, operationsOf, resolve, type Schema } from "./document.js";
+import { type Document, resolve, type Schema } from "./document.js";
+import type { OperationShape } from "./operations.js";
 
 /** Writes what the contract says of each operation and its fields, for the help of the command line. */
-export function generateDescriptions(document: Document): string {
-  const rows = operationsOf(document).map(({ operation }) => {
-    const [, { schema }] = contentOf(operation);
-    const { properties = {} } = resolve(document, schema);
+export function generateDescriptions(document: Document, operations: readonly OperationShape[]): string {
+  const rows = operations.map(({ operation, body }) => {
+    const { properties = {} } = body ? resolve(document, body.schema) : {};
     const fields = Object.entries(properties).map(([name, field]) => [
       name,
       firstOf(describe(document, field)),

@@ -50,8 +50,22 @@ export interface Operation {
   "x-timeout-ms": number | { baseMs: number; bytesPerSecond: number };
   "x-max-response-bytes": number;
   "x-sdk-method": string;
-  requestBody: { content: Record<string, { schema: Schema }> };
+  parameters?: object[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, unknown>;
+}
+
+/** A parameter of an operation. */
+export interface Parameter {
+  name: string;
+  in: string;
+  description?: string;
+  required?: boolean;
+  style?: string;
+  explode?: boolean;
+  schema: Schema;
+  example?: unknown;
+  examples?: Record<string, { value?: unknown }>;
 }
 
 /** The contract, as far as the generators read it. */
@@ -66,10 +80,19 @@ export async function readDocument(path: string): Promise<Document> {
   return parse(await readFile(path, "utf8")) as Document;
 }
 
-/** Every operation with its method and path, in the contract's order. */
-export function operationsOf(document: Document): { method: string; path: string; operation: Operation }[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+const methods = /^(get|put|post|delete|options|head|patch|trace)$/;
+
+/** Every operation with its method, its path and the parameters of that path, in the contract's order. */
+export function operationsOf(
+  document: Document,
+): { method: string; path: string; operation: Operation; shared: object[] }[] {
+  return Object.entries(document.paths).flatMap(([path, { parameters, ...item }]) =>
+    Object.entries(item)
+      .filter(([method]) => methods.test(method))
+      .map(([method, operation]) => {
+        const shared = (parameters ?? []) as unknown as object[];
+        return { method: method.toUpperCase(), path, operation, shared };
+      }),
   );
 }
 

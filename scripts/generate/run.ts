@@ -9,13 +9,17 @@ import type { RetryRow } from "./conformance/rows.js";
 import { generateContract } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
+import { generateMethods, methodsFile } from "./methods.js";
+import { type OperationShape, shapesOf } from "./operations.js";
 import { generatePaths } from "./paths.js";
 import { generateTypes } from "./types.js";
 
 const root = new URL("../../", import.meta.url);
+const wrappers = new URL("src/wrappers", root).pathname;
 const checking = process.argv.includes("--check");
 const stale: string[] = [];
 const document: Document = await readDocument(new URL("openapi.yaml", root).pathname);
+const operations: readonly OperationShape[] = shapesOf(document, await current("openapi.yaml"));
 const revision = document.info["x-contract-revision"];
 
 await put(await generated());
@@ -34,8 +38,9 @@ async function generated(): Promise<Record<string, string>> {
   const { version } = manifest as { version: string };
   return {
     "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
-    "src/generated/contract.ts": withHeader(generateContract(document)),
-    "src/generated/descriptions.ts": withHeader(generateDescriptions(document)),
+    "src/generated/contract.ts": withHeader(generateContract(document, operations)),
+    "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
+    [`src/wrappers/${methodsFile}`]: withHeader(await generateMethods(document, operations, wrappers)),
     "src/generated/paths.ts": withHeader(await generatePaths(document)),
     "src/generated/types.ts": withHeader(await generateTypes(document)),
     "src/generated/version.ts": `// Generated from package.json by \`npm run generate\`: do not edit.\n\n/** This package's version. */\nexport const version: string = ${JSON.stringify(version)};\n`,
@@ -50,7 +55,7 @@ async function decided(): Promise<Record<string, string>> {
   const files = {
     retries: json({ ...data, rows: data.rows.map(withExpectations) }),
     errors: await current("contract/conformance/errors.json"),
-    operations: json(withContract(asked, document)),
+    operations: json(withContract(asked, document, operations)),
     parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
   };
   const schemas = await Promise.all(Object.keys(files).map(schemaOf));

@@ -2,6 +2,7 @@ import { defaultPathSerializer } from "openapi-fetch";
 import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
+import type { RequestRules } from "../options/validate.js";
 import type { Body } from "../transport/transport.js";
 
 /** What a call asks of the service: an operation, the parameters of its path, its body. */
@@ -26,7 +27,7 @@ export interface PreparedRequest {
 export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {
   const { method, path: template, maxResponseBytes } = operations[operation];
   const url = finalUrl(baseUrl + (path ? defaultPathSerializer(template, path as never) : template));
-  const { contentType } = requests[operation];
+  const { contentType }: RequestRules = requests[operation];
   const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
   return {
     method,

@@ -69,6 +69,10 @@ export interface OperationRow {
   readonly bytesPerSecond?: number;
   /** The most bytes of its answer. */
   readonly maxResponseBytes: number;
+  /** What its answer is read as. A JSON object unless given. */
+  readonly answer?: "none" | "bytes" | "text";
+  /** The media type of an answer that is not JSON. */
+  readonly accept?: string;
 }
 
 /** Each operation of the contract. */
@@ -79,10 +83,10 @@ export const operations: Readonly<Record<OperationId, OperationRow>> = {
   uploadDatasetFile: {"method":"POST","path":"/v1/accounts/{account_id}/datasets/{dataset_id}:upload","kind":"append","timeoutMs":60000,"bytesPerSecond":262144,"maxResponseBytes":1048576},
 };
 
-/** The rules of each operation's request body, in the words of JSON Schema. */
+/** The rules of each operation's request, in the words of JSON Schema. */
 export const requests = {
   resumeReinforcementFineTuningJob: {"contentType":"application/json","body":{"type":"object","additionalProperties":false}},
   rerankDocuments: {"contentType":"application/json","body":{"type":"object","required":["query","documents"],"properties":{"query":{"type":"string"},"documents":{"type":"array","minItems":1,"items":{"type":"string"}},"model":{"type":"string","pattern":"^accounts/[^/]+/models/[^/]+$"},"top_n":{"type":"integer","minimum":1},"return_documents":{"type":"boolean"},"task":{"type":"string"}}}},
   scaleDeployment: {"contentType":"application/json","body":{"type":"object","required":["replicaCount"],"properties":{"replicaCount":{"type":"integer","minimum":0}}}},
-  uploadDatasetFile: {"contentType":"multipart/form-data","body":{"type":"object","required":["file"],"properties":{"file":{"type":"string","x-max-bytes":157286400}}}},
+  uploadDatasetFile: {"contentType":"multipart/form-data","file":"file","body":{"type":"object","required":["file"],"properties":{"file":{"type":"string","x-max-bytes":157286400}}}},
 } as const;

@@ -4,13 +4,28 @@ import { refusal } from "../errors/statusError.js";
 export interface Rules {
   readonly type: string;
   readonly minimum?: number;
-  /** Not checked here: it is for the service to judge, and the stand-in does (testing/strictRules.ts). */
+  /** Not checked here, as `enum` is not: they are for the service to judge, and the stand-in does (testing/strictRules.ts). */
   readonly pattern?: string;
+  readonly enum?: readonly string[];
   readonly minItems?: number;
   readonly items?: Rules;
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Rules>>;
   readonly additionalProperties?: boolean;
+  /** The most bytes of a file. */
+  readonly "x-max-bytes"?: number;
+}
+
+/** The rules of a request, as the contract has them. */
+export interface RequestRules {
+  readonly contentType?: string;
+  /** The part of a form that holds the file. */
+  readonly file?: string;
+  /** Whether the body may be left out. */
+  readonly optional?: boolean;
+  readonly body?: Rules;
+  readonly query?: Rules;
+  readonly headers?: Rules;
 }
 
 const nouns: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { isStatusError } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
-import { type Rules, validate } from "../options/validate.js";
+import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import { Refusal } from "./answer.js";
 import { parseMultipart } from "./multipart.js";
 import { operationIds } from "./route.js";
@@ -40,7 +40,7 @@ export async function readContent(
   { headers, body }: Incoming,
   strict: boolean,
 ): Promise<Content> {
-  const { contentType, body: rules } = requests[operationIds[operation]];
+  const { contentType, body: rules = { type: "object" } }: RequestRules = requests[operationIds[operation]];
   const sent = headers["content-type"] ?? "";
   if (body === undefined) return { refusal: tooLarge() };
   const media = sent.split(";")[0]?.trim().toLowerCase();

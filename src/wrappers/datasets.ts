@@ -5,6 +5,7 @@ import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import type { DatasetsOperations } from "./contractMethods.js";
 
 /** How far an upload got. */
 export interface UploadProgress {
@@ -42,7 +43,7 @@ export interface UploadOptions extends CallOptions {
 }
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
-export interface Datasets {
+export interface Datasets extends DatasetsOperations {
   /**
    * Uploads one file of up to 150 MB to a dataset in a single request. Its format is the service's to check.
    * After a failure whose `executed` is `"unknown"`, look at the dataset before repeating.
@@ -61,14 +62,19 @@ export interface Datasets {
 }
 
 /** @internal Makes {@link Datasets} with a client's settings. */
-export function createDatasets(client: LateSettings): Datasets {
+export function createDatasets(client: LateSettings): Pick<Datasets, "upload"> {
   function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
     return startCall("uploadDatasetFile", async () => {
       handleErrors(file);
       // Copied: the caller's may change while the rest is loaded.
       const own = ownProperties(options, "options");
       const { uploadFile } = await loaded(import("./uploadFile.js"));
-      return uploadFile(client, datasetId, file, own);
+      return uploadFile(
+        client,
+        { operation: "uploadDatasetFile", ids: { dataset_id: datasetId } },
+        file,
+        own,
+      );
     });
   }
   return { upload };

@@ -6,9 +6,10 @@ import { requests } from "../generated/contract.js";
 import { checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { validate } from "../options/validate.js";
+import type { DeploymentsOperations } from "./contractMethods.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
-export interface Deployments {
+export interface Deployments extends DeploymentsOperations {
   /**
    * Sets the number of replicas a deployment should have; 0 stops it. Resolves to nothing once the service
    * accepted. Repeating it with the same number is safe.
@@ -23,7 +24,7 @@ export interface Deployments {
 }
 
 /** @internal Makes {@link Deployments} with a client's settings. */
-export function createDeployments(client: LateSettings): Deployments {
+export function createDeployments(client: LateSettings): Pick<Deployments, "scale"> {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);

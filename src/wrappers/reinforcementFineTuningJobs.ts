@@ -5,9 +5,10 @@ import { accountOf, callSettings } from "../call/settings.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
+import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
-export interface ReinforcementFineTuningJobs {
+export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobsOperations {
   /**
    * Resumes a job and resolves to it as the service then describes it. Which states allow it is the
    * service's to say. After a failure whose `executed` is `"unknown"`, look at the job before repeating.
@@ -21,7 +22,9 @@ export interface ReinforcementFineTuningJobs {
 }
 
 /** @internal Makes {@link ReinforcementFineTuningJobs} with a client's settings. */
-export function createReinforcementFineTuningJobs(client: LateSettings): ReinforcementFineTuningJobs {
+export function createReinforcementFineTuningJobs(
+  client: LateSettings,
+): Pick<ReinforcementFineTuningJobs, "resume"> {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
     return startCall("resumeReinforcementFineTuningJob", async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);

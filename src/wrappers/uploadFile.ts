@@ -5,20 +5,21 @@ import { makeCall } from "../call/call.js";
 import type { Outcome } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import { notify } from "../call/notify.js";
-import { accountOf, callSettings } from "../call/settings.js";
+import { callSettings } from "../call/settings.js";
 import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
-import { requests } from "../generated/contract.js";
+import { type OperationId, requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
-import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
+import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
+import type { RequestRules } from "../options/validate.js";
 import type { UploadOptions } from "./datasets.js";
-
-const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
+import { needsAccount, pathOf } from "./operation.js";
+import type { OperationInput } from "./operationMethods.js";
 
 const uploadOptionNames: Names<UploadOptions> = {
   ...callOptionNames,
@@ -30,30 +31,31 @@ const uploadOptionNames: Names<UploadOptions> = {
 };
 
 /**
- * Opens the file and sends it.
+ * Opens the file and sends it as the one part of a form.
  * @param options Copied from the caller's. @throws StatusError
  */
 export async function uploadFile(
   client: LateSettings,
-  datasetId: string,
+  { operation, ids }: Pick<OperationInput, "operation" | "ids">,
   file: UploadFile,
   options: UploadOptions,
 ): Promise<Outcome<DatasetFile>> {
   const own = ownProperties(options, "options", uploadOptionNames);
-  const settings = callSettings(client, own, true);
-  const path = { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
+  const settings = callSettings(client, own, needsAccount(operation));
+  const path = pathOf(operation, ids, settings);
+  const { name, maxFileBytes } = partOf(operation);
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
   const verify = checkFlag(own.verifyBytes, "verifyBytes");
   const source = await openFile(file, own, openPath);
   try {
-    const progress = progressOf(checkSize(source), onProgress);
+    const progress = progressOf(checkSize(source, maxFileBytes), onProgress);
     const type = contentType ?? checkOwnType(source.type);
     const part = { file: source, maxFileBytes, onSent: progress.onSent };
     const call = {
-      operation: "uploadDatasetFile",
+      operation,
       path,
-      body: new Multipart("file", type, part),
+      body: new Multipart(name, type, part),
       read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
     } as const;
     return await makeCall(call, settings);
@@ -90,7 +92,13 @@ function verified(value: object, sentBytes: number): DatasetFile | Unusable {
   return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
 }
 
-function checkSize({ size }: FileSource): number | undefined {
+// The part that holds the file, as the contract has it.
+function partOf(operation: OperationId): { readonly name: string; readonly maxFileBytes: number } {
+  const { file: name = "file", body }: RequestRules = requests[operation];
+  return { name, maxFileBytes: body?.properties?.[name]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY };
+}
+
+function checkSize({ size }: FileSource, maxFileBytes: number): number | undefined {
   if (size === undefined || size <= maxFileBytes) return size;
   throw refusal(
     "OUT_OF_RANGE",
