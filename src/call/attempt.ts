@@ -4,7 +4,7 @@ import { type Exchange, isForm, TransportFailure } from "../transport/transport.
 import { currentKey } from "./apiKey.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { failureRecord, successRecord, targetOf } from "./records.js";
-import type { Run, Success } from "./run.js";
+import type { Run, Success } from "./types.js";
 
 /** One request and its answer: asks for the key, sends, reads. Never rejects. */
 export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {

@@ -1,16 +1,9 @@
 import { publishRefusal } from "#platform";
-import type { Attempt, OperationName } from "../errors/details.js";
+import type { OperationName } from "../errors/details.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
-import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
-
-/** A call's value, with the answer it was read from. */
-export interface Outcome<T> {
-  readonly data: T;
-  readonly answer: TransportResponse;
-  readonly attempts: readonly Attempt[];
-}
+import type { Outcome } from "./types.js";
 
 /** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
 export function startCall<T>(operation: OperationName, run: () => Promise<Outcome<T>>): CallPromise<T> {

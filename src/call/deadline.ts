@@ -1,6 +1,11 @@
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import type { Times } from "./times.js";
+
+/** How long a call and each of its attempts may take, in milliseconds. */
+export interface Times {
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+}
 
 /** Why a call ended before its answer. */
 export type EndReason = "aborted" | "closed" | "deadline";

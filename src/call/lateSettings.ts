@@ -1,8 +1,8 @@
 import { invalid } from "../errors/statusError.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
-import { type Log, logOf } from "./log.js";
-import type { ClientSettings } from "./settings.js";
+import { logOf } from "./log.js";
+import type { ClientSettings, Log } from "./types.js";
 
 type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel" | "log";
 

@@ -1,4 +1,5 @@
 // What a call tells of its attempts, and of its failure.
+
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, OperationName, StatusErrorDetails, Target } from "../errors/details.js";
 import { hintFor, wholeHint } from "../errors/hints.js";
@@ -6,8 +7,8 @@ import { StatusError } from "../errors/statusError.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import type { Failure } from "./failure.js";
-import type { PreparedRequest } from "./request.js";
 import type { Ran } from "./retry.js";
+import type { PreparedRequest } from "./types.js";
 
 /** Where a call goes. */
 export function targetOf(operation: OperationName, { method, url }: PreparedRequest): Target {

@@ -9,52 +9,8 @@ import {
   given,
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
-import type { ApiKey } from "../options/clientOptions.js";
-import type { Transport } from "../transport/transport.js";
-import type { Deadline } from "./deadline.js";
 import type { LateSettings } from "./lateSettings.js";
-import type { Log } from "./log.js";
-
-/** What a client may still spend on retries, in tenths of one. */
-export interface RetryBudget {
-  left: number;
-}
-
-/** What a client was made with: its connection to the service, and what its calls do by default. */
-export interface ClientSettings {
-  readonly baseUrl: string;
-  readonly apiKey: ApiKey;
-  readonly userAgent: string;
-  readonly connectTimeoutMs: number;
-  /** Shared with the clients made of this one, as the budget is. */
-  readonly transport: Transport;
-  readonly budget: RetryBudget;
-  /** The calls under way, of all these clients. */
-  readonly calls: Set<Deadline>;
-  /** What writes a line for each attempt; false where the options turn that off. */
-  readonly log: Log | false | undefined;
-  readonly accountId: string | undefined;
-  readonly rerankModel: string | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly attemptTimeoutMs: number | undefined;
-  readonly maxRetries: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly onAttempt: CallOptions["onAttempt"];
-}
-
-/** The options of one call, checked and joined with its client's. */
-export interface CallSettings {
-  readonly client: ClientSettings;
-  readonly signal: AbortSignalLike | undefined;
-  /** Undefined for the operation's own deadline. */
-  readonly timeoutMs: number | undefined;
-  readonly attemptTimeoutMs: number | undefined;
-  readonly maxRetries: number;
-  readonly repeatable: boolean | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly onAttempt: CallOptions["onAttempt"];
-  readonly accountId: string | undefined;
-}
+import type { CallSettings } from "./types.js";
 
 /**
  * Joins a call's options with its client's.

@@ -1,15 +1,9 @@
 import type { OperationName } from "../errors/details.js";
 import { type OperationId, operations } from "../generated/contract.js";
 import { isForm } from "../transport/transport.js";
-import type { PreparedRequest } from "./request.js";
+import type { Times } from "./deadline.js";
 import { isRepeatable } from "./retry.js";
-import type { CallSettings } from "./settings.js";
-
-/** How long a call and each of its attempts may take, in milliseconds. */
-export interface Times {
-  readonly timeoutMs: number;
-  readonly attemptTimeoutMs: number;
-}
+import type { CallSettings, PreparedRequest } from "./types.js";
 
 /** What the options say, else the operation's defaults. */
 export function timesOf(operation: OperationName, request: PreparedRequest, settings: CallSettings): Times {

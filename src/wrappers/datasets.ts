@@ -4,43 +4,9 @@ import { memberOf } from "../errors/memberOf.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import type { CallPromise } from "../options/callOptions.js";
 import type { DatasetsOperations } from "./contractMethods.js";
-
-/** How far an upload got. */
-export interface UploadProgress {
-  /** Bytes of the file handed to the network. */
-  readonly sentBytes: number;
-  /** The file's size in bytes; undefined for a stream without `size`, until it has ended. */
-  readonly totalBytes: number | undefined;
-}
-
-/** Options of {@link Datasets.upload}. */
-export interface UploadOptions extends CallOptions {
-  /** The file's name; its base name is sent. Needed for what has no name of its own, such as bytes. */
-  name?: string | undefined;
-  /**
-   * The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer.
-   * A stream must have at least one byte; an empty file is an empty path, Blob or Uint8Array.
-   */
-  size?: number | undefined;
-  /**
-   * The media type of the part. A Blob's own type that no header can carry is refused unless this is given.
-   * @default the Blob's own type, else application/octet-stream
-   */
-  contentType?: string | undefined;
-  /**
-   * Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. It is not
-   * waited for: what it throws is ignored, and so is the rejection of an async function. End an upload with `signal`.
-   */
-  onProgress?: ((progress: UploadProgress) => void) | undefined;
-  /**
-   * Compare the answer's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
-   * differ. What `bytes` counts is not documented.
-   * @default false
-   */
-  verifyBytes?: boolean | undefined;
-}
+import type { UploadOptions } from "./types.js";
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets extends DatasetsOperations {

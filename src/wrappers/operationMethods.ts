@@ -1,21 +1,7 @@
 import { loaded, startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
-import type { OperationId } from "../generated/contract.js";
-import type { CallOptions, CallPromise } from "../options/callOptions.js";
 import { type ContractMethods, contractMethods } from "./contractMethods.js";
-
-/** What an operation takes. */
-export interface OperationInput {
-  readonly operation: OperationId;
-  /** The ids of its path by their names, but for the account. */
-  readonly ids: Readonly<Record<string, unknown>>;
-  readonly body?: unknown;
-  /** Query and header parameters by their names. */
-  readonly parameters?: object | undefined;
-}
-
-/** Calls any operation of the contract by its id, as the command line does. */
-export type OperationCall = (input: OperationInput, options?: CallOptions) => CallPromise<unknown>;
+import type { OperationCall } from "./types.js";
 
 /** The name of {@link OperationCall} on a client. */
 export const operationCall: symbol = Symbol.for("tunerank.operationCall");

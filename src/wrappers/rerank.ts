@@ -1,8 +1,9 @@
 import type { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import { type Outcome, startCall } from "../call/callPromise.js";
+import { startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import { callSettings } from "../call/settings.js";
+import type { Outcome } from "../call/types.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";

@@ -1,6 +1,7 @@
 import type { Unusable } from "../call/answer.js";
-import { loaded, type Outcome, start } from "../call/callPromise.js";
+import { loaded, start } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
+import type { Outcome } from "../call/types.js";
 import type { Attempt } from "../errors/details.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";

@@ -1,11 +1,12 @@
 // Sends a file to a dataset. Loaded with the first upload.
+
 import { openPath } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import type { Outcome } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import { notify } from "../call/notify.js";
 import { callSettings } from "../call/settings.js";
+import type { Outcome } from "../call/types.js";
 import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
@@ -17,9 +18,8 @@ import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../option
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
 import type { RequestRules } from "../options/validate.js";
-import type { UploadOptions } from "./datasets.js";
-import { needsAccount, pathOf } from "./operation.js";
-import type { OperationInput } from "./operationMethods.js";
+import { needsAccount, pathOf } from "./operationPath.js";
+import type { OperationInput, UploadOptions } from "./types.js";
 
 const uploadOptionNames: Names<UploadOptions> = {
   ...callOptionNames,
