@@ -26,14 +26,14 @@ import type { Transport } from "./transport/transport.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
-import { addMethods, createOperationCall, operationCall } from "./wrappers/operationMethods.js";
+import { addMethods, createOperationCall } from "./wrappers/operationMethods.js";
 import {
   createReinforcementFineTuningJobs,
   type ReinforcementFineTuningJobs,
 } from "./wrappers/reinforcementFineTuningJobs.js";
-import { createEncodedCall, createRequest, encodedCall } from "./wrappers/request.js";
+import { createEncodedCall, createRequest } from "./wrappers/request.js";
 import { createRerank, type Rerank } from "./wrappers/rerank.js";
-import type { ServiceCall } from "./wrappers/types.js";
+import { encodedCall, operationCall, type ServiceCall } from "./wrappers/types.js";
 
 /** The four operations of the service. Made by {@link createClient}. */
 export interface Client extends ContractClient {

@@ -16,6 +16,9 @@ import { contentOf } from "./requestBody.js";
 import { encodePath, encodeQuery, urlBelow } from "./requestUrl.js";
 import type { EncodedCall, EncodedRequest, RequestOptions, ServiceRequest } from "./types.js";
 
+// One file for both: they share how a target is written and an answer is read.
+export { callMethod, callOperation } from "./operation.js";
+
 const names: Names<ServiceRequest> = { method: 1, path: 1, query: 1, body: 1, contentType: 1, accept: 1 };
 const { accountId: _, ...sharedNames } = callOptionNames;
 const optionNames: Names<RequestOptions> = { ...sharedNames, maxResponseBytes: 1 };

@@ -1,9 +1,11 @@
 import { loaded, startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
+import { accountOf } from "../call/settings.js";
+import type { CallSettings } from "../call/types.js";
 import { memberOf } from "../errors/memberOf.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
-import { ownProperties } from "../options/arguments.js";
+import { checkId, ownProperties } from "../options/arguments.js";
 import type { CallPromise } from "../options/callOptions.js";
 import type { DatasetsOperations } from "./contractMethods.js";
 import type { UploadOptions } from "./types.js";
@@ -35,12 +37,10 @@ export function createDatasets(client: LateSettings): Pick<Datasets, "upload"> {
       // Copied: the caller's may change while the rest is loaded.
       const own = ownProperties(options, "options");
       const { uploadFile } = await loaded(import("./uploadFile.js"));
-      return uploadFile(
-        client,
-        { operation: "uploadDatasetFile", ids: { dataset_id: datasetId } },
-        file,
-        own,
-      );
+      const path = (settings: CallSettings) => {
+        return { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
+      };
+      return uploadFile(client, { operation: "uploadDatasetFile", path }, file, own);
     });
   }
   return { upload };

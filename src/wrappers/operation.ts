@@ -5,16 +5,16 @@ import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import { writeJson } from "../call/request.js";
-import { callSettings } from "../call/settings.js";
+import { accountOf, callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
-import { type OperationRow, operations, requests } from "../generated/contract.js";
-import { checkHeaders, ownProperties } from "../options/arguments.js";
+import type { UploadFile } from "../files/fileSource.js";
+import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
+import { checkHeaders, checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling } from "../options/names.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { OperationMethod } from "./contractMethods.js";
-import { needsAccount, pathOf } from "./operationPath.js";
 import { readContent } from "./readContent.js";
 import { encodeQuery, urlBelow } from "./requestUrl.js";
 import type { OperationInput, ServiceRequest } from "./types.js";
@@ -45,11 +45,13 @@ export async function callOperation<T>(
   const rules: RequestRules = requests[operation];
   if (rules.file !== undefined) {
     const { uploadFile } = await import("./uploadFile.js");
-    return uploadFile(client, { operation, ids }, body as never, ownProperties(options, "options")) as never;
+    const path = (settings: CallSettings) => pathOf(operation, ids, settings);
+    const own = ownProperties(options, "options");
+    return uploadFile(client, { operation, path }, body as UploadFile, own) as Promise<Outcome<T>>;
   }
   const row = operations[operation];
   const own = ownProperties(options, "options", callOptionNames);
-  const settings = callSettings(client, own, needsAccount(operation));
+  const settings = callSettings(client, own, row.path.includes("{account_id}"));
   const { query, headers } = checkParameters(rules, parameters);
   const target = defaultPathSerializer(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
   const request = {
@@ -61,6 +63,26 @@ export async function callOperation<T>(
   };
   const read = readerOf(row) as Purpose<T>["read"];
   return makeRequest<T>(request, { operation, body, read }, withHeaders(settings, row, headers));
+}
+
+// What stands in the path of an operation: the account of the call, and the ids.
+function pathOf(
+  operation: OperationId,
+  ids: Readonly<Record<string, unknown>>,
+  settings: CallSettings,
+): Record<string, string> {
+  const names = [...operations[operation].path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      name === "account_id" ? accountOf(settings) : checkId(ids[name], camelCase(name)),
+    ]),
+  );
+}
+
+// "datasetId" of "dataset_id", as the argument is called.
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 interface Parameters {

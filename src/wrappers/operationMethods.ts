@@ -3,10 +3,7 @@ import type { LateSettings } from "../call/lateSettings.js";
 import { type ContractMethods, contractMethods } from "./contractMethods.js";
 import type { OperationCall } from "./types.js";
 
-/** The name of {@link OperationCall} on a client. */
-export const operationCall: symbol = Symbol.for("tunerank.operationCall");
-
-const late = () => loaded(import("./operation.js"));
+const late = () => loaded(import("./anyRequest.js"));
 
 /** @internal Gives a client the methods that the contract has and nobody wrote. */
 export function addMethods<T extends object>(client: T, settings: LateSettings): T & ContractMethods {

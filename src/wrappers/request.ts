@@ -2,9 +2,6 @@ import { loaded, startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import type { EncodedCall, RequestOptions, ServiceCall, ServiceRequest } from "./types.js";
 
-/** The name of {@link EncodedCall} on a client, also for another copy of this package. */
-export const encodedCall: symbol = Symbol.for("tunerank.encodedCall");
-
 /** @internal Makes {@link ServiceCall} with a client's settings. */
 export function createRequest(client: LateSettings): ServiceCall {
   return <T>(request: ServiceRequest, options?: RequestOptions) =>

@@ -118,3 +118,9 @@ export interface OperationInput {
 
 /** Calls any operation of the contract by its id, as the command line does. */
 export type OperationCall = (input: OperationInput, options?: CallOptions) => CallPromise<unknown>;
+
+/** The name of {@link EncodedCall} on a client, also for another copy of this package. */
+export const encodedCall: symbol = Symbol.for("tunerank.encodedCall");
+
+/** The name of {@link OperationCall} on a client. */
+export const operationCall: symbol = Symbol.for("tunerank.operationCall");
