@@ -7,15 +7,16 @@ import { isWholeValue } from "./wholeValue.js";
 /**
  * Takes a key out of a text, however JSON, URLs, HTML or base64 write it.
  * @param cut Whether the text may end or begin within the key, as the text of a body that came in part.
+ * @param isName Whether the text is a property's name, which is no whole value: a short key is left in it.
  */
-export type Redact = (text: string, cut?: boolean) => string;
+export type Redact = (text: string, cut?: boolean, isName?: boolean) => string;
 
 /** Redacts one key. A key of fewer than 8 characters is taken out only where it is a whole value. Linear time. */
 export function redactor(key: string): Redact {
   const isShort = key.length < leastCharacters;
   let forms: readonly KeyForm[] | undefined;
-  return (text, cut = false) => {
-    if (key === "" || text === "") return text;
+  return (text, cut = false, isName = false) => {
+    if (key === "" || text === "" || (isName && isShort)) return text;
     forms ??= keyForms(key);
     const find = (form: KeyForm, source: Characters): readonly Span[] =>
       findForm(form, source, cut && !isShort)
@@ -34,15 +35,28 @@ export function redactor(key: string): Redact {
 /** Redacts several secrets. */
 export function redactorOf(secrets: readonly string[]): Redact {
   const all = secrets.map(redactor);
-  return (text, cut) => all.reduce((left, redact) => redact(left, cut), text);
+  return (text, cut, isName) => all.reduce((left, redact) => redact(left, cut, isName), text);
 }
 
-/** The value with the key taken out of its strings. Fields keep their names: programs read by them. */
+/** The value with the key taken out of its strings, and of the names of its properties. */
 export function redactValues(redact: Redact, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redactValues(redact, item));
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactValues(redact, item)]));
+  const taken = new Set(Object.keys(value));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [nameFor(name, redact, taken), redactValues(redact, item)]),
+  );
+}
+
+// Two names may be the same without the key: they are numbered, so that no property is lost.
+function nameFor(name: string, redact: Redact, taken: Set<string>): string {
+  const left = redact(name, false, true);
+  if (left === name) return name;
+  let free = left;
+  for (let number = 2; taken.has(free); number++) free = `${left} ${number}`;
+  taken.add(free);
+  return free;
 }
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
