@@ -47,5 +47,6 @@ export function callError(
   });
   // What the last attempt advises does not fit when an earlier one may have run.
   const advice = ran.executed === details.executed ? details.hint : undefined;
-  return new StatusError(details.message, { ...whole, hint: wholeHint(whole, advice ?? hintFor(whole)) });
+  const hint = wholeHint(whole, advice ?? hintFor(whole, details.message));
+  return new StatusError(details.message, { ...whole, hint });
 }

@@ -48,13 +48,13 @@ interface Said {
 
 // The message without the hint at its end, which is shown apart. What a service says is left as it is.
 function inWords({ message, hint, codeSource }: StatusError): Said {
-  const text = message.slice(0, -hint.length).trimEnd();
+  const text = hint === "" ? message : message.slice(0, -hint.length).trimEnd();
   const own = codeSource === "client" || codeSource === "transport";
   return { message: own ? inFlags(text) : text, hint: inFlags(hint) };
 }
 
 function wholeOf({ message, hint }: Said): Said {
-  return { message: `${message} ${hint}`, hint };
+  return { message: `${message} ${hint}`.trimEnd(), hint };
 }
 
 function explain(

@@ -12,12 +12,13 @@ interface Situation {
   readonly method?: string | undefined;
   readonly notRetried?: NotRetried | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly attempts?: readonly unknown[] | undefined;
 }
 
 const adviceOfCode: Readonly<Record<StatusCode, string>> = {
-  ABORTED: "Another change ran at the same time: read the state, then decide.",
+  ABORTED: "Read the state, then decide: another change ran at the same time.",
   ALREADY_EXISTS: "It exists already: use it, or choose another id.",
-  CANCELLED: "The call was cancelled.",
+  CANCELLED: "Call again if the result is still wanted.",
   DATA_LOSS: "Compare what the service holds with what you sent.",
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
   FAILED_PRECONDITION: "Bring the resource into the state required, then call again.",
@@ -28,7 +29,7 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
   PERMISSION_DENIED: "The key lacks this permission: use another, or have it granted.",
   RESOURCE_EXHAUSTED: "Wait, or lower the rate or the size of your requests.",
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",
-  UNAVAILABLE: "The service is down or overloaded: try again later.",
+  UNAVAILABLE: "Try again later: the service is down or overloaded.",
   UNIMPLEMENTED: "This server does not offer it: check the base URL, or have it enabled.",
   UNKNOWN: "Report it with the request id.",
 };
@@ -74,19 +75,27 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   aborted: "",
 };
 
+// After one attempt only this uses up what the event allows.
+const noRetries = "It was not retried, because maxRetries is 0.";
+
 /** What to do now, and why there was no other attempt. */
 export function wholeHint(
-  { retryAfterMs, notRetried }: Pick<Situation, "retryAfterMs" | "notRetried">,
+  { retryAfterMs, notRetried, attempts }: Pick<Situation, "retryAfterMs" | "notRetried" | "attempts">,
   advice: string,
 ): string {
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
-  return [advice, asked, notRetried ? reasons[notRetried] : ""].filter(Boolean).join(" ");
+  const isFirst = notRetried === "retries-used-up" && attempts?.length === 1;
+  const reason = isFirst ? noRetries : notRetried && reasons[notRetried];
+  return [advice, asked, reason].filter(Boolean).join(" ");
 }
 
-/** What to do now. */
-export function hintFor({ code, executed, httpStatus = 0, operation, method }: Situation): string {
+/** What to do now; empty where the message says it. */
+export function hintFor(
+  { code, executed, httpStatus = 0, operation, method }: Situation,
+  message: string,
+): string {
   const advice = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
-  const known = advice ?? adviceOfCode[code];
+  const known = withoutSaid(advice ?? adviceOfCode[code], message);
   if (executed === "no" || operation === undefined) return known;
   if (operation === "request") {
     if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";
@@ -94,5 +103,11 @@ export function hintFor({ code, executed, httpStatus = 0, operation, method }: S
       return "An earlier attempt of this call may have deleted it.";
   } else if (Object.hasOwn(unsettled, operation)) return unsettled[operation] as string;
   else if (!operations[operation].retrySafe) return known;
-  return `${known} Repeating this call is safe.`;
+  return `${known} Repeating this call is safe.`.trimStart();
+}
+
+// A message that has an instruction with the same verb, such as "Check the id.", says what to do itself.
+function withoutSaid(advice: string, message: string): string {
+  const verb = /^(?!The |It |This |Another )[A-Z][a-z]+/.exec(advice)?.[0];
+  return verb && new RegExp(`(^|[.:;!?] +|please )${verb}\\b`, "i").test(message) ? "" : advice;
 }
