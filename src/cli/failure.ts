@@ -53,6 +53,11 @@ function inWords({ message, hint, codeSource }: StatusError): Said {
   return { message: own ? inFlags(text) : text, hint: inFlags(hint) };
 }
 
+/** The whole message of an error in the words of the command line. */
+export function messageOf(error: StatusError): string {
+  return wholeOf(inWords(error)).message;
+}
+
 function wholeOf({ message, hint }: Said): Said {
   return { message: `${message} ${hint}`.trimEnd(), hint };
 }

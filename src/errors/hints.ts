@@ -1,12 +1,13 @@
 import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
-import type { Executed, NotRetried, StatusCode } from "./codes.js";
+import type { CodeSource, Executed, NotRetried, StatusCode } from "./codes.js";
 import { isIdempotent } from "./idempotent.js";
 
 /** What a hint is written from. */
 interface Situation {
   readonly code: StatusCode;
   readonly executed: Executed;
+  readonly codeSource?: CodeSource | undefined;
   readonly httpStatus?: number | undefined;
   readonly operation?: OperationId | "request" | undefined;
   readonly method?: string | undefined;
@@ -33,6 +34,9 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
   UNIMPLEMENTED: "This server does not offer it: check the base URL, or have it enabled.",
   UNKNOWN: "Report it with the request id.",
 };
+
+// This client itself names FAILED_PRECONDITION only for what an upload reads.
+const unreadable = "Make sure that the file can be read to its end and does not change, then call again.";
 
 // Where the status says more than the code it stands for.
 const adviceOfStatus: Readonly<Record<number, string>> = {
@@ -91,11 +95,12 @@ export function wholeHint(
 
 /** What to do now; empty where the message says it. */
 export function hintFor(
-  { code, executed, httpStatus = 0, operation, method }: Situation,
+  { code, codeSource, executed, httpStatus = 0, operation, method }: Situation,
   message: string,
 ): string {
-  const advice = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
-  const known = withoutSaid(advice ?? adviceOfCode[code], message);
+  const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
+  const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
+  const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? adviceOfCode[code]), message);
   if (executed === "no" || operation === undefined) return known;
   if (operation === "request") {
     if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";
