@@ -19,10 +19,8 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   // Before opening: to open a named pipe would block until there is a writer.
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
-    const what = kind.isDirectory()
-      ? "a folder: pass the path of one file in it"
-      : "not a regular file: pass the path of one";
-    throw invalid(`file ${JSON.stringify(filePath)} is ${what}.`);
+    const what = kind.isDirectory() ? "a folder" : "not a regular file";
+    throw invalid(`file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`);
   }
   const fileName = name ?? checkFileName(filePath, "file");
   const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));

@@ -25,12 +25,8 @@ afterAll(() => remove());
 
 test.each<[what: string, args: (at: (name: string) => string) => string[], words: string]>([
   ["a file that is missing", (at) => ["upload", "reviews", at("none")], "does not exist"],
-  ["a folder", (at) => ["upload", "reviews", `${at("folder")}/`], "is a folder: name one file in it."],
-  [
-    "a folder without a slash",
-    (at) => ["upload", "reviews", at("folder")],
-    "is a folder: name one file in it.",
-  ],
+  ["a folder", (at) => ["upload", "reviews", `${at("folder")}/`], "is a folder: name one file."],
+  ["a folder without a slash", (at) => ["upload", "reviews", at("folder")], "is a folder: name one file."],
   [
     "a folder among files",
     (at) => ["upload", "reviews", at("a.jsonl"), `${at("folder")}/`],
