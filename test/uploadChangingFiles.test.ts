@@ -80,7 +80,8 @@ describe.each(transports)("over $name", ({ options }) => {
       expect(error.executed).not.toBe("yes");
       // Of a file on this machine, not of something that the service holds.
       expect(error.hint).not.toContain("Bring the resource");
-      if (error.executed === "no") expect(error.hint).toMatch(/^Make sure that the file .* does not change/);
+      if (error.executed === "no")
+        expect(error.hint).toMatch(/^Call again with a file that can be read and does not change/);
       expect(complete).toBe(false);
     },
   );

@@ -36,7 +36,7 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
 };
 
 // This client itself names FAILED_PRECONDITION only for what an upload reads.
-const unreadable = "Make sure that the file can be read to its end and does not change, then call again.";
+const unreadable = "Call again with a file that can be read and does not change.";
 
 // Where the status says more than the code it stands for.
 const adviceOfStatus: Readonly<Record<number, string>> = {
@@ -79,17 +79,15 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   aborted: "",
 };
 
-// After one attempt only this uses up what the event allows.
-const noRetries = "It was not retried, because maxRetries is 0.";
-
 /** What to do now, and why there was no other attempt. */
 export function wholeHint(
   { retryAfterMs, notRetried, attempts }: Pick<Situation, "retryAfterMs" | "notRetried" | "attempts">,
   advice: string,
 ): string {
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
-  const isFirst = notRetried === "retries-used-up" && attempts?.length === 1;
-  const reason = isFirst ? noRetries : notRetried && reasons[notRetried];
+  // After one attempt only `maxRetries: 0` uses up what the event allows.
+  const isOnly = attempts?.length === 1 && notRetried === "retries-used-up";
+  const reason = isOnly ? "It was not retried, because maxRetries is 0." : notRetried && reasons[notRetried];
   return [advice, asked, reason].filter(Boolean).join(" ");
 }
 
@@ -111,8 +109,9 @@ export function hintFor(
   return `${known} Repeating this call is safe.`.trimStart();
 }
 
-// A message that has an instruction with the same verb, such as "Check the id.", says what to do itself.
+// A message with an instruction of the same verb, such as "Check the id.", says itself what to do.
 function withoutSaid(advice: string, message: string): string {
-  const verb = /^(?!The |It |This |Another )[A-Z][a-z]+/.exec(advice)?.[0];
-  return verb && new RegExp(`(^|[.:;!?] +|please )${verb}\\b`, "i").test(message) ? "" : advice;
+  const [verb] = advice.split(/\W/);
+  const isSaid = !/^(Th|It|A)/.test(advice) && new RegExp(`(^|[.:!?] |please )${verb}\\b`, "i").test(message);
+  return isSaid ? "" : advice;
 }

@@ -43,20 +43,20 @@ export function redactValues(redact: Redact, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redactValues(redact, item));
-  const taken = new Set(Object.keys(value));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [nameFor(name, redact, taken), redactValues(redact, item)]),
-  );
+  const names = new Set(Object.keys(value));
+  const left = Object.entries(value).map(([name, item]) => {
+    const redacted = redact(name, false, true);
+    return [redacted === name ? name : newName(redacted, names), redactValues(redact, item)];
+  });
+  return Object.fromEntries(left);
 }
 
 // Two names may be the same without the key: they are numbered, so that no property is lost.
-function nameFor(name: string, redact: Redact, taken: Set<string>): string {
-  const left = redact(name, false, true);
-  if (left === name) return name;
-  let free = left;
-  for (let number = 2; taken.has(free); number++) free = `${left} ${number}`;
-  taken.add(free);
-  return free;
+function newName(name: string, names: Set<string>, number = 1): string {
+  const numbered = number > 1 ? `${name} ${number}` : name;
+  if (names.has(numbered)) return newName(name, names, number + 1);
+  names.add(numbered);
+  return numbered;
 }
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;

@@ -136,7 +136,7 @@ function sentence(text: string): string {
 
 /** What happened: the message without the code before it and the hint behind. */
 export function textOf({ code, message, hint }: StatusError): string {
-  return message.slice(`[${code}] `.length, hint === "" ? undefined : -` ${hint}`.length);
+  return message.slice(`[${code}] `.length, message.length - hint.length).trimEnd();
 }
 
 /** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
