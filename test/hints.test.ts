@@ -162,7 +162,7 @@ test.each<[StatusCode, string]>([
   ["ABORTED", "Another request changed the same resource. Read it again before you repeat the call."],
   ["RESOURCE_EXHAUSTED", "The account's quota is used up for now. Wait before the next request."],
   ["UNAVAILABLE", "The service cannot answer at the moment. Try again in a little while."],
-  ["NOT_FOUND", "No such job: please check the id"],
+  ["NOT_FOUND", "Check the id"],
 ])("a hint to %s that says what the message says is not printed: %s", async (code, message) => {
   server.reply({ status: httpStatuses[code], json: { code, message } });
   const error = await failureOf(() => connect(server.url, { maxRetries: 2 }).deployments.scale("prod", 1));

@@ -1,7 +1,7 @@
 // What a call tells of its attempts, and of its failure.
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, OperationName, StatusErrorDetails, Target } from "../errors/details.js";
-import { hintFor, wholeHint } from "../errors/hints.js";
+import { wholeHint } from "../errors/hints.js";
 import { StatusError } from "../errors/statusError.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
@@ -47,6 +47,6 @@ export function callError(
   });
   // What the last attempt advises does not fit when an earlier one may have run.
   const advice = ran.executed === details.executed ? details.hint : undefined;
-  const hint = wholeHint(whole, advice ?? hintFor(whole, details.message));
+  const hint = advice && wholeHint(whole, advice);
   return new StatusError(details.message, { ...whole, hint });
 }

@@ -111,7 +111,6 @@ export function hintFor(
 
 // A message with an instruction of the same verb, such as "Check the id.", says itself what to do.
 function withoutSaid(advice: string, message: string): string {
-  const [verb] = advice.split(/\W/);
-  const isSaid = !/^(Th|It|A)/.test(advice) && new RegExp(`(^|[.:!?] |please )${verb}\\b`, "i").test(message);
-  return isSaid ? "" : advice;
+  const isInstruction = !/^(Th|It|A)/.test(advice);
+  return isInstruction && message.includes(`${advice.split(/\W/)[0]} `) ? "" : advice;
 }

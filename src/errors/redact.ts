@@ -7,16 +7,15 @@ import { isWholeValue } from "./wholeValue.js";
 /**
  * Takes a key out of a text, however JSON, URLs, HTML or base64 write it.
  * @param cut Whether the text may end or begin within the key, as the text of a body that came in part.
- * @param isName Whether the text is a property's name, which is no whole value: a short key is left in it.
  */
-export type Redact = (text: string, cut?: boolean, isName?: boolean) => string;
+export type Redact = (text: string, cut?: boolean) => string;
 
 /** Redacts one key. A key of fewer than 8 characters is taken out only where it is a whole value. Linear time. */
 export function redactor(key: string): Redact {
   const isShort = key.length < leastCharacters;
   let forms: readonly KeyForm[] | undefined;
-  return (text, cut = false, isName = false) => {
-    if (key === "" || text === "" || (isName && isShort)) return text;
+  return (text, cut = false) => {
+    if (key === "" || text === "") return text;
     forms ??= keyForms(key);
     const find = (form: KeyForm, source: Characters): readonly Span[] =>
       findForm(form, source, cut && !isShort)
@@ -35,7 +34,7 @@ export function redactor(key: string): Redact {
 /** Redacts several secrets. */
 export function redactorOf(secrets: readonly string[]): Redact {
   const all = secrets.map(redactor);
-  return (text, cut, isName) => all.reduce((left, redact) => redact(left, cut, isName), text);
+  return (text, cut) => all.reduce((left, redact) => redact(left, cut), text);
 }
 
 /** The value with the key taken out of its strings, and of the names of its properties. */
@@ -44,19 +43,21 @@ export function redactValues(redact: Redact, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redactValues(redact, item));
   const names = new Set(Object.keys(value));
-  const left = Object.entries(value).map(([name, item]) => {
-    const redacted = redact(name, false, true);
-    return [redacted === name ? name : newName(redacted, names), redactValues(redact, item)];
-  });
+  const left = Object.entries(value).map(([name, item]) => [
+    newName(name, redact, names),
+    redactValues(redact, item),
+  ]);
   return Object.fromEntries(left);
 }
 
-// Two names may be the same without the key: they are numbered, so that no property is lost.
-function newName(name: string, names: Set<string>, number = 1): string {
-  const numbered = number > 1 ? `${name} ${number}` : name;
-  if (names.has(numbered)) return newName(name, names, number + 1);
-  names.add(numbered);
-  return numbered;
+// A name is no whole value: a short key is left in it, as behind any other character. Names that are the same without
+// the key are numbered, so that no property is lost.
+function newName(name: string, redact: Redact, names: Set<string>): string {
+  const redacted = redact(`\uffff${name}`).slice(1);
+  let free = redacted;
+  for (let number = 2; free !== name && names.has(free); number++) free = `${redacted} ${number}`;
+  names.add(free);
+  return free;
 }
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
