@@ -112,12 +112,12 @@ function readAs(httpStatus: number): string {
 function adviceFor(name: StatusCode, rows: readonly Row[]): string {
   const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
   const lines: string[] = [];
-  if (states.has("no")) lines.push(`- \`executed: "no"\`: ${hintFor({ code: name, executed: "no" })}`);
+  if (states.has("no")) lines.push(`- \`executed: "no"\`: ${hintFor({ code: name, executed: "no" }, "")}`);
   if (states.has("unknown") || states.has("yes")) {
     const open = [...states].filter((state) => state !== "no").sort();
     for (const { title, operation } of columns) {
       lines.push(
-        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(hintFor({ code: name, executed: "unknown", operation }))}`,
+        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(hintFor({ code: name, executed: "unknown", operation }, ""))}`,
       );
     }
   }

@@ -22,7 +22,36 @@ export function generateDescriptions(document: Document, operations: readonly Op
     "/** What the contract says of each operation and of the fields of its body, and its name in clients. */\n" +
     "export const descriptions: Readonly<\n" +
     "  Record<OperationId, { readonly method: string; readonly summary: string; readonly description: string; readonly fields: Readonly<Record<string, string>> }>\n" +
-    `> = {\n${rows.join("")}};\n`
+    `> = {\n${rows.join("")}};\n\n` +
+    formsTable(document)
+  );
+}
+
+// A person reads the form and an example, not a regular expression.
+function formsTable(document: Document): string {
+  // Of two fields of one form, the first gives the example.
+  const rows = new Map(patternsIn(document, "").reverse());
+  const lines = [...rows].map(
+    ([pattern, form]) => `  ${JSON.stringify(pattern)}: ${JSON.stringify(form)},\n`,
+  );
+  return (
+    "/** The form that each pattern of the contract stands for, with an example. */\n" +
+    `export const forms: Readonly<Record<string, string>> = {\n${lines.join("")}};\n`
+  );
+}
+
+function patternsIn(value: unknown, where: string): [pattern: string, form: string][] {
+  if (typeof value !== "object" || value === null) return [];
+  const { pattern } = value as Schema;
+  const found = Object.entries(value).flatMap(([name, part]) => patternsIn(part, `${where}/${name}`));
+  return typeof pattern === "string" ? [[pattern, formOf(value, where)], ...found] : found;
+}
+
+function formOf({ description = "", example }: Schema, where: string): string {
+  const form = /\b(?:form|format) `([^`]+)`/.exec(description)?.[1];
+  if (form !== undefined && example !== undefined) return `${form}, such as ${example}`;
+  throw new Error(
+    `${where.slice(1)} has a pattern: its description must say "in the form \`...\`", and it needs an example.`,
   );
 }
 

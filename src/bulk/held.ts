@@ -65,15 +65,16 @@ export function errorOf<Id>(held: Held<Id>, error: StatusError, notRetried: NotR
   if (held.attempts.length === error.attempts.length && error.notRetried === notRetried) return error;
   // What was advised stays; why there was no other attempt is another now.
   const reason = wholeHint(error, "");
-  const advice = reason && error.hint.endsWith(reason) ? error.hint.slice(0, -reason.length).trimEnd() : "";
-  const { retryAfterMs } = error;
+  const { hint, retryAfterMs } = error;
+  const advice = reason && hint.endsWith(reason) ? hint.slice(0, -reason.length).trimEnd() : hint;
   const { executed, executedBecause } = held.ran;
+  const { attempts } = held;
   return new StatusError(textOf(error), {
     ...detailsOf(error),
     executed,
     executedBecause,
     notRetried,
-    attempts: held.attempts,
-    hint: wholeHint({ retryAfterMs, notRetried }, advice || error.hint),
+    attempts,
+    hint: wholeHint({ retryAfterMs, notRetried, attempts }, advice),
   });
 }

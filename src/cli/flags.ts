@@ -7,6 +7,7 @@ const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
     "it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
     "nothing was sent to the standard input. An empty file has to be named.",
   ],
+  ["pass the path of one file", "name one file"],
   ["pass a Uint8Array or a Blob", "name another --content-type"],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],

@@ -37,12 +37,27 @@ export function redactorOf(secrets: readonly string[]): Redact {
   return (text, cut) => all.reduce((left, redact) => redact(left, cut), text);
 }
 
-/** The value with the key taken out of its strings. Fields keep their names: programs read by them. */
+/** The value with the key taken out of its strings, and of the names of its properties. */
 export function redactValues(redact: Redact, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redactValues(redact, item));
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactValues(redact, item)]));
+  const names = new Set(Object.keys(value));
+  const left = Object.entries(value).map(([name, item]) => [
+    newName(name, redact, names),
+    redactValues(redact, item),
+  ]);
+  return Object.fromEntries(left);
+}
+
+// A name is no whole value: a short key is left in it, as behind any other character. Names that are the same without
+// the key are numbered, so that no property is lost.
+function newName(name: string, redact: Redact, names: Set<string>): string {
+  const redacted = redact(`\uffff${name}`).slice(1);
+  let free = redacted;
+  for (let number = 2; free !== name && names.has(free); number++) free = `${redacted} ${number}`;
+  names.add(free);
+  return free;
 }
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;

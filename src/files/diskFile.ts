@@ -16,13 +16,13 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
     import("node:url"),
   ]);
   const filePath = typeof path === "string" ? path : pathOf(path, fileURLToPath);
-  const fileName = name ?? checkFileName(filePath, "file");
   // Before opening: to open a named pipe would block until there is a writer.
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
     const what = kind.isDirectory() ? "a folder" : "not a regular file";
     throw invalid(`file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`);
   }
+  const fileName = name ?? checkFileName(filePath, "file");
   const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
   const opened = await handle.stat({ bigint: true });
   const check = (): Promise<void> => checkUnchanged(handle, opened);

@@ -2,7 +2,7 @@ import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
 import { withClient } from "../client.js";
 import { type Context, Reported, UsageError } from "../context.js";
-import { exitCodeOf } from "../exitCodes.js";
+import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import { type BulkRequest, readLine } from "./bulkRequest.js";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.js";
 import { isKnownWrong, openErrors, readWrong, type WrongRequests } from "./errorsFile.js";
@@ -101,7 +101,7 @@ async function rankAll(run: Run, client: Client): Promise<void> {
     clearInterval(timer);
   }
   const { wrong, badLines } = report.counts;
-  if (failed !== undefined) throw new Reported(exitCodeOf[failed.code]);
+  if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
   if (wrong + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 

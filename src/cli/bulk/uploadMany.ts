@@ -2,7 +2,8 @@ import { existsSync, realpathSync } from "node:fs";
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
 import { withClient } from "../client.js";
 import { type Context, Reported, UsageError } from "../context.js";
-import { exitCodeOf } from "../exitCodes.js";
+import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
+import { messageOf } from "../failure.js";
 import { createProgress } from "../progress.js";
 import { jsonLine, oneLine } from "../safeText.js";
 import type { Terminal } from "../terminal.js";
@@ -73,6 +74,7 @@ async function uploadAll(
   const outcomes: Outcome[] = [];
   let before = 0;
   let failed: StatusError | undefined;
+  let isSent = false;
   for (const each of planned) {
     if (!isWanted(each) || (failed && lasting.has(failed.code))) {
       outcomes.push(withoutSending(each, isWanted(each)));
@@ -81,7 +83,10 @@ async function uploadAll(
     const show = (sentBytes: number): void => progress.show({ sentBytes: before + sentBytes, totalBytes });
     const outcome = await uploadOne(context, client, each, { rows, show });
     if (isStatusError(outcome)) failed = outcome;
-    const error = isStatusError(outcome) ? errorFields(outcome) : undefined;
+    isSent ||= !isStatusError(outcome) || outcome.attempts.length > 0;
+    const error = isStatusError(outcome)
+      ? { ...errorFields(outcome), message: messageOf(outcome) }
+      : undefined;
     outcomes.push(
       error
         ? { file: each.file, outcome: "failed", error }
@@ -91,9 +96,15 @@ async function uploadAll(
   }
   progress.end();
   print(outcomes, terminal);
-  if (failed !== undefined) throw new Reported(exitCodeOf[failed.code]);
+  if (failed !== undefined) throw new Reported(exitCodeAfter(failed, isSent));
   if (outcomes.some(({ outcome }) => outcome === "unknown"))
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+}
+
+// A file that goes missing after others were sent is no fault of the command line.
+function exitCodeAfter(failed: StatusError, isSent: boolean): number {
+  const exit = exitCodeOfError(failed);
+  return exit === exitCodes.usage && isSent ? exitCodes.fault : exit;
 }
 
 async function uploadOne(

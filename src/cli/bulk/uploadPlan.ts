@@ -75,6 +75,8 @@ function resolve(file: string): string {
   if (file === "-")
     throw new UsageError("The standard input can be uploaded only alone, without --checkpoint.");
   if (!existsSync(file)) throw new UsageError("A FILE cannot be found: nothing was sent.");
+  if (statSync(file).isDirectory())
+    throw new UsageError("A FILE is a folder: name the files in it. Nothing was sent.");
   if (!statSync(file).isFile()) throw new UsageError("A FILE is not a file: nothing was sent.");
   return realpathSync(file);
 }
