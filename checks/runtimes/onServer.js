@@ -1,7 +1,13 @@
 // Runs the checks in Node, Bun or Deno, and prints their results as JSON.
 import * as tunerank from "tunerank";
-import { checkBehaviour } from "./behaviour.js";
+import { behaviour } from "./behaviour.js";
+import { runChecks } from "./checking.js";
+import { bun } from "./inBun.js";
+import { deno } from "./inDeno.js";
+import { node } from "./inNode.js";
 
 const [baseUrl, closedUrl, path] = process.argv.slice(2);
-const place = { closedUrl, path: path || undefined };
-console.log(JSON.stringify(await checkBehaviour(tunerank, baseUrl, place)));
+const idioms = globalThis.Bun ? bun : globalThis.Deno ? deno : node;
+console.log(
+  JSON.stringify(await runChecks({ ...idioms, ...behaviour }, tunerank, baseUrl, { closedUrl, path })),
+);

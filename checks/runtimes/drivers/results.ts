@@ -9,5 +9,5 @@ export interface Place {
   /** An address where nobody listens. */
   readonly closedUrl: string;
   /** A file to upload by its path, where the runtime has paths. */
-  readonly file?: string | undefined;
+  readonly file: string;
 }
