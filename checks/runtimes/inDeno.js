@@ -46,8 +46,8 @@ export const deno = {
       return Response.json({ data: documents.map((_, index) => ({ index, relevance_score: 0.5 })) });
     });
     const client = createClient({ baseUrl: `http://127.0.0.1:${server.addr.port}`, apiKey: "runtime-key" });
-    const { data } = await client.rerank({ query: "q", documents: ["a", "b"] });
-    await server.shutdown();
+    const ranked = client.rerank({ query: "q", documents: ["a", "b"] });
+    const { data } = await ranked.finally(() => server.shutdown());
     equal(data.length, 2);
   },
 };

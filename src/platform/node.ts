@@ -1,10 +1,14 @@
-export { openPath } from "../files/diskFile.js";
+import type { DiskFiles } from "../files/openFile.js";
+
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
 export { wordsFor } from "../transport/node/words.js";
 export { detailsOf, publishRefusal, traced, tracedAttempt, watchesAttempts } from "./tracing.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;
+
+/** How a file on disk is sent through `fetch`. */
+export const diskFiles: DiskFiles = "streamed";
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {

@@ -1,5 +1,5 @@
 import { invalid } from "../errors/statusError.js";
-import type { FileSource, UrlLike } from "../files/fileSource.js";
+import type { DiskFiles } from "../files/openFile.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 
@@ -24,10 +24,14 @@ function explain(error: unknown): never {
   );
 }
 
-/** Only Node can open a path: elsewhere a file comes as a Blob. @throws StatusError always */
-export async function openPath(_path: string | UrlLike, _name: string | undefined): Promise<FileSource> {
-  throw invalid("file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.");
-}
+/**
+ * How a file on disk is sent: Bun's `fetch` sends a stream with its length, Deno's does not; elsewhere there are no files.
+ */
+export const diskFiles: DiskFiles = runtime.startsWith("bun")
+  ? "streamed"
+  : runtime.startsWith("deno")
+    ? "whole"
+    : undefined;
 
 /** What the network reported: `fetch` has words for people. */
 export function wordsFor(message: string, _error: unknown): string {
