@@ -1,11 +1,13 @@
 // What programs on Deno do: with no more permissions than their calls need.
+import { rerankAll } from "tunerank/bulk";
+import { createTestService } from "tunerank/testing";
 import { equal, failure } from "./checking.js";
 
 const key = "TUNERANK_API_KEY";
 const mayRead = () => Deno.permissions.querySync({ name: "env", variable: key }).state === "granted";
 
 /** Checks that only Deno has. */
-export const deno = {
+export const idioms = {
   async "takes an environment that it may not read for an empty one"({ createClient, received, id, place }) {
     const { baseUrl } = place;
     const client = createClient({ baseUrl });
@@ -39,6 +41,19 @@ export const deno = {
     const [{ file, length }] = await received(id("open"));
     equal([file.name, file.bytes], ["train.jsonl", size]);
     equal(Number(length) > size, true);
+  },
+  async "ranks in bulk, and is answered by the stand-in in memory and on a port"({ createClient }) {
+    const service = createTestService();
+    const { url, close } = await service.listen();
+    for (const baseUrl of [url, "https://api.example.com"]) {
+      const fetch = baseUrl === url ? undefined : service.fetch;
+      const client = createClient({ baseUrl, apiKey: "runtime-key", fetch });
+      const rows = [];
+      for await (const row of rerankAll(client, [{ query: "q", documents: ["d"] }])) rows.push(row);
+      equal(rows.length, 1);
+    }
+    await close();
+    equal(service.requests.length, 2);
   },
   async "is answered by Deno.serve"({ createClient }) {
     const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {

@@ -2,7 +2,7 @@
 import { equal, failure } from "./checking.js";
 
 /** Checks that only Node has. */
-export const node = {
+export const idioms = {
   async "reads no file that it may not read, and names the flag"({ client, received, id }) {
     if (process.permission?.has("fs.read", "/etc/hostname") !== false) return;
     const error = await failure(client.datasets.upload(id("denied"), "/etc/hostname"));

@@ -2,12 +2,13 @@
 import * as tunerank from "tunerank";
 import { behaviour } from "./behaviour.js";
 import { runChecks } from "./checking.js";
-import { bun } from "./inBun.js";
-import { deno } from "./inDeno.js";
-import { node } from "./inNode.js";
 
 const [baseUrl, closedUrl, path] = process.argv.slice(2);
-const idioms = globalThis.Bun ? bun : globalThis.Deno ? deno : node;
+const { idioms } = await (globalThis.Bun
+  ? import("./inBun.js")
+  : globalThis.Deno
+    ? import("./inDeno.js")
+    : import("./inNode.js"));
 console.log(
   JSON.stringify(await runChecks({ ...idioms, ...behaviour }, tunerank, baseUrl, { closedUrl, path })),
 );

@@ -3,6 +3,17 @@ import type { DiskFiles } from "../files/openFile.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 
+// What tells the runtimes apart.
+const scope = globalThis as {
+  readonly document?: unknown;
+  readonly importScripts?: unknown;
+  readonly Bun?: { readonly version: string };
+  readonly Deno?: {
+    readonly version: { readonly deno: string };
+    readonly permissions?: { querySync?(asked: { name: "env"; variable: string }): { state: string } };
+  };
+};
+
 /** The runtime's part of the User-Agent. */
 export const runtime: string = runtimeName();
 
@@ -33,6 +44,27 @@ export const diskFiles: DiskFiles = runtime.startsWith("bun")
     ? "whole"
     : undefined;
 
+/** What the environment has, if there is one. Deno asks its user for what is needed; what it refuses counts as unset. */
+export function readVariable(name: string, isNeeded: boolean): string | undefined {
+  try {
+    const env = (isNeeded || !isRefused(name)) && globalThis.process?.env;
+    return env && Object.hasOwn(env, name) ? env[name] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How to allow that variables are read, as a sentence; empty when it is. */
+export function permissionFor(variables: readonly string[]): string {
+  const refused = variables.filter(isRefused).join(",");
+  return refused && ` Deno reads it only when it is started with --allow-env=${refused}.`;
+}
+
+function isRefused(variable: string): boolean {
+  const state = scope.Deno?.permissions?.querySync?.({ name: "env", variable }).state;
+  return state !== undefined && state !== "granted";
+}
+
 /** What the network reported: `fetch` has words for people. */
 export function wordsFor(message: string, _error: unknown): string {
   return message;
@@ -59,14 +91,12 @@ export function publishRefusal(_operation: unknown, _error: unknown): void {}
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {
-  const scope = globalThis as { document?: unknown; importScripts?: unknown };
   return (
     runtime === "web" && (typeof scope.document === "object" || typeof scope.importScripts === "function")
   );
 }
 
 function runtimeName(): string {
-  const scope = globalThis as { Bun?: { version: string }; Deno?: { version: { deno: string } } };
   if (scope.Bun) return `bun/${scope.Bun.version}`;
   if (scope.Deno) return `deno/${scope.Deno.version.deno}`;
   return "web";
