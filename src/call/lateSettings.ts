@@ -35,6 +35,12 @@ export class LateSettings {
     this.#given = given;
   }
 
+  /** What no message may show: the key as far as it is known, and a proxy's credentials. */
+  get secrets(): readonly string[] {
+    const { apiKey = readVariable(variables.apiKey, false), transport } = this.#settled ?? this.#given;
+    return [typeof apiKey === "string" ? apiKey : "", ...(transport.secrets ?? [])];
+  }
+
   /**
    * The settings for a call. The environment is not read again once nothing is missing.
    * @throws StatusError that names all that is missing, or what the environment has and cannot be used.

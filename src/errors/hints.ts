@@ -33,6 +33,9 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
   UNKNOWN: "Report it with the request id.",
 };
 
+// The service need not name the argument.
+const refusedValue = "The service refused a value: compare what was sent with its message and the contract.";
+
 // Where the status says more than the code it stands for.
 const adviceOfStatus: Readonly<Record<number, string>> = {
   101: "Check that baseUrl is the service itself.",
@@ -86,7 +89,7 @@ export function wholeHint(
 /** What to do now. */
 export function hintFor({ code, executed, httpStatus = 0, operation, method }: Situation): string {
   const advice = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
-  const known = advice ?? adviceOfCode[code];
+  const known = advice ?? (code === "INVALID_ARGUMENT" && httpStatus > 0 ? refusedValue : adviceOfCode[code]);
   if (executed === "no" || operation === undefined) return known;
   if (operation === "request") {
     if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";

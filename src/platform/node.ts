@@ -1,4 +1,5 @@
-import type { DiskFiles } from "../files/openFile.js";
+import { openPath } from "../files/diskFile.js";
+import type { Disk } from "../files/openFile.js";
 
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
 export { wordsFor } from "../transport/node/words.js";
@@ -7,8 +8,8 @@ export { detailsOf, publishRefusal, traced, tracedAttempt, watchesAttempts } fro
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;
 
-/** How a file on disk is sent through `fetch`. */
-export const diskFiles: DiskFiles = "streamed";
+/** Node's `fetch` sends a stream with its length. */
+export const disk: Disk = { openPath: (path, name) => openPath(path, name, true) };
 
 /** What the environment has. */
 export function readVariable(name: string, _isNeeded: boolean): string | undefined {

@@ -1,18 +1,7 @@
 import { invalid } from "../errors/statusError.js";
-import type { DiskFiles } from "../files/openFile.js";
+import type { Disk } from "../files/openFile.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
-
-// What tells the runtimes apart.
-const scope = globalThis as {
-  readonly document?: unknown;
-  readonly importScripts?: unknown;
-  readonly Bun?: { readonly version: string };
-  readonly Deno?: {
-    readonly version: { readonly deno: string };
-    readonly permissions?: { querySync?(asked: { name: "env"; variable: string }): { state: string } };
-  };
-};
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = runtimeName();
@@ -35,34 +24,26 @@ function explain(error: unknown): never {
   );
 }
 
-/**
- * How a file on disk is sent: Bun's `fetch` sends a stream with its length, Deno's does not; elsewhere there are no files.
- */
-export const diskFiles: DiskFiles = runtime.startsWith("bun")
-  ? "streamed"
-  : runtime.startsWith("deno")
-    ? "whole"
-    : undefined;
+/** There are no files here. */
+export const disk: Disk = {
+  async openPath() {
+    throw invalid("file is a path, which this runtime cannot open: pass a Blob, a File or a Uint8Array.");
+  },
+};
 
-/** What the environment has, if there is one. Deno asks its user for what is needed; what it refuses counts as unset. */
-export function readVariable(name: string, isNeeded: boolean): string | undefined {
+/** What the environment has, if there is one; what may not be read counts as unset. */
+export function readVariable(name: string, _isNeeded: boolean): string | undefined {
   try {
-    const env = (isNeeded || !isRefused(name)) && globalThis.process?.env;
-    return env && Object.hasOwn(env, name) ? env[name] : undefined;
+    const env = globalThis.process?.env ?? {};
+    return Object.hasOwn(env, name) ? env[name] : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** How to allow that variables are read, as a sentence; empty when it is. */
-export function permissionFor(variables: readonly string[]): string {
-  const refused = variables.filter(isRefused).join(",");
-  return refused && ` Deno reads it only when it is started with --allow-env=${refused}.`;
-}
-
-function isRefused(variable: string): boolean {
-  const state = scope.Deno?.permissions?.querySync?.({ name: "env", variable }).state;
-  return state !== undefined && state !== "granted";
+/** Nobody has to allow it. */
+export function permissionFor(_variables: readonly string[]): string {
+  return "";
 }
 
 /** What the network reported: `fetch` has words for people. */
@@ -91,12 +72,14 @@ export function publishRefusal(_operation: unknown, _error: unknown): void {}
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {
+  const scope = globalThis as { document?: unknown; importScripts?: unknown };
   return (
     runtime === "web" && (typeof scope.document === "object" || typeof scope.importScripts === "function")
   );
 }
 
 function runtimeName(): string {
+  const scope = globalThis as { Bun?: { version: string }; Deno?: { version: { deno: string } } };
   if (scope.Bun) return `bun/${scope.Bun.version}`;
   if (scope.Deno) return `deno/${scope.Deno.version.deno}`;
   return "web";

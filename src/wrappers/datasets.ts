@@ -63,7 +63,7 @@ export interface Datasets {
 /** @internal Makes {@link Datasets} with a client's settings. */
 export function createDatasets(client: LateSettings): Datasets {
   function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
-    return startCall("uploadDatasetFile", async () => {
+    return startCall("uploadDatasetFile", client, async () => {
       handleErrors(file);
       // Copied: the caller's may change while the rest is loaded.
       const own = ownProperties(options, "options");

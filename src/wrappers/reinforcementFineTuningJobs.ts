@@ -23,7 +23,7 @@ export interface ReinforcementFineTuningJobs {
 /** @internal Makes {@link ReinforcementFineTuningJobs} with a client's settings. */
 export function createReinforcementFineTuningJobs(client: LateSettings): ReinforcementFineTuningJobs {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
-    return startCall("resumeReinforcementFineTuningJob", async () => {
+    return startCall("resumeReinforcementFineTuningJob", client, async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const call = {
         operation: "resumeReinforcementFineTuningJob",

@@ -1,5 +1,5 @@
 // Sends a file to a dataset. Loaded with the first upload.
-import { diskFiles } from "#platform";
+import { disk } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import type { Outcome } from "../call/callPromise.js";
@@ -45,7 +45,7 @@ export async function uploadFile(
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
   const verify = checkFlag(own.verifyBytes, "verifyBytes");
-  const source = await openFile(file, own, diskFiles);
+  const source = await openFile(file, own, disk);
   try {
     const progress = progressOf(checkSize(source), onProgress);
     const type = contentType ?? checkOwnType(source.type);
