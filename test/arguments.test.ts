@@ -129,7 +129,7 @@ describe.each(transports)("over $name, before anything is sent,", ({ options }) 
       client.deployments.scale("prod", 1, thrown(new Error("no settings file"))),
     );
     expect(error.message).toBe(
-      "[INVALID_ARGUMENT] An argument could not be read: no settings file. The code that the argument is read with, such as a getter, threw it: see cause.",
+      "[INVALID_ARGUMENT] An argument could not be read: no settings file. See cause.",
     );
     const withKey = await failureOf(() =>
       client.rerank.items("q", ["d"], thrown(new Error(`vault: ${canaryKey}`)) as never),

@@ -73,12 +73,12 @@ function errorOf(error: unknown, operation: OperationName, client: Secretive): S
 
 // What is no StatusError came out of an argument, such as a getter that throws.
 function unreadable(error: unknown, operation: OperationName, redact: Redact): StatusError {
-  const said = String(memberOf(error, "message") ?? (typeof error === "string" ? error : ""));
+  const said = String(memberOf(error, "message") ?? error);
   const text = redact(said);
-  return invalid(`An argument could not be read${text && `: ${text}`}`, {
+  return invalid(`An argument could not be read: ${text}`, {
     operation,
     notRetried: "refused",
-    hint: "The code that the argument is read with, such as a getter, threw it: see cause.",
+    hint: "See cause.",
     cause: text === said ? error : redactCause(redact, error),
   });
 }

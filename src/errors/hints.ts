@@ -34,7 +34,7 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
 };
 
 // The service need not name the argument.
-const refusedValue = "The service refused a value: compare what was sent with its message and the contract.";
+const refusedValue = "Compare what was sent with the message and the contract.";
 
 // Where the status says more than the code it stands for.
 const adviceOfStatus: Readonly<Record<number, string>> = {

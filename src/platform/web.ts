@@ -27,18 +27,17 @@ function explain(error: unknown): never {
 /** There are no files here. */
 export const disk: Disk = {
   async openPath() {
-    throw invalid("file is a path, which this runtime cannot open: pass a Blob, a File or a Uint8Array.");
+    throw invalid("file is a path, which cannot be opened here: pass a Blob, a File or a Uint8Array.");
   },
 };
 
 /** What the environment has, if there is one; what may not be read counts as unset. */
 export function readVariable(name: string, _isNeeded: boolean): string | undefined {
   try {
-    const env = globalThis.process?.env ?? {};
-    return Object.hasOwn(env, name) ? env[name] : undefined;
-  } catch {
-    return undefined;
-  }
+    const { env } = globalThis.process;
+    if (Object.hasOwn(env, name)) return env[name];
+  } catch {}
+  return undefined;
 }
 
 /** Nobody has to allow it. */
