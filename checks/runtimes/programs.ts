@@ -18,7 +18,8 @@ const readOnly = ["unshare", "-rm", "sh", "-c", 'mount -o remount,ro,bind / && e
 /** Every program. @param user The project that has the package. @param file What is uploaded by its path. */
 export function programsOf(user: string, file: string): readonly NamedRuntime[] {
   const net = ["run", "--no-prompt", "--allow-net=127.0.0.1", `--allow-read=${file}`];
-  const permission = ["--permission", `--allow-fs-read=${user}`, `--allow-fs-read=${file}`];
+  const readable = [user, file, binary("")].map((each) => `--allow-fs-read=${each}`);
+  const permission = ["--permission", ...readable];
   const denoKey = { HOME: user, TUNERANK_API_KEY: "key-of-deno" };
   return [
     ...[20, 22, 24, 26].map((major) => ({ name: "Node", program: nodeOf(major) })),

@@ -35,7 +35,7 @@ const skipped: string[] = [];
 const absent = "it is not on this machine";
 
 await withServer({}, async (baseUrl) => {
-  const place = { user, baseUrl, closedUrl, file };
+  const place = { user, baseUrl, closedUrl, file, modules: binary("") };
   for (const runtime of programsOf(user, file)) await checkProgram(runtime, place);
   if (!existsSync(workerd)) skipped.push(`workerd: ${absent}`);
   else report("workerd, bundled by esbuild", await versionOf(workerd), await checkInWorkerd(workerd, place));

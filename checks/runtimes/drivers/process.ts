@@ -19,8 +19,8 @@ export interface Runtime {
 /** Runs the checks in a runtime that is a program. */
 export async function checkInProcess(runtime: Runtime, place: Place): Promise<CheckResult[]> {
   const { program, args = [], within = [], env } = runtime;
-  const { user, baseUrl, closedUrl, file } = place;
-  const own = [path.join(user, "onServer.js"), baseUrl, closedUrl, file];
+  const { user, baseUrl, closedUrl, file, modules } = place;
+  const own = [path.join(user, "onServer.js"), baseUrl, closedUrl, file, modules];
   const [command = program, ...rest] = [...within, program, ...args, ...own];
   const { stdout } = await run(command, rest, { cwd: user, timeout: 120_000, ...(env && { env }) });
   return JSON.parse(stdout.slice(stdout.indexOf("[[")));

@@ -10,4 +10,6 @@ export interface Place {
   readonly closedUrl: string;
   /** A file to upload by its path, where the runtime has paths. */
   readonly file: string;
+  /** The folder of the libraries that the checks of Node load. */
+  readonly modules: string;
 }
