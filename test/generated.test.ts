@@ -71,7 +71,7 @@ test("a pattern without words or an example is refused, and it says what to do",
   const document = await changed((fields) => {
     fields.task = { ...fields.task, pattern: "^[a-z]+$" };
   });
-  expect(() => generateDescriptions(document)).toThrow(
+  expect(() => generateDescriptions(document, shapesOf(document, ""))).toThrow(
     'schemas/RerankRequest/properties/task has a pattern: its description must say "in the form `...`"',
   );
 });

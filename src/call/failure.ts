@@ -113,7 +113,7 @@ function namedBySource({ code, message, hint, cause }: SourceError): Named & { r
 }
 
 function connectAdvice({ reason, advice }: TransportFailure, code: string): string | undefined {
-  if (!/^(network|connect-timeout|proxy)$/.test(reason)) return undefined;
+  if (!/^(network|connect-timeout|proxy|agent)$/.test(reason)) return undefined;
   const known = reason === "network" ? adviceFor(code) : undefined;
   return known && advice ? `${known} ${advice}` : (known ?? advice);
 }

@@ -1,3 +1,4 @@
+import { permissionFor, readVariable } from "#platform";
 import { invalid } from "../errors/statusError.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
@@ -34,6 +35,12 @@ export class LateSettings {
     this.#given = given;
   }
 
+  /** What no message may show: the key as far as it is known, and a proxy's credentials. */
+  get secrets(): readonly string[] {
+    const { apiKey = readVariable(variables.apiKey, false), transport } = this.#settled ?? this.#given;
+    return [typeof apiKey === "string" ? apiKey : "", ...(transport.secrets ?? [])];
+  }
+
   /**
    * The settings for a call. The environment is not read again once nothing is missing.
    * @throws StatusError that names all that is missing, or what the environment has and cannot be used.
@@ -50,31 +57,34 @@ function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSet
   const baseUrl =
     given.baseUrl ?? read("baseUrl", (value, name) => checkBaseUrl(value, name, given.allowInsecureHttp));
   const apiKey = given.apiKey ?? read("apiKey", checkApiKey);
-  const accountId = given.accountId ?? read("accountId", checkId);
-  const rerankModel = given.rerankModel ?? read("rerankModel", checkText);
+  const accountId = given.accountId ?? read("accountId", checkId, needsAccount);
+  const rerankModel = given.rerankModel ?? read("rerankModel", checkText, false);
   if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
     throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
   }
   const { logBodies } = given;
-  const log = given.log ?? read("log", (level, name) => logOf({ logBodies }, level, name));
+  const log = given.log ?? read("log", (level, name) => logOf({ logBodies }, level, name), false);
   return { ...given, baseUrl, apiKey, accountId, rerankModel, log };
 }
 
-// Workers and browsers have no process; an empty variable counts as unset.
-function read<T>(option: FromEnvironment, check: (value: string, name: string) => T): T | undefined {
-  const env = globalThis.process?.env ?? {};
+// An empty variable counts as unset.
+function read<T>(
+  option: FromEnvironment,
+  check: (value: string, name: string) => T,
+  isNeeded = true,
+): T | undefined {
   const variable = variables[option];
-  const value = Object.hasOwn(env, variable) && env[variable];
+  const value = readVariable(variable, isNeeded);
   return value ? check(value, variable) : undefined;
 }
 
 function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Error {
   const options = (Object.keys(found) as FromEnvironment[]).filter((option) => found[option] === undefined);
   const listed = options.join(", ");
-  const named = options.map((option) => variables[option]).join(", ");
+  const named = options.map((option) => variables[option]);
   const s = options.length === 1 ? "" : "s";
   const where = listed === "accountId" ? "createClient or to the call" : "createClient";
   return invalid(`There is no ${listed}.`, {
-    hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named}.`,
+    hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named.join(", ")}.${permissionFor(named)}`,
   });
 }

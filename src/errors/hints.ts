@@ -37,6 +37,8 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
 
 // This client itself names FAILED_PRECONDITION only for what an upload reads.
 const unreadable = "Call again with a file that can be read and does not change.";
+// The service need not name the argument.
+const refusedValue = "Compare what was sent with the message and the contract.";
 
 // Where the status says more than the code it stands for.
 const adviceOfStatus: Readonly<Record<number, string>> = {
@@ -98,7 +100,9 @@ export function hintFor(
 ): string {
   const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
-  const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? adviceOfCode[code]), message);
+  const isRefused = code === "INVALID_ARGUMENT" && httpStatus > 0;
+  const ofCode = isRefused ? refusedValue : adviceOfCode[code];
+  const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? ofCode), message);
   if (executed === "no" || operation === undefined) return known;
   if (operation === "request") {
     if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";

@@ -40,7 +40,7 @@ export interface ReadableStreamLike {
 /**
  * What can be uploaded.
  *
- * - A path or `file:` URL (Node), read from disk while it is sent. When its size or modification time changes
+ * - A path or `file:` URL (Node, Bun, Deno), read from disk while it is sent. When its size or modification time changes
  *   between the start of the call and the last bytes, the request is broken off before its end:
  *   `FAILED_PRECONDITION`. A write within one tick of the file system's clock, or after which the old time is set
  *   again, cannot be seen. A file replaced by a rename is sent whole as it was when the call opened it.
@@ -59,7 +59,7 @@ export type UploadFile =
   | ReadableStreamLike
   | AsyncIterable<Uint8Array>;
 
-/** @internal A form as a `fetch` function sends it: as a Blob, or on Node as a stream. */
+/** @internal A form as a `fetch` function sends it: as a Blob, or on Node and Bun as a stream. */
 export interface FetchForm {
   /** "half" for a stream. */
   readonly duplex: "half" | undefined;
@@ -83,7 +83,7 @@ export interface FileSource {
   readonly type: string;
   /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
   readonly blob: (() => Blob) | undefined;
-  /** For a file on disk: the whole form as a stream, for Node's `fetch`. */
+  /** For a file on disk: the whole form as a stream, for the `fetch` of Node and Bun. */
   readonly streamed: ((form: Multipart) => FetchForm) | undefined;
   /** Whether its content can be read again from the beginning; false for a stream once it is read. */
   readonly replayable: boolean;

@@ -2,7 +2,7 @@ import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
 import type { FetchForm } from "./fileSource.js";
 import { fileChunks, type Multipart } from "./multipart.js";
 
-/** A form whose file is on disk, as a stream for Node's `fetch`: it is never held in memory. */
+/** A form whose file is on disk, as a stream for the `fetch` of Node and Bun: it is never held in memory. */
 export class FormStream implements FetchForm {
   readonly duplex = "half";
   failed: { readonly cause: unknown } | undefined;

@@ -17,7 +17,7 @@ export interface Datasets extends DatasetsOperations {
    * After a failure whose `executed` is `"unknown"`, look at the dataset before repeating.
    *
    * @param datasetId The dataset's id alone, not its full resource name.
-   * @param file A path or `file:` URL (Node), a Blob, a File, a Uint8Array, or a stream of bytes with `name`.
+   * @param file A path or `file:` URL (Node, Bun, Deno), a Blob, a File, a Uint8Array, or a stream of bytes with `name`.
    * Through `fetch` a stream is read whole before it is sent. A stream is read once.
    * @param options The file's name and size where they are not known from `file`, and what any call may set.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
@@ -32,7 +32,7 @@ export interface Datasets extends DatasetsOperations {
 /** @internal Makes {@link Datasets} with a client's settings. */
 export function createDatasets(client: LateSettings): Pick<Datasets, "upload"> {
   function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
-    return startCall("uploadDatasetFile", async () => {
+    return startCall("uploadDatasetFile", client, async () => {
       handleErrors(file);
       // Copied: the caller's may change while the rest is loaded.
       const own = ownProperties(options, "options");

@@ -11,7 +11,7 @@ export function addMethods<T extends object>(client: T, settings: LateSettings):
   for (const [group, methods] of Object.entries(contractMethods)) {
     const calls = Object.entries(methods).map(([name, method]) => {
       const call = (...given: unknown[]) =>
-        startCall(method.operation, async () => (await late()).callMethod(settings, method, given));
+        startCall(method.operation, settings, async () => (await late()).callMethod(settings, method, given));
       return [name, call] as const;
     });
     Object.assign(group === "" ? client : groups, mergedInto(group, groups, Object.fromEntries(calls)));
@@ -26,5 +26,5 @@ function mergedInto(group: string, groups: Record<string, object>, calls: object
 /** @internal Makes {@link OperationCall} with a client's settings. */
 export function createOperationCall(settings: LateSettings): OperationCall {
   return (input, options) =>
-    startCall(input.operation, async () => (await late()).callOperation(settings, input, options));
+    startCall(input.operation, settings, async () => (await late()).callOperation(settings, input, options));
 }

@@ -26,7 +26,7 @@ export function createReinforcementFineTuningJobs(
   client: LateSettings,
 ): Pick<ReinforcementFineTuningJobs, "resume"> {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
-    return startCall("resumeReinforcementFineTuningJob", async () => {
+    return startCall("resumeReinforcementFineTuningJob", client, async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const call = {
         operation: "resumeReinforcementFineTuningJob",

@@ -53,7 +53,7 @@ export function createRerank(client: LateSettings): Rerank {
     return makeCall(call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", async () =>
+    return startCall("rerankDocuments", client, async () =>
       send(body, ownProperties(options, "options", callOptionNames), (answer) => answer as RerankResponse),
     );
   }

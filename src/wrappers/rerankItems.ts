@@ -180,6 +180,7 @@ export function createRerankItems(rerank: RerankCall): RerankItems {
   return function items(query, given, options) {
     return start(
       "rerankDocuments",
+      rerank.client,
       async () => {
         const own = ownProperties(options, "options");
         // Copied: the caller's may change while the rest is loaded, and while calls run.

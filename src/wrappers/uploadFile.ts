@@ -1,6 +1,5 @@
 // Sends a file to a dataset. Loaded with the first upload.
-
-import { openPath } from "#platform";
+import { disk } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import type { LateSettings } from "../call/lateSettings.js";
@@ -53,7 +52,7 @@ export async function uploadFile(
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
   const verify = checkFlag(own.verifyBytes, "verifyBytes");
-  const source = await openFile(file, own, openPath);
+  const source = await openFile(file, own, disk);
   try {
     const progress = progressOf(checkSize(source, maxFileBytes), onProgress);
     const type = contentType ?? checkOwnType(source.type);
