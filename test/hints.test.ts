@@ -40,6 +40,13 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(error).toMatchObject({ executed: "no", executedBecause: "refused" });
   });
 
+  test("a value that the service refuses without naming it is not called the argument", async () => {
+    server.reply({ status: 400, text: "" });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error.code).toBe("INVALID_ARGUMENT");
+    expect(error.hint).toMatch(/^Compare what was sent with the message and the contract\./);
+  });
+
   test("511 asks to sign in to the network, and a rerank may be repeated", async () => {
     server.reply({ status: 511, text: "" });
     const client = connect(server.url, options);

@@ -53,7 +53,7 @@ async function checkProgram({ name, ...runtime }: NamedRuntime, place: Place): P
 
 async function checkPages(browser: Browser): Promise<void> {
   for (const [bundler, bundle] of Object.entries(bundlers)) {
-    await checkPage(browser, `bundled by ${bundler}`, { "page.js": await bundle(user) });
+    await checkPage(browser, `bundled by ${bundler}`, await bundle(user));
   }
   const read = (file: string): string => readFileSync(path.join(user, file), "utf8");
   // No bundler, and no import map: the page names two files.

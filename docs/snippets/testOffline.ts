@@ -3,4 +3,6 @@ import { createTestService } from "tunerank/testing";
 
 const service = createTestService();
 const address = { baseUrl: "https://service.test", apiKey: "test-key" };
-export const client = createClient({ ...address, fetch: service.fetch });
+const client = createClient({ ...address, fetch: service.fetch });
+
+await client.rerank({ query: "capital", documents: ["Rome", "Paris"] });
