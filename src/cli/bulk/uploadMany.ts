@@ -1,4 +1,3 @@
-import { existsSync, realpathSync } from "node:fs";
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
 import { withClient } from "../client.js";
 import { type Context, Reported, UsageError } from "../context.js";
@@ -6,14 +5,17 @@ import { exitCodeOf } from "../exitCodes.js";
 import { createProgress } from "../progress.js";
 import { jsonLine, oneLine } from "../safeText.js";
 import type { Terminal } from "../terminal.js";
-import { lock } from "./lock.js";
 import { errorFields } from "./outcome.js";
-import { RowFile } from "./rowFile.js";
+import { realName } from "./owned/names.js";
+import { waitingOf, withFiles } from "./owned/ownedFile.js";
+import type { RowFile } from "./owned/rowFile.js";
+import type { RowSource } from "./owned/rows.js";
 import { fateOf, planUploads, readUploads, type UploadFile } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */
 export interface ManyOptions {
   readonly checkpoint?: string;
+  readonly wait?: boolean;
   readonly resendUnknown?: boolean;
   readonly verify?: boolean;
 }
@@ -40,22 +42,13 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
   const [dataset = "", ...files] = args;
   if (options.name !== undefined) throw new UsageError("--name is for one file, without --checkpoint.");
   await withClient(context, "uploadDatasetFile", async (client) => {
-    const { checkpoint } = options;
-    const path = checkpoint !== undefined && existsSync(checkpoint) ? realpathSync(checkpoint) : checkpoint;
-    const release = path === undefined ? undefined : lock(path, "--checkpoint");
-    try {
-      const there =
-        path === undefined ? { rows: new Map(), end: 0, lacksEnd: false } : await readUploads(path);
-      const planned = await planUploads(files, dataset, there, context.signal);
-      const rows = path === undefined ? undefined : new RowFile("--checkpoint", path, there);
-      try {
-        await uploadAll(context, client, planned, rows);
-      } finally {
-        rows?.close();
-      }
-    } finally {
-      release?.();
-    }
+    const sources: RowSource[] = [];
+    if (options.checkpoint !== undefined)
+      sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
+    await withFiles(sources, waitingOf(context, options.wait), async ([owned], signal) => {
+      const planned = await planUploads(files, dataset, await readUploads(owned), signal);
+      await uploadAll({ ...context, signal }, client, planned, owned?.open());
+    });
   });
 }
 
