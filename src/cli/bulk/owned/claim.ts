@@ -5,13 +5,13 @@ import { notBegun } from "./failures.js";
 import { thisProcess } from "./holder.js";
 import { type Asked, Lease } from "./lease.js";
 import { besides, parsed, type RunState, randomText, readText, tokenOf, writeState } from "./runFile.js";
-import { Stillness, type Verdict, Watch } from "./watch.js";
+import { leaseTimes, Stillness, type Verdict, Watch } from "./watch.js";
 
 /** Waits until a file may be written, and takes it. @throws UsageError while another run writes it */
 export async function takeLease(asked: Asked): Promise<Lease> {
   const names = besides(asked.path);
   const watch = new Watch(asked);
-  const claims = new Stillness();
+  const claims = new Stillness(leaseTimes().renewMs);
   try {
     for (;;) {
       const seen = readText(names.run);
@@ -26,7 +26,7 @@ export async function takeLease(asked: Asked): Promise<Lease> {
   }
 }
 
-// A claim lasts for a moment, unless whoever made it was killed.
+// A claim lasts for a moment, unless whoever made it was killed. Who was only slow finds it gone, and makes another.
 function removeLeft(name: string, claims: Stillness): void {
   const text = readText(name);
   if (text === undefined || claims.see(text, parsed(text)?.lease) === undefined) return;

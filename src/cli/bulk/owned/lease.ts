@@ -116,14 +116,15 @@ export class Lease {
   }
 
   #lostTo(text: string | undefined): Error {
-    const { option } = this.#asked;
-    const holder = parsed(text)?.lease;
+    const { option, run } = this.#asked;
+    const other = parsed(text);
+    const holder = other?.lease === undefined ? "" : `, process ${other.lease.pid} on ${other.lease.host}`;
     const reason =
-      holder === undefined || holder.token === this.#token
+      other === undefined || other.run === run
         ? "was moved, removed or replaced while this run was writing it, or the file beside it was"
-        : `was taken over by another run, process ${holder.pid} on ${holder.host}, which saw no sign of life of this one`;
+        : `was taken over by another run${holder}, which saw no sign of life of this one`;
     return new Error(
-      `${option} ${reason}. Rows that this run wrote since then are lost: run the same command again, once no other run writes it.`,
+      `${option} ${reason}. What this run wrote since then is not in it: run the same command again, once no other run writes it.`,
     );
   }
 }

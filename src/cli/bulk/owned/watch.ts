@@ -29,8 +29,13 @@ export function leaseTimes(): { readonly staleMs: number; readonly renewMs: numb
 /** Whether a text that a living process would write anew stays the same. */
 export class Stillness {
   isChanged = false;
+  readonly #staleMs: number;
   #text: string | undefined;
   #since = 0;
+
+  constructor(staleMs: number) {
+    this.#staleMs = staleMs;
+  }
 
   get ms(): number {
     return performance.now() - this.#since;
@@ -44,7 +49,7 @@ export class Stillness {
       this.#since = performance.now();
     }
     if (holder !== undefined && isGone(holder)) return "gone";
-    return this.ms >= leaseTimes().staleMs ? "stale" : undefined;
+    return this.ms >= this.#staleMs ? "stale" : undefined;
   }
 }
 
@@ -54,7 +59,7 @@ export type Verdict = "free" | "gone" | "stale" | "held";
 /** Watches the file beside. */
 export class Watch {
   readonly #options: WatchOptions;
-  readonly #still: Stillness = new Stillness();
+  readonly #still: Stillness = new Stillness(leaseTimes().staleMs);
   #since = performance.now();
   #notedAt = Number.NEGATIVE_INFINITY;
 
