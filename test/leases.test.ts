@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, utimesSync } from "node:fs";
-import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFileSync, statSync, utimesSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -17,12 +17,14 @@ let remove: () => Promise<void>;
 let output: string;
 let notes: string[];
 let controller: AbortController;
+let refused: number;
 const taken: OwnedFile[] = [];
 
 beforeEach(async () => {
   ({ folder, remove } = await temporaryFolder());
   output = path.join(folder, "out.jsonl");
   notes = [];
+  refused = 0;
   controller = new AbortController();
 });
 afterEach(async () => {
@@ -45,16 +47,23 @@ async function take(run: string, wait = false): Promise<OwnedFile> {
   const { signal } = controller;
   const note = (line: string) => void notes.push(line);
   const source = { path: output, option: "--output", kind: "rerank output" } as const;
-  const file = await OwnedFile.take(source, run, { wait, signal, note });
+  const file = await OwnedFile.take(source, run, { wait, signal, note }).catch((error) => {
+    refused += 1;
+    throw error;
+  });
   taken.push(file);
   return file;
 }
 
-/** Lets time pass while others watch, who look four times a second. */
+/** Resolves once so many watch or renew. */
+const begun = (count: number): Promise<void> => until(() => clock.waiting === count);
+
+/** Lets time pass while others watch, who look four times a second, and renew, which the disk takes its time for. */
 async function passing(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 50) {
+    const before = clock.waiting + refused;
     clock.pass(50);
-    await turns(2);
+    await until(() => clock.waiting + refused >= before);
   }
 }
 
@@ -92,7 +101,7 @@ test("a second run that sees the first one live is refused, with its host and ag
   await clock.waitsFor(3000);
   const second = take("second");
   const outcome = second.catch((error: Error) => error.message);
-  await turns();
+  await begun(2);
   await passing(2900);
   expect(await isPending(outcome)).toBe(true);
   expect(notes).toEqual([
@@ -107,7 +116,7 @@ test("a second run that sees the first one live is refused, with its host and ag
 test("with --wait it waits for the end of the first, and says for how long", async () => {
   const first = await take("first");
   const second = take("second", true);
-  await turns();
+  await begun(2);
   await passing(25_000);
   expect(await isPending(second)).toBe(true);
   expect(notes.slice(1)).toEqual([
@@ -115,7 +124,7 @@ test("with --wait it waits for the end of the first, and says for how long", asy
     `Waiting for --output, which process ${process.pid} on ${hostname()} is writing, for 20 s so far.`,
   ]);
   taken.shift();
-  await first.open();
+  first.open();
   first.close(true);
   await passing(250);
   await second;
@@ -151,20 +160,35 @@ test("an owner whose file was taken over writes into nothing visible, and is tol
   await rm(`${output}.run`);
   await leftElsewhere();
   await writeFile(output, textsOf("a"));
+  await clock.passWhenWaiting(3000);
+  await until(() => first.signal.aborted);
   const second = take("second");
-  await turns();
+  await begun(1);
   await passing(30_250);
   const file = await second;
   await file.read(() => {});
   rows.add(rowOf("late"));
   file.open().add(rowOf("b"));
   expect(await readFile(output, "utf8")).toBe(textsOf("a", "b"));
-  await until(() => first.signal.aborted);
   expect(first.signal.reason.message).toBe(
     "--output was taken over by another run, process 1 on pod-1, which saw no sign of life of this one. What this run wrote since then is not in it: run the same command again, once no other run writes it.",
   );
   expect(() => first.close(true)).toThrow("was taken over by another run");
   expect(stateOf().run).toBe("second");
+});
+
+test("a take-over that cannot copy the rows leaves it to the next, at once", async () => {
+  await leftElsewhere();
+  await mkdir(`${output}.run.rows`);
+  const second = take("second").catch((error: Error) => error.message);
+  await begun(1);
+  await passing(30_250);
+  expect(await second).toMatch(/^--output cannot be written: E[A-Z]+: .*\. Nothing was sent\.$/);
+  await rm(`${output}.run.rows`, { recursive: true });
+  const { ino } = statSync(output);
+  await take("third");
+  expect(statSync(output).ino).not.toBe(ino);
+  expect(await readFile(output, "utf8")).toBe(textsOf("a", "b"));
 });
 
 test("of many that see the same stale lease, one takes it, and the others see it live", async () => {
@@ -175,7 +199,7 @@ test("of many that see the same stale lease, one takes it, and the others see it
       (error: Error) => error.message.slice(0, 37),
     ),
   );
-  await turns();
+  await begun(4);
   await passing(40_000);
   const ended = (await Promise.all(outcomes)).sort();
   expect(ended.filter((each) => each.endsWith("has it"))).toHaveLength(1);
@@ -201,7 +225,7 @@ test("a process of this machine that is gone is not waited for", async () => {
 });
 
 test.each([
-  ["written whole", 0],
+  ["written whole", 250],
   ["empty", 3250],
 ])("what a run that was killed while it began left, %s, is removed", async (how, ms) => {
   const gone = spawn(process.execPath, ["-e", ""]);
@@ -212,7 +236,7 @@ test.each([
   const left = how === "empty" ? "" : textOf({ ...state, lease: { ...lease, pid: gone.pid } });
   await writeFile(`${output}.run.next`, left);
   const second = take("second");
-  await turns();
+  await begun(1);
   await passing(ms);
   await second;
   expect((await readdir(folder)).sort()).toEqual(["out.jsonl.run"]);
@@ -222,7 +246,7 @@ test("a file beside that a power cut left empty is taken after 30 seconds, when 
   await writeFile(output, textsOf("a"));
   await writeFile(`${output}.run`, "\0".repeat(100));
   const second = take("second");
-  await turns();
+  await begun(1);
   await passing(30_250);
   await second;
   await rm(`${output}.run`);
@@ -248,7 +272,7 @@ test("a wait ends with the signal, and leaves nothing behind", async () => {
   await leftElsewhere();
   const before = await readFile(`${output}.run`, "utf8");
   const second = take("second", true).catch((error: Error) => error.name);
-  await turns();
+  await begun(1);
   await passing(1000);
   controller.abort();
   expect(await second).toBe("AbortError");

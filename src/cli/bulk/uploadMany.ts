@@ -7,7 +7,7 @@ import { jsonLine, oneLine } from "../safeText.js";
 import type { Terminal } from "../terminal.js";
 import { errorFields } from "./outcome.js";
 import { realName } from "./owned/names.js";
-import { waitingOf, withFiles } from "./owned/ownedFile.js";
+import { type OwnedFile, waitingOf, withFiles } from "./owned/ownedFile.js";
 import type { RowFile } from "./owned/rowFile.js";
 import type { RowSource } from "./owned/rows.js";
 import { fateOf, planUploads, readUploads, type UploadFile } from "./uploadPlan.js";
@@ -47,18 +47,26 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
       sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
     await withFiles(sources, waitingOf(context, options.wait), async ([owned], signal) => {
       const planned = await planUploads(files, dataset, await readUploads(owned), signal);
-      await uploadAll({ ...context, signal }, client, planned, owned?.open());
+      await uploadAll({ ...context, signal }, client, planned, owned);
     });
   });
+}
+
+/** Where an upload's outcome is noted, and how far it is shown. */
+interface Recording {
+  readonly owned: OwnedFile | undefined;
+  readonly rows: RowFile | undefined;
+  readonly show: (sentBytes: number) => void;
 }
 
 async function uploadAll(
   context: Context<ManyOptions>,
   client: Client,
   planned: readonly UploadFile[],
-  rows: RowFile | undefined,
+  owned: OwnedFile | undefined,
 ): Promise<void> {
   const { options, terminal } = context;
+  const rows = owned?.open();
   const isWanted = ({ before }: UploadFile): boolean =>
     fateOf(before) === "not" || (fateOf(before) === "unknown" && options.resendUnknown === true);
   const progress = createProgress(terminal);
@@ -72,7 +80,7 @@ async function uploadAll(
       continue;
     }
     const show = (sentBytes: number): void => progress.show({ sentBytes: before + sentBytes, totalBytes });
-    const outcome = await uploadOne(context, client, each, { rows, show });
+    const outcome = await uploadOne(context, client, each, { owned, rows, show });
     if (isStatusError(outcome)) failed = outcome;
     const error = isStatusError(outcome) ? errorFields(outcome) : undefined;
     outcomes.push(
@@ -93,11 +101,13 @@ async function uploadOne(
   { args: [dataset = ""], options, signal }: Context<ManyOptions>,
   client: Client,
   { file, id, fingerprint }: UploadFile,
-  { rows, show }: { readonly rows: RowFile | undefined; readonly show: (sentBytes: number) => void },
+  { owned, rows, show }: Recording,
 ): Promise<DatasetFile | StatusError> {
   rows?.add({ id, fingerprint, sending: true });
   // Known before it begins, whatever happens to the machine.
   rows?.flush();
+  // Another run may have sent it while this one was asleep.
+  owned?.check();
   try {
     const verifyBytes = options.verify === true;
     const onProgress = ({ sentBytes }: { sentBytes: number }): void => show(sentBytes);

@@ -40,21 +40,23 @@ function claimed(asked: Asked, seen: string | undefined, verdict: Verdict): Leas
   const names = besides(asked.path);
   const file = openNew(names.claim);
   if (file === undefined) return undefined;
-  const token = randomText();
+  const [token, before] = [randomText(), parsed(seen)];
   let taken: Lease | undefined;
   try {
     const state: RunState = {
       format: 1,
       kind: asked.kind,
       run: asked.run,
-      ...(parsed(seen)?.torn && { torn: true }),
+      ...(before?.torn && { torn: true }),
+      ...((verdict === "stale" || before?.uncopied) && { uncopied: true }),
       lease: { token, counter: 0, heldMs: 0, ...thisProcess() },
     };
     writeState(file, state);
     fdatasyncSync(file);
     const isMine = readText(names.run) === seen && rename(names.claim, names.run);
-    if (tokenOf(readText(names.run)) === token)
-      taken = new Lease(asked, file, state, verdict === "stale" || !isMine);
+    if (tokenOf(readText(names.run)) !== token) return undefined;
+    if (!isMine) state.uncopied = true;
+    taken = new Lease(asked, file, state);
     return taken;
   } finally {
     if (taken === undefined) withdraw(names.claim, file, token);

@@ -11,8 +11,6 @@ export interface Asked extends WatchOptions {
 
 /** The right to write a file, which is held until it is released, or until another run takes it over. */
 export class Lease {
-  /** Whether somebody who had it may still believe so. */
-  readonly isTakenOver: boolean;
   /** What else has to hold while it is held. */
   alsoHolds: () => boolean = () => true;
   readonly #asked: Asked;
@@ -24,17 +22,27 @@ export class Lease {
   #isSyncing = false;
   #isOver = false;
 
-  constructor(asked: Asked, file: number, state: RunState, isTakenOver: boolean) {
+  constructor(asked: Asked, file: number, state: RunState) {
     this.#asked = asked;
     this.#file = file;
     this.#state = state;
-    this.isTakenOver = isTakenOver;
     this.#renewLater();
   }
 
   /** Aborted with the reason, when another run has taken the file over. */
   get signal(): AbortSignal {
     return this.#lost.signal;
+  }
+
+  /** Whether somebody who had it may still write into the file. */
+  get mustCopy(): boolean {
+    return this.#state.uncopied === true;
+  }
+
+  /** Notes that nobody else can write into the file any more. */
+  noteCopied(): void {
+    delete this.#state.uncopied;
+    this.#write();
   }
 
   get hasTorn(): boolean {
@@ -52,6 +60,10 @@ export class Lease {
   /** Notes that there is a copy of what was cut, before it is made. */
   noteTorn(): void {
     this.#state.torn = true;
+    this.#write();
+  }
+
+  #write(): void {
     writeState(this.#file, this.#state);
     fdatasyncSync(this.#file);
   }

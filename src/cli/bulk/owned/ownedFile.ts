@@ -49,7 +49,7 @@ export class OwnedFile {
     const lease = await takeLease({ path, option, kind, run, ...waiting });
     const file = new OwnedFile(source, lease);
     try {
-      if (lease.isTakenOver) file.#copy();
+      if (lease.mustCopy) file.#copy();
       return file;
     } catch (error) {
       lease.release(false);
@@ -112,11 +112,13 @@ export class OwnedFile {
 
   // An owner that was only asleep writes into a file that has no name any more.
   #copy(): void {
-    if (!existsSync(this.path)) return;
-    const { rows: name } = besides(this.path);
-    copyWhole(this.path, name);
-    this.#lease.check();
-    renameSync(name, this.path);
+    if (existsSync(this.path)) {
+      const { rows: name } = besides(this.path);
+      copyWhole(this.path, name);
+      this.#lease.check();
+      renameSync(name, this.path);
+    }
+    this.#lease.noteCopied();
   }
 
   #keepTorn(): void {

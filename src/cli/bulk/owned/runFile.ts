@@ -25,6 +25,8 @@ export interface RunState {
   readonly run: string;
   /** There is a copy of what was cut. */
   torn?: true;
+  /** Somebody who slept may still write into the file: it has to be copied first. */
+  uncopied?: true;
   lease?: Holding;
 }
 
