@@ -119,9 +119,11 @@ test("with --wait it waits for the end of the first, and says for how long", asy
   await begun(2);
   await passing(25_000);
   expect(await isPending(second)).toBe(true);
-  expect(notes.slice(1)).toEqual([
-    `Waiting for --output, which process ${process.pid} on ${hostname()} is writing, for 10 s so far.`,
-    `Waiting for --output, which process ${process.pid} on ${hostname()} is writing, for 20 s so far.`,
+  const waiting = `Waiting for --output, which process ${process.pid} on ${hostname()} may be writing`;
+  expect(notes).toEqual([
+    `${waiting}: until it ends, or is silent for 30 s.`,
+    `${waiting}, for 10 s so far.`,
+    `${waiting}, for 20 s so far.`,
   ]);
   taken.shift();
   first.open();

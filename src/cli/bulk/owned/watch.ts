@@ -86,25 +86,22 @@ export class Watch {
   }
 
   #tell(verdict: Verdict, lease: Holding | undefined): void {
-    const { option, note } = this.#options;
+    const { option, note, wait } = this.#options;
     const now = performance.now();
-    const waited = Math.round((now - this.#since) / 1000);
+    const isFirst = this.#notedAt < 0;
     if (verdict !== "held") {
-      if (this.#notedAt > 0)
-        note(
-          `${option}: no sign of life for ${Math.round(this.#still.ms / 1000)} s. This run takes it over.`,
-        );
-      return;
+      const seconds = Math.round(this.#still.ms / 1000);
+      if (!isFirst) note(`${option}: no sign of life for ${seconds} s. This run takes it over.`);
+    } else if (now - this.#notedAt >= noteMs) {
+      this.#notedAt = now;
+      const most = Math.round(leaseTimes().staleMs / 1000);
+      const until = wait
+        ? `until it ends, or is silent for ${most} s`
+        : `${most} s, or until it gives a sign of life`;
+      const waited = Math.round((now - this.#since) / 1000);
+      if (isFirst) note(`Waiting for ${option}, which ${nameOf(lease)} may be writing: ${until}.`);
+      else note(`Waiting for ${option}, which ${nameOf(lease)} may be writing, for ${waited} s so far.`);
     }
-    if (now - this.#notedAt < noteMs) return;
-    const first = this.#notedAt < 0;
-    this.#notedAt = now;
-    const most = Math.round(leaseTimes().staleMs / 1000);
-    if (first)
-      note(
-        `Waiting for ${option}, which ${nameOf(lease)} may be writing: ${most} s, or until it gives a sign of life.`,
-      );
-    else note(`Waiting for ${option}, which ${nameOf(lease)} is writing, for ${waited} s so far.`);
   }
 
   /** Waits a little. @throws DOMException `AbortError` on the signal */
