@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, statSync, utimesSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync, statSync, utimesSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -268,6 +268,28 @@ test.each([
   await clock.passWhenWaiting(3000);
   await until(() => file.signal.aborted);
   expect(file.signal.reason.message).toContain("--output was moved, removed or replaced");
+});
+
+test.each([
+  ["is removed", () => rm(output), false],
+  ["is replaced", () => rename(output, `${output}.mine`).then(() => writeFile(output, "{}")), true],
+  ["is cut", () => truncate(output, 5), true],
+])("an output that %s between its check and its use is not filled with zeros", async (_, change, isThere) => {
+  await writeFile(output, textsOf("a", "b"));
+  const file = await take("first");
+  await file.read(() => {});
+  await change();
+  const left = isThere ? await readFile(output) : undefined;
+  expect(() => file.open()).toThrow(/^--output (was moved, removed or replaced|has changed)/);
+  expect(existsSync(output) ? await readFile(output) : undefined).toEqual(left);
+});
+
+test("a file that somebody makes while a new output is checked is left as it is", async () => {
+  const file = await take("first");
+  await file.read(() => {});
+  await writeFile(output, "mine");
+  expect(() => file.open()).toThrow("--output was moved, removed or replaced");
+  expect(await readFile(output, "utf8")).toBe("mine");
 });
 
 test("a wait ends with the signal, and leaves nothing behind", async () => {

@@ -64,12 +64,14 @@ export class OwnedFile {
 
   /** Calls `note` for each row that is there. @throws UsageError for a line that is none */
   async read(note: (line: Line, row: Row) => void): Promise<void> {
-    if (!existsSync(this.path)) return;
-    this.#there = await readRows(this.#source, true, note);
+    const stats = statOf(this.path, this.#source.option);
+    this.#lease.alsoHolds = () => (stats === undefined ? !existsSync(this.path) : isSame(stats, this.path));
+    if (stats !== undefined) this.#there = await readRows(this.#source, true, note);
   }
 
   /** Opens it behind the rows that were read, once a torn one has been copied and cut. */
   open(): RowFile {
+    this.#lease.check();
     this.#keepTorn();
     return this.#writing(new RowFile(this.#source.option, this.path, this.#there));
   }
@@ -124,7 +126,8 @@ export class OwnedFile {
   #keepTorn(): void {
     const { end } = this.#there;
     const size = statOf(this.path, this.#source.option)?.size ?? 0;
-    if (size <= end) return;
+    if (size < end) throw new UsageError(`${this.#source.option} has changed while it was read.`);
+    if (size === end) return;
     const { torn } = besides(this.path);
     if (existsSync(torn) && !this.#lease.hasTorn)
       throw new UsageError(
