@@ -18,6 +18,7 @@ export function addBulkOptions(command: Command): void {
       "--errors <FILE>",
       "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
     )
+    .option("--wait", "Wait while another run writes to --output or --errors. Without it, that is refused.")
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
     .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
