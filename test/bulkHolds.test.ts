@@ -96,6 +96,7 @@ test("the longest of several waits that are too long is told, and all who were a
   const { results, error } = await run(100, { concurrency: 3, timeoutMs: 1e9 });
   expect(results).toEqual([]);
   expect(error).toMatchObject({ retryAfterMs: 86_400_000, done: 0, notDone: ["0", "1", "2"] });
+  expect(error).toMatchObject({ codeSource: "client", inferred: true, executed: "no" });
 });
 
 test("what fails while the run ends is a result, if it would fail again", async () => {
@@ -151,7 +152,7 @@ test("maxHoldMs: 0 waits for no Retry-After, but goes on after one of 0 s and af
   const { results, error } = await run(3, { concurrency: 1, maxHoldMs: 0 });
   expect(results).toEqual(["0"]);
   expect(error).toMatchObject({ retryAfterMs: 1000, done: 1, notDone: ["1"] });
-  expect(error?.message).toContain("The service asks to wait 1 s, and the run never waits (maxHoldMs: 0).");
+  expect(error?.message).toContain("The service asks to wait 1 s, and the run never waits (maxHoldMs is 0).");
 });
 
 test("maxHoldMs: Infinity waits for as long as the service asks", async () => {
@@ -170,6 +171,19 @@ test("an abort ends a run that waits for its last answers", async () => {
   await until(() => events.length === 1 && server.requests.length === 2);
   controller.abort();
   expect((await running).error).toMatchObject({ code: "CANCELLED", notDone: ["0", "1"] });
+});
+
+test("an abort is this client's, also when no answer was good before", async () => {
+  server.reply((request) => (queryOf(request) === "0" ? asking(5) : undefined));
+  const controller = new AbortController();
+  const events: RerankAllAttempt[] = [];
+  const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
+  const running = run(9, { concurrency: 1, signal: controller.signal, onAttempt });
+  await until(() => events.length === 1);
+  controller.abort();
+  const { error } = await running;
+  expect(error).toMatchObject({ code: "CANCELLED", codeSource: "client", inferred: true, executed: "no" });
+  expect(error).not.toHaveProperty("httpStatus");
 });
 
 test("a Retry-After of what is not tried again holds nothing", async () => {

@@ -34,12 +34,11 @@ export function endedAs<Id>(
   if (reason === "aborted")
     return withProgress(
       "The caller aborted the run.",
-      { ...shared, ...progress.ran, code: "CANCELLED", notRetried: "aborted", cause },
+      { ...shared, code: "CANCELLED", notRetried: "aborted", cause },
       progress,
     );
   const details = {
     ...shared,
-    ...progress.ran,
     code: "DEADLINE_EXCEEDED",
     notRetried: "deadline-too-close",
     hint: "Allow more time with totalTimeoutMs. Repeating what is not done is safe.",
@@ -59,13 +58,14 @@ export function endedByHold<Id>(
 ): RerankAllError<Id> {
   const { retryAfterMs = 0, httpStatus, requestId, attempts } = error;
   const longest =
-    maxHoldMs === 0 ? "never waits (maxHoldMs: 0)" : `waits no longer than ${maxHoldMs / 1000} s (maxHoldMs)`;
+    maxHoldMs === 0
+      ? "never waits (maxHoldMs is 0)"
+      : `waits no longer than ${maxHoldMs / 1000} s (maxHoldMs)`;
   const details = {
     code: "RESOURCE_EXHAUSTED",
     codeSource: "client",
     operation: "rerankDocuments",
     notRetried: "asked-to-wait-too-long",
-    ...progress.ran,
     ...{ retryAfterMs, httpStatus, requestId, attempts, cause: error },
     hint: "Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
   } as const;
@@ -78,7 +78,7 @@ export function endedByHold<Id>(
 
 function withProgress<Id>(
   message: string,
-  details: StatusErrorDetails,
+  details: Omit<StatusErrorDetails, "executed">,
   { done, notDone, ran }: Progress<Id>,
 ): RerankAllError<Id> {
   const text = `${message} The run ended with ${done} results handed out and ${notDone.length} requests begun`;
