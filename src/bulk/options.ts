@@ -53,7 +53,11 @@ export interface RerankAllResults<Id = string>
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
   /** Ends the run: what is under way is aborted, and the source closed. Leaving a loop calls it. */
   return(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
-  /** The same, and rejects with this error, as a generator does. */
+  /**
+   * The same, and rejects, as a generator does.
+   *
+   * @param error What it rejects with.
+   */
   throw(error: unknown): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
 }
 
