@@ -9,6 +9,10 @@ const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
   ],
   ["pass the path of one file", "name one file"],
   ["pass a Uint8Array or a Blob", "name another --content-type"],
+  [
+    "Go on after that time with what is not done, or allow",
+    "Run the same command again after that time: it continues. Or allow",
+  ],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
   ["Pass accountId to createClient or to the call", "Add --account"],
@@ -30,6 +34,7 @@ const words: Readonly<Record<string, string>> = {
   deploymentId: "DEPLOYMENT",
   jobId: "JOB",
   maxBatchBytes: "--max-batch-bytes",
+  maxHoldMs: "--max-hold",
   maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",
   replicaCount: "REPLICAS",

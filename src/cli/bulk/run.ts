@@ -81,9 +81,10 @@ async function look(pass: Parameters<typeof firstPass>[0]): Promise<Found> {
 
 async function rankAll(run: Run, client: Client): Promise<void> {
   const { settings, signal, files, report } = run;
-  const { concurrency, timeoutMs, totalTimeoutMs } = settings;
+  const { concurrency, timeoutMs, totalTimeoutMs, maxHoldMs } = settings;
+  const options = { concurrency, timeoutMs, totalTimeoutMs, maxHoldMs, signal, onAttempt: report.attempted };
   let failed: StatusError | undefined;
-  const results = rerankAll(client, requestsOf(run), { concurrency, timeoutMs, totalTimeoutMs, signal });
+  const results = rerankAll(client, requestsOf(run), options);
   const timer = setInterval(() => report.update(), 100);
   try {
     for await (const result of results) {

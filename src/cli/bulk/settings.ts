@@ -19,6 +19,8 @@ export interface BulkOptions {
   readonly concurrency?: number | "auto";
   /** In seconds. */
   readonly totalTimeout?: number;
+  /** In seconds; infinite for no limit. */
+  readonly maxHold?: number;
 }
 
 /** What a bulk run works on. */
@@ -32,6 +34,7 @@ export interface BulkSettings {
   readonly concurrency: number | "auto";
   readonly timeoutMs: number | undefined;
   readonly totalTimeoutMs: number | undefined;
+  readonly maxHoldMs: number | undefined;
 }
 
 const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries"] as const;
@@ -49,6 +52,8 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
   if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
     throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
   const totalTimeoutMs = msOf(options.totalTimeout);
+  const { maxHold } = options;
+  if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
   const files = [output, ...(errors === undefined ? [] : [errors])].map(realName);
   const isPipe = file === "-" || isNoFile(file);
   if (!isPipe) files.push(realName(file));
@@ -63,6 +68,7 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
     concurrency,
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     totalTimeoutMs,
+    maxHoldMs: maxHold === undefined ? undefined : maxHold * 1000,
   };
 }
 
