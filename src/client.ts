@@ -2,8 +2,8 @@
 
 import { createTransport, isBrowser, runtime } from "#platform";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs, defaultMaxRetries } from "./call/decisions.js";
-import { type GivenSettings, LateSettings } from "./call/lateSettings.js";
 import { logOf } from "./call/log.js";
+import { type GivenSettings, LateSettings } from "./call/settings.js";
 import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isSafe } from "../src/call/decisions.js";
-import { codeOfHttpStatus } from "../src/call/httpStatus.js";
+import { codeOfHttpStatus, isSafe } from "../src/call/retry.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
 import { textOf as messageOf } from "../src/errors/statusError.js";

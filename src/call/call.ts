@@ -14,7 +14,7 @@ import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { prepare } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
-import { timesOf } from "./times.js";
+import { timesOf } from "./settings.js";
 import type {
   CallSettings,
   OperationInput,

@@ -11,8 +11,8 @@ import {
 } from "../transport/transport.js";
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
-import { rowOfStatus } from "./httpStatus.js";
 import { adviceFor } from "./networkWords.js";
+import { rowOfStatus } from "./retry.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {

@@ -1,5 +1,5 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import type { LateSettings } from "../call/settings.js";
 import { accountOf } from "../call/settings.js";
 import type { CallSettings } from "../call/types.js";
 import { memberOf } from "../errors/memberOf.js";

@@ -3,8 +3,8 @@
 import { defaultPathSerializer } from "openapi-fetch";
 import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
-import type { LateSettings } from "../call/lateSettings.js";
 import { writeJson } from "../call/request.js";
+import type { LateSettings } from "../call/settings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";

@@ -1,5 +1,5 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import type { LateSettings } from "../call/settings.js";
 import { type ContractMethods, contractMethods } from "./contractMethods.js";
 import type { OperationCall } from "./types.js";
 

@@ -1,5 +1,5 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import type { LateSettings } from "../call/settings.js";
 import type { EncodedCall, RequestOptions, ServiceCall, ServiceRequest } from "./types.js";
 
 /** @internal Makes {@link ServiceCall} with a client's settings. */

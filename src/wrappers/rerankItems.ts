@@ -1,6 +1,6 @@
 import type { Unusable } from "../call/answer.js";
 import { loaded, start } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import type { LateSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import type { Attempt } from "../errors/details.js";
 import type { StatusError } from "../errors/statusError.js";

@@ -2,8 +2,8 @@
 import { disk } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import type { LateSettings } from "../call/lateSettings.js";
 import { notify } from "../call/notify.js";
+import type { LateSettings } from "../call/settings.js";
 import { callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome } from "../call/types.js";
 import { memberOf } from "../errors/memberOf.js";
