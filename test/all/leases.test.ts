@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -314,6 +314,26 @@ test("a checkpoint of uploads is held in the same way, and no file is sent twice
   const woken = await outcome;
   expect([woken.exitCode, woken.stderr]).toEqual([1, expect.stringContaining("--checkpoint was taken over")]);
   expect(server.requests.map(({ files: [file] }) => file?.filename)).toEqual(["a", "b"]);
+});
+
+test("an upload is not sent once the checkpoint is another's, however lately that was looked at", async () => {
+  const files = ["a", "b"].map((name) => path.join(folder, name));
+  for (const file of files) await writeFile(file, "text");
+  const checkpoint = path.join(folder, "uploads");
+  server.reply((_, response) => {
+    // The lease is not renewed before the test ends.
+    rmSync(`${checkpoint}.run`);
+    response.writeHead(200, json).end('{"id":"f-1","bytes":4,"filename":"a"}');
+    return undefined;
+  });
+  const args = ["upload", "reviews", ...files, "--checkpoint", checkpoint];
+  const env = { TUNERANK_TEST_LEASE_MS: "6000000" };
+  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, env });
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining("--checkpoint was moved, removed or replaced"),
+  ]);
+  expect(server.requests).toHaveLength(1);
 });
 
 test.skipIf(!isAllowed)(
