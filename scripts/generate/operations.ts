@@ -48,10 +48,7 @@ export interface OperationShape {
   };
 }
 
-interface Examples {
-  readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, object>>;
-}
+type Examples = Pick<Parameter, "example" | "examples">;
 
 interface Media extends Examples {
   readonly schema: Schema;

@@ -9,16 +9,14 @@ export interface Route {
 
 // The path with the most words of its own first: that of a verb, before one whose last id could hold the verb.
 const routes = Object.entries(operations)
-  .map(([id, { method, path }]) => ({ operation: id as OperationId, method, ...patternOf(path) }))
+  .map(([id, { method, path }]) => ({ operation: id as OperationId, method, path, ...patternOf(path) }))
   .sort((a, b) => b.literal - a.literal);
 
 /** Finds the operation of a method and a path; the verb of a path is literal. */
 export function routeOf(method: string, path: string): Route | undefined {
-  for (const { operation, method: own, pattern } of routes) {
-    const groups = method === own ? pattern.exec(path) : null;
-    if (groups) return { operation, ids: { ...groups.groups } };
-  }
-  return undefined;
+  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
+  const route = routes.find((each) => each.path === template && each.method === method);
+  return route && { operation: route.operation, ids: { ...route.pattern.exec(path)?.groups } };
 }
 
 /** An id as it was before it stood in a path. */
