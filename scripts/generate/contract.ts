@@ -14,6 +14,21 @@ export function generateContract(document: Document, operations: readonly Operat
   ].join("\n");
 }
 
+/** Writes the good answers that the stand-in begins with. */
+export function generateExamples(operations: readonly OperationShape[]): string {
+  const rows = operations.map(({ id, answer: { status, contentType, example } }) => {
+    const row = { status: Number(status), contentType, value: example };
+    return `  ${id}: ${JSON.stringify(row)},\n`;
+  });
+  return (
+    `import type { OperationId } from "./contract.js";\n\n` +
+    "/** The first example of each operation's good answer; one without a body has neither type nor value. */\n" +
+    "export const examples: Readonly<\n" +
+    "  Record<OperationId, { readonly status: number; readonly contentType?: string; readonly value?: unknown }>\n" +
+    `> = {\n${rows.join("")}};\n`
+  );
+}
+
 function codesTable(document: Document): string {
   const code = document.components.schemas.Code;
   const names = code?.enum ?? [];

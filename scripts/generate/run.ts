@@ -6,7 +6,7 @@ import { withEntries } from "../build/manifest.js";
 import { revisionFiles, withId, withRevision } from "../build/revision.js";
 import { type Operations, withContract } from "./conformance/operations.js";
 import type { RetryRow } from "./conformance/rows.js";
-import { generateContract } from "./contract.js";
+import { generateContract, generateExamples } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
 import { generateMethods, methodsFile } from "./methods.js";
@@ -40,6 +40,7 @@ async function generated(): Promise<Record<string, string>> {
     "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
     "src/generated/contract.ts": withHeader(generateContract(document, operations)),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
+    "src/generated/examples.ts": withHeader(generateExamples(operations)),
     [`src/wrappers/${methodsFile}`]: withHeader(await generateMethods(document, operations, wrappers)),
     "src/generated/paths.ts": withHeader(await generatePaths(document)),
     "src/generated/types.ts": withHeader(await generateTypes(document)),

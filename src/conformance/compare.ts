@@ -91,7 +91,9 @@ function waitDifferences(expected: Expected, log: RequestLog): readonly string[]
 
 function valueDifferences({ asked }: Cell, { hasValue, value, code }: Outcome): readonly string[] {
   if (!hasValue) return [`code: ${shown(code)} instead of the value of a good answer`];
-  const held = Object.entries(asked.answer).filter(
+  const { answer = {} } = asked;
+  if (typeof answer === "string") return different("value", value, answer);
+  const held = Object.entries(answer).filter(
     ([name, part]) => !isDeepStrictEqual((value as Record<string, unknown> | null)?.[name], part),
   );
   return held.length === 0 ? [] : [`value: ${held.map(([name]) => name).join(", ")} not as answered`];
