@@ -1,4 +1,6 @@
 // What the client's messages and hints call its options, and what the command line calls them.
+import { camelCase } from "../wrappers/operation.js";
+import { idsOf, operationIds } from "./operations.js";
 
 const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
   ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
@@ -38,11 +40,20 @@ const words: Readonly<Record<string, string>> = {
   verifyBytes: "--verify",
 };
 
-// What stands in quotes is the caller's own.
-const quotedOrWord = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys(words).join("|")})\\b`, "g");
+// Of a call by its id: the ids in its path.
+const parameters = Object.fromEntries(
+  operationIds.flatMap((id) => idsOf(id).map((name) => [camelCase(name), `--param ${name}`])),
+);
 
-/** A message or hint of the client's own, in the words of the command line. */
-export function inFlags(text: string): string {
+// What stands in quotes is the caller's own.
+const quotedOrWord = new RegExp(
+  `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...words, ...parameters }).join("|")})\\b`,
+  "g",
+);
+
+/** A message or hint of the client's own, in the words of the command line. @param command The one that was run */
+export function inFlags(text: string, command?: string): string {
   const replaced = phrases.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
-  return replaced.replace(quotedOrWord, (found) => words[found] ?? found);
+  const own = command === "request" ? { ...words, ...parameters } : words;
+  return replaced.replace(quotedOrWord, (found) => own[found] ?? found);
 }

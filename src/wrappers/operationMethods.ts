@@ -10,6 +10,8 @@ export interface OperationInput {
   /** The ids of its path by their names, but for the account. */
   readonly ids: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
+  /** That body as JSON that is written already: it is sent as it is. */
+  readonly json: string | undefined;
   /** Query and header parameters by their names. */
   readonly parameters?: object | undefined;
 }
