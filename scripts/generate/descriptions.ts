@@ -9,9 +9,9 @@ export function generateDescriptions(document: Document, operations: readonly Op
       name,
       firstOf(describe(document, field)),
     ]);
-    const told = [...parameters.path, ...parameters.query, ...parameters.header].map(
-      ({ name, description = "" }) => [name, firstOf(description)],
-    );
+    const told = Object.values(parameters)
+      .flat()
+      .map(({ name, description = "" }) => [name, firstOf(description)]);
     const texts = {
       method: operation["x-sdk-method"],
       summary: operation.summary,

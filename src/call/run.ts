@@ -1,4 +1,5 @@
 import type { Attempt, OperationName } from "../errors/details.js";
+import type { TraceDetails } from "../platform/tracing.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 import type { Failure } from "./failure.js";
@@ -11,6 +12,8 @@ export interface Purpose<T> {
   readonly read: (answer: TransportResponse, secrets: readonly string[]) => T | Failure;
   /** What is sent, for traces. */
   readonly body: unknown;
+  /** What a trace has besides where the call goes; undefined where nothing is known of the body. */
+  readonly describe: ((body: unknown, data?: unknown) => TraceDetails | undefined) | undefined;
 }
 
 /** A call on its way. */

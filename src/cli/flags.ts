@@ -27,33 +27,37 @@ const words: Readonly<Record<string, string>> = {
   batchSize: "--batch-size",
   concurrency: "--concurrency",
   contentType: "--content-type",
-  datasetId: "DATASET",
-  deploymentId: "DEPLOYMENT",
-  jobId: "JOB",
   maxBatchBytes: "--max-batch-bytes",
   maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",
-  replicaCount: "REPLICAS",
   timeoutMs: "--timeout",
   topN: "--top-n",
   totalTimeoutMs: "--total-timeout",
   verifyBytes: "--verify",
 };
 
-// Of a call by its id: the ids in its path.
-const parameters = Object.fromEntries(
+// Arguments of the commands that one operation has.
+const commandArguments: Readonly<Record<string, string>> = {
+  datasetId: "DATASET",
+  deploymentId: "DEPLOYMENT",
+  jobId: "JOB",
+  replicaCount: "REPLICAS",
+};
+
+// Of `request ID`: the ids in a path.
+const parameters: Readonly<Record<string, string>> = Object.fromEntries(
   operationIds.flatMap((id) => idsOf(id).map((name) => [camelCase(name), `--param ${name}`])),
 );
 
 // What stands in quotes is the caller's own.
 const quotedOrWord = new RegExp(
-  `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...words, ...parameters }).join("|")})\\b`,
+  `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...words, ...commandArguments, ...parameters }).join("|")})\\b`,
   "g",
 );
 
 /** A message or hint of the client's own, in the words of the command line. @param command The one that was run */
 export function inFlags(text: string, command?: string): string {
   const replaced = phrases.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
-  const own = command === "request" ? { ...words, ...parameters } : words;
+  const own = { ...words, ...(command === "request" ? parameters : commandArguments) };
   return replaced.replace(quotedOrWord, (found) => own[found] ?? found);
 }

@@ -61,7 +61,11 @@ export async function callOperation<T>(
     maxResponseBytes: row.maxResponseBytes,
   };
   const read = readerOf(row) as Purpose<T>["read"];
-  return makeRequest<T>(request, { operation, body, read }, withHeaders(settings, row, headers));
+  return makeRequest<T>(
+    request,
+    { operation, body, read, describe: undefined },
+    withHeaders(settings, row, headers),
+  );
 }
 
 /** Whether the path of an operation names the account. */
