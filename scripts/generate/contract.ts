@@ -46,7 +46,7 @@ function codesTable(document: Document): string {
 
 function operationsTable(operations: readonly OperationShape[]): string {
   const rows = operations.map(({ id, method, path, kind, timeoutMs, bytesPerSecond, ...shape }) => {
-    const { maxResponseBytes, answer } = shape;
+    const { maxResponseBytes, answer, operation } = shape;
     const row = {
       method,
       path,
@@ -56,6 +56,7 @@ function operationsTable(operations: readonly OperationShape[]): string {
       maxResponseBytes,
       answer: answer.kind === "json" ? undefined : answer.kind,
       accept: answer.kind === "json" ? undefined : answer.contentType,
+      whenUnknown: operation["x-when-unknown"],
     };
     return `  ${id}: ${JSON.stringify(row)},\n`;
   });
@@ -84,6 +85,8 @@ export interface OperationRow {
   readonly answer?: "none" | "bytes" | "text";
   /** The media type of an answer that is not JSON. */
   readonly accept?: string;
+  /** What to tell the caller of a call that may have run. */
+  readonly whenUnknown?: string;
 }
 `;
 

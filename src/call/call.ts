@@ -1,4 +1,4 @@
-import { detailsOf, traced, watchesAttempts } from "#platform";
+import { traced, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
 import { memberOf } from "../errors/memberOf.js";
@@ -12,9 +12,8 @@ import { budget as budgetRule } from "./decisions.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
-import { prepare } from "./request.js";
+import { prepare, timesOf } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
-import { timesOf } from "./settings.js";
 import type {
   CallSettings,
   OperationInput,
@@ -26,17 +25,18 @@ import type {
 } from "./types.js";
 
 /** One call: an operation with its input, and how its answer is read. */
-export interface Call<T> extends OperationInput {
+export interface Call<T> extends OperationInput, Pick<Purpose<T>, "describe"> {
   /** Makes the call's value of the answer's JSON object. */
   readonly read: (value: object) => T | Unusable;
 }
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outcome<T>> {
-  const { operation, body, read } = call;
+  const { operation, body, read, describe } = call;
   const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
     readAnswer(answer, secrets, read);
-  return makeRequest(prepare(settings.client.baseUrl, call), { operation, body, read: readJson }, settings);
+  const purpose = { operation, body, read: readJson, describe };
+  return makeRequest(prepare(settings.client.baseUrl, call), purpose, settings);
 }
 
 /** The same for a request made ready already. @throws StatusError */
@@ -45,11 +45,11 @@ export function makeRequest<T>(
   purpose: Purpose<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  const { operation, body } = purpose;
+  const { operation, body, describe } = purpose;
   return traced(
-    () => ({ ...targetOf(operation, request), ...detailsOf(operation, body) }),
+    () => ({ ...targetOf(operation, request), ...describe?.(body) }),
     () => runCall(request, purpose, settings),
-    ({ data }) => detailsOf(operation, body, data),
+    ({ data }) => describe?.(body, data),
   );
 }
 

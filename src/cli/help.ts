@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { examples } from "./examples.js";
 import { exitCodeRows } from "./exitCodes.js";
+import { isOperation, linesOf } from "./operations.js";
 import type { Terminal } from "./terminal.js";
 
 const widest = 100;
@@ -25,9 +26,16 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
       `  ${terminal.style("dim", `# ${text}`)}`,
       `  ${line}`,
     ]);
+    command.addHelpText("before", () => aboutOperation(command, title));
     if (lines.length > 0) command.addHelpText("after", `\n${[title("Examples:"), ...lines].join("\n")}`);
   }
   program.addHelpText("after", `\n${[title("Exit codes:"), ...exitCodeLines()].join("\n")}`);
+}
+
+// `tunerank request ID --help` begins with the operation.
+function aboutOperation({ args }: Command, title: (text: string) => string): string {
+  const [id = ""] = args;
+  return isOperation(id) ? `${linesOf(id, title).join("\n")}\n` : "";
 }
 
 function exitCodeLines(): string[] {

@@ -2,6 +2,7 @@ import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
 import type { CodeSource, Executed, NotRetried, StatusCode } from "./codes.js";
 import { isIdempotent } from "./idempotent.js";
+import { memberOf } from "./memberOf.js";
 
 /** What a hint is written from. */
 interface Situation {
@@ -61,12 +62,11 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   511: "This network wants you to sign in first.",
 };
 
-const unsettled: Readonly<Partial<Record<OperationId, string>>> = {
-  resumeReinforcementFineTuningJob:
-    "The job may have been resumed: look at it through the service's other operations before repeating.",
-  uploadDatasetFile:
-    "The file may have been stored: look at the dataset through the service's other operations before repeating.",
-};
+// Of a call that may have run, and whose operation says nothing of that itself.
+const whenUnknown = {
+  start: "It may have been started: look at it through the service's other operations before repeating.",
+  append: "It may have been added: look for it through the service's other operations before repeating.",
+} as const;
 
 // Empty where the advice says it.
 const reasons: Readonly<Record<NotRetried, string>> = {
@@ -104,12 +104,16 @@ export function hintFor(
   const ofCode = isRefused ? refusedValue : adviceOfCode[code];
   const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? ofCode), message);
   if (executed === "no" || operation === undefined) return known;
+  if (method === "DELETE" && code === "NOT_FOUND")
+    return "An earlier attempt of this call may have deleted it.";
   if (operation === "request") {
     if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";
-    if (method === "DELETE" && code === "NOT_FOUND")
-      return "An earlier attempt of this call may have deleted it.";
-  } else if (Object.hasOwn(unsettled, operation)) return unsettled[operation] as string;
-  else if (!/read|set/.test(operations[operation].kind)) return known;
+  } else {
+    const row = operations[operation];
+    const { kind } = row;
+    if (kind === "start" || kind === "append")
+      return (memberOf(row, "whenUnknown") as string | undefined) ?? whenUnknown[kind];
+  }
   return `${known} Repeating this call is safe.`.trimStart();
 }
 

@@ -21,17 +21,23 @@ export function checkSpelling(body: object, fields: object, what: string): void 
 }
 
 function unknownName(name: string, known: readonly string[], what: string): Error {
-  const near = known
-    // Of its length: a long name is abbreviated.
-    .map((candidate) => ({
-      candidate,
-      edits: editsBetween(lettersOf(name), lettersOf(candidate)) / candidate.length,
-    }))
-    .reduce((best, each) => (each.edits < best.edits ? each : best));
-  if (near.edits > 1 / 2) {
-    return invalid(`${what} has no ${name}: it takes ${known.join(", ")}.`);
+  const near = nearest(name, known);
+  if (near === undefined) return invalid(`${what} has no ${name}: it takes ${known.join(", ")}.`);
+  return invalid(`${what} has no ${name}: did you mean ${near}?`);
+}
+
+/** The known name that somebody may have meant; undefined when none is like it. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  // Of its length: a long name is abbreviated.
+  let fewest = 1 / 2;
+  for (const candidate of known) {
+    const edits = editsBetween(lettersOf(name), lettersOf(candidate)) / candidate.length;
+    if (edits > fewest || (edits === fewest && best !== undefined)) continue;
+    best = candidate;
+    fewest = edits;
   }
-  return invalid(`${what} has no ${name}: did you mean ${near.candidate}?`);
+  return best;
 }
 
 function lettersOf(name: string): string {

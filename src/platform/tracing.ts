@@ -35,9 +35,8 @@ export interface AttemptTrace extends Target, Partial<Attempt> {
 const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
 const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
 
-/** What the trace of a call has besides where it goes: of a rerank. @param data Its value, once there is one. */
-export function detailsOf(operation: OperationName, body: unknown, data?: unknown): TraceDetails | undefined {
-  if (operation !== "rerankDocuments") return undefined;
+/** What the trace of a rerank has besides where it goes. @param data Its value, once there is one. */
+export function rerankDetails(body: unknown, data?: unknown): TraceDetails {
   const { documents } = body as RerankRequest;
   const model = (memberOf(data, "model") ?? memberOf(body, "model")) as string | undefined;
   return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };

@@ -64,7 +64,7 @@ export function watchesAttempts(): boolean {
 }
 
 /** Nobody listens. */
-export function detailsOf(_operation: unknown, _body: unknown, _data?: unknown): undefined {}
+export function rerankDetails(_body: unknown, _data?: unknown): undefined {}
 
 /** Nobody listens. */
 export function publishRefusal(_operation: unknown, _error: unknown): void {}

@@ -31,6 +31,7 @@ export async function callMethod<T>(
     operation,
     ids,
     body: body ? given[at++] : undefined,
+    json: undefined,
     parameters: parameters ? (given[at++] as object | undefined) : undefined,
   };
   return callOperation(client, input, given[at] as CallOptions | undefined);
@@ -39,7 +40,7 @@ export async function callMethod<T>(
 /** Checks what an operation takes, and sends it. @throws StatusError */
 export async function callOperation<T>(
   client: LateSettings,
-  { operation, ids, body, parameters }: OperationInput,
+  { operation, ids, body, json, parameters }: OperationInput,
   options: CallOptions | undefined,
 ): Promise<Outcome<T>> {
   const rules: RequestRules = requests[operation];
@@ -57,12 +58,16 @@ export async function callOperation<T>(
   const request = {
     method: row.method,
     url: urlBelow(settings.client.baseUrl, target),
-    body: bodyOf(rules, body),
+    body: bodyOf(rules, body, json),
     contentType: body === undefined ? undefined : rules.contentType,
     maxResponseBytes: row.maxResponseBytes,
   };
   const read = readerOf(row) as Purpose<T>["read"];
-  return makeRequest<T>(request, { operation, body, read }, withHeaders(settings, row, headers));
+  return makeRequest<T>(
+    request,
+    { operation, body, read, describe: undefined },
+    withHeaders(settings, row, headers),
+  );
 }
 
 // What stands in the path of an operation: the account of the call, and the ids.
@@ -80,8 +85,8 @@ function pathOf(
   );
 }
 
-// "datasetId" of "dataset_id", as the argument is called.
-function camelCase(name: string): string {
+/** "datasetId" of "dataset_id", as the argument is called. */
+export function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
@@ -109,11 +114,15 @@ function checkParameters({ query, headers }: RequestRules, given: object | undef
   return { query: partOf(query) as Parameters["query"], headers: checkHeaders(Object.fromEntries(texts)) };
 }
 
-function bodyOf({ body: rules, optional }: RequestRules, body: unknown): string | undefined {
+function bodyOf(
+  { body: rules, optional }: RequestRules,
+  body: unknown,
+  json: string | undefined,
+): string | undefined {
   if (rules === undefined || (body === undefined && optional)) return undefined;
   validate(body, rules, "body");
   checkSpelling(body as object, rules.properties ?? {}, "body");
-  return writeJson(body);
+  return json ?? writeJson(body);
 }
 
 function readerOf({ answer }: OperationRow): Purpose<unknown>["read"] {

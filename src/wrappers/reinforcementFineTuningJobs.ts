@@ -36,6 +36,7 @@ export function createReinforcementFineTuningJobs(
         },
         body: {},
         read: (answer: object) => answer as ReinforcementFineTuningJob,
+        describe: undefined,
       } as const;
       return makeCall(call, settings);
     });

@@ -62,8 +62,8 @@ export type QueryValue = string | number | boolean;
 /** Options of {@link ServiceCall}. */
 export interface RequestOptions extends Omit<CallOptions, "accountId"> {
   /**
-   * Whether sending this request twice does no more than sending it once. It is then retried as a rerank is, else as a
-   * resume is.
+   * Whether sending this request twice does no more than sending it once. It is then retried as a `read` of the
+   * contract is, else as a `start` is.
    * @default true for GET, HEAD, PUT and DELETE, by HTTP's own rule; false for all others
    */
   repeatable?: boolean | undefined;
@@ -112,6 +112,8 @@ export interface OperationInput {
   /** The ids of its path by their names, but for the account. */
   readonly ids: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
+  /** That body as JSON that is written already: it is sent as it is. */
+  readonly json?: string | undefined;
   /** Query and header parameters by their names. */
   readonly parameters?: object | undefined;
 }

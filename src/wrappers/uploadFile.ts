@@ -62,6 +62,7 @@ export async function uploadFile(
       path,
       body: new Multipart(name, type, part),
       read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
+      describe: undefined,
     } as const;
     return await makeCall(call, settings);
   } finally {

@@ -110,8 +110,10 @@ describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
     expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
       "GET /v1/accounts/acme/datasets/support-answers",
       "POST /v1/accounts/acme/notes/first%20draft:touch",
+      "PATCH /v1/accounts/acme/deployments/support-search:scale",
     ]);
     expect(`${server.requests[1]?.body}`).toBe('{"by": "me"}');
+    expect(`${server.requests[2]?.body}`).toBe('{"replicaCount": 2}');
     await remove();
   });
 
