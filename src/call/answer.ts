@@ -22,6 +22,11 @@ export class Unusable {
   }
 }
 
+/** A JSON object without what its caller cannot do without. @param what It is not there, or of another type. */
+export function incomplete(what: string): Unusable {
+  return new Unusable("INTERNAL", `The answer is not what the contract promises: ${what}.`, "incomplete");
+}
+
 /** The value that `read` makes of a 2xx answer's JSON object; a Failure for every other answer. */
 export function readAnswer<T>(
   answer: TransportResponse,
@@ -50,7 +55,8 @@ export function readWhole<T>(
 
 function usable<T>(answer: TransportResponse, secrets: readonly string[], data: T | Unusable): T | Failure {
   if (!(data instanceof Unusable)) return data;
-  const { code, message, event } = data;
+  const { code, message } = data;
+  const event = data.event === "incomplete" && answer.status !== 200 ? "otherSuccess" : data.event;
   const redact = redactorOf(secrets);
   const { body } = readErrorBody(answer.text, answer.status, redact);
   return unusable(answer, redact, { message, code, executed: "yes", events: [event], body });

@@ -1,6 +1,7 @@
 import { Unusable } from "../call/answer.js";
 import { memberOf } from "../errors/memberOf.js";
 import type { RerankUsage } from "../generated/types.js";
+import { readRerank } from "./readRerank.js";
 
 /** A rerank answer whose items are those of the request. */
 export interface Ranking {
@@ -10,7 +11,7 @@ export interface Ranking {
 }
 
 /**
- * Reads a rerank answer; {@link Unusable} when it names documents that were not sent.
+ * Reads a rerank answer; {@link Unusable} unless it ranks every document that was sent, and no other.
  * @param itemOf The caller's item that a document is of.
  */
 export function readRanking(
@@ -18,30 +19,33 @@ export function readRanking(
   documents: readonly string[],
   itemOf: (document: number) => number,
 ): Ranking | Unusable {
-  const data = memberOf(answer, "data");
+  const whole = readRerank(answer);
+  if (whole instanceof Unusable) return whole;
   const model = memberOf(answer, "model");
   const usage = memberOf(answer, "usage");
-  if (!Array.isArray(data)) return broken("data is no list");
   const seen = new Set<number>();
   const read: { index: number; score: number }[] = [];
-  for (const [position, entry] of data.entries()) {
-    const index = memberOf(entry, "index");
-    const score = memberOf(entry, "relevance_score");
+  for (const [position, entry] of whole.data.entries()) {
+    const { index, relevance_score: score } = entry;
     const document = memberOf(entry, "document");
-    if (!isIndex(index, documents.length)) {
+    if (index < 0 || index >= documents.length) {
       return broken(
         `data[${position}].index is not one of ${documents.length} documents (${itemsOf(itemOf(0), itemOf(documents.length - 1))})`,
       );
     }
     if (seen.size === seen.add(index).size)
       return broken(`index ${index} is there twice (items[${itemOf(index)}])`);
-    if (typeof score !== "number")
-      return broken(`data[${position}].relevance_score is no number (items[${itemOf(index)}])`);
     // Asked for none, a service may still send the text, or an empty one.
     if (typeof document === "string" && document !== "" && document !== documents[index]) {
       return broken(`the document of index ${index} is another (items[${itemOf(index)}])`);
     }
     read.push({ index, score });
+  }
+  const missing = documents.findIndex((_, index) => !seen.has(index));
+  if (missing >= 0) {
+    return broken(
+      `it has ${read.length} of ${documents.length} documents; the first that is missing is of items[${itemOf(missing)}]`,
+    );
   }
   return {
     data: read,
@@ -57,10 +61,6 @@ function broken(what: string): Unusable {
 /** Names a row of items. */
 export function itemsOf(first: number, last: number): string {
   return first === last ? `items[${first}]` : `items[${first}] to items[${last}]`;
-}
-
-function isIndex(value: unknown, length: number): value is number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < length;
 }
 
 function count(usage: unknown, name: keyof RerankUsage): number {

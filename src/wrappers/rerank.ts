@@ -9,6 +9,7 @@ import { ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling } from "../options/names.js";
 import { validate } from "../options/validate.js";
+import { readRerank } from "./readRerank.js";
 import { createRerankItems, type RerankItems } from "./rerankItems.js";
 
 const { body: rules } = requests.rerankDocuments;
@@ -53,7 +54,7 @@ export function createRerank(client: LateSettings): Rerank {
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", async () =>
-      send(body, ownProperties(options, "options", callOptionNames), (answer) => answer as RerankResponse),
+      send(body, ownProperties(options, "options", callOptionNames), readRerank),
     );
   }
   const items = createRerankItems({ client, send });

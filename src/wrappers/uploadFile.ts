@@ -17,6 +17,7 @@ import { checkCallback, checkFlag, checkId, isHeaderText, ownProperties } from "
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
 import type { UploadOptions } from "./datasets.js";
+import { readDatasetFile } from "./readDatasetFile.js";
 
 const maxFileBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
 
@@ -54,7 +55,10 @@ export async function uploadFile(
       operation: "uploadDatasetFile",
       path,
       body: new Multipart("file", type, part),
-      read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
+      read: (value: object) => {
+        const stored = readDatasetFile(value);
+        return verify && !(stored instanceof Unusable) ? verified(stored, progress.sentBytes) : stored;
+      },
     } as const;
     return await makeCall(call, settings);
   } finally {
@@ -83,11 +87,11 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
   return progress;
 }
 
-function verified(value: object, sentBytes: number): DatasetFile | Unusable {
-  const bytes = memberOf(value, "bytes");
-  if (bytes === sentBytes) return value as DatasetFile;
-  const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
-  return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
+function verified(stored: DatasetFile, sentBytes: number): DatasetFile | Unusable {
+  const bytes = memberOf(stored, "bytes");
+  if (bytes === sentBytes) return stored;
+  const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
+  return new Unusable("DATA_LOSS", `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`);
 }
 
 function checkSize({ size }: FileSource): number | undefined {
