@@ -135,7 +135,7 @@ test("upload takes the standard input under a name", async () => {
 test("rerank ranks the lines of a file and prints score, line and text", async () => {
   const file = path.join(folder, "articles.txt");
   await writeFile(file, "Invoices\tare under Billing.\r\n\r\nChoose \u001b[31mReset.\n");
-  server.reply({ json: { ...ranking, data: ranking.data.slice(0, 1) } });
+  server.reply({ json: ranking });
   const args = ["rerank", "--query", "password", file, "--top-n", "1", "--task", "help"];
   const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url });
   expect([exitCode, stderr]).toEqual([0, ""]);

@@ -19,7 +19,7 @@ const entry = (score: string, index = "0"): Reply => ({
 const noId = "The answer is not what the contract promises: id is no text.";
 const noList = "The answer is not what the contract promises: data is no list.";
 const noIndex = "The answer is not what the contract promises: data[0].index is no whole number.";
-const noScore = "The answer is not what the contract promises: data[0].relevance_score is no finite number.";
+const noScore = "The answer is not what the contract promises: data[0].relevance_score is no finite number";
 
 const upload = (client: Client) => client.datasets.upload("reviews", new Uint8Array([1]), { name: "a" });
 

@@ -19,7 +19,9 @@ export function readRanking(
   documents: readonly string[],
   itemOf: (document: number) => number,
 ): Ranking | Unusable {
-  const whole = readRerank(answer);
+  const whole = readRerank(answer, (index) =>
+    isIndex(index, documents.length) ? ` (items[${itemOf(index)}])` : "",
+  );
   if (whole instanceof Unusable) return whole;
   const model = memberOf(answer, "model");
   const usage = memberOf(answer, "usage");
@@ -28,7 +30,7 @@ export function readRanking(
   for (const [position, entry] of whole.data.entries()) {
     const { index, relevance_score: score } = entry;
     const document = memberOf(entry, "document");
-    if (index < 0 || index >= documents.length) {
+    if (!isIndex(index, documents.length)) {
       return broken(
         `data[${position}].index is not one of ${documents.length} documents (${itemsOf(itemOf(0), itemOf(documents.length - 1))})`,
       );
@@ -61,6 +63,10 @@ function broken(what: string): Unusable {
 /** Names a row of items. */
 export function itemsOf(first: number, last: number): string {
   return first === last ? `items[${first}]` : `items[${first}] to items[${last}]`;
+}
+
+function isIndex(value: number, length: number): boolean {
+  return value >= 0 && value < length;
 }
 
 function count(usage: unknown, name: keyof RerankUsage): number {

@@ -54,7 +54,7 @@ export function createRerank(client: LateSettings): Rerank {
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", async () =>
-      send(body, ownProperties(options, "options", callOptionNames), readRerank),
+      send(body, ownProperties(options, "options", callOptionNames), (answer) => readRerank(answer)),
     );
   }
   const items = createRerankItems({ client, send });
