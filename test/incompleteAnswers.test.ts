@@ -16,10 +16,10 @@ const body = { query: "capital of France", documents };
 const entry = (score: string, index = "0"): Reply => ({
   text: `{"data":[{"index":${index},"relevance_score":${score}},{"index":1,"relevance_score":0.5}]}`,
 });
-const noId = "The answer is not what the contract promises: id is no text.";
-const noList = "The answer is not what the contract promises: data is no list.";
-const noIndex = "The answer is not what the contract promises: data[0].index is no whole number.";
-const noScore = "The answer is not what the contract promises: data[0].relevance_score is no finite number";
+const noId = "The answer is not what the contract promises: id is missing or not valid.";
+const noList = "The answer is not what the contract promises: data is missing or not valid.";
+const noIndex = "The answer is not what the contract promises: data[0].index is missing or not valid.";
+const noScore = "The answer is not what the contract promises: data[0].relevance_score";
 
 const upload = (client: Client) => client.datasets.upload("reviews", new Uint8Array([1]), { name: "a" });
 

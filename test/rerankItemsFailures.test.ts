@@ -121,7 +121,7 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
   test("for an index without a score names the item, too", async () => {
     except({ json: { data: [{ index: 1 }], model: "m" } });
     const error = await rank();
-    const what = "data[0].relevance_score is no finite number (items[31])";
+    const what = "data[0].relevance_score (items[31]) is missing or not valid";
     expect(error.message).toBe(
       withHint(`[INTERNAL] The answer is not what the contract promises: ${what}.`, error),
     );

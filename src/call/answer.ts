@@ -22,9 +22,10 @@ export class Unusable {
   }
 }
 
-/** A JSON object without what its caller cannot do without. @param what It is not there, or of another type. */
-export function incomplete(what: string): Unusable {
-  return new Unusable("INTERNAL", `The answer is not what the contract promises: ${what}.`, "incomplete");
+/** A JSON object without what its caller cannot do without. */
+export function incomplete(field: string): Unusable {
+  const message = `The answer is not what the contract promises: ${field} is missing or not valid.`;
+  return new Unusable("INTERNAL", message, "incomplete");
 }
 
 /** The value that `read` makes of a 2xx answer's JSON object; a Failure for every other answer. */

@@ -1,7 +1,7 @@
-import { Unusable } from "../call/answer.js";
+import { incomplete, Unusable } from "../call/answer.js";
 import { memberOf } from "../errors/memberOf.js";
 import type { RerankUsage } from "../generated/types.js";
-import { readRerank } from "./readRerank.js";
+import { lackOf } from "./readRerank.js";
 
 /** A rerank answer whose items are those of the request. */
 export interface Ranking {
@@ -10,50 +10,62 @@ export interface Ranking {
   readonly usage: RerankUsage;
 }
 
-/**
- * Reads a rerank answer; {@link Unusable} unless it ranks every document that was sent, and no other.
- * @param itemOf The caller's item that a document is of.
- */
-export function readRanking(
-  answer: object,
-  documents: readonly string[],
-  itemOf: (document: number) => number,
-): Ranking | Unusable {
-  const whole = readRerank(answer, (index) =>
-    isIndex(index, documents.length) ? ` (items[${itemOf(index)}])` : "",
-  );
-  if (whole instanceof Unusable) return whole;
+/** What an answer has to rank. */
+interface Sent {
+  readonly documents: readonly string[];
+  /** The caller's item that a document is of. */
+  readonly itemOf: (document: number) => number;
+}
+
+/** Reads a rerank answer; {@link Unusable} unless it ranks every document that was sent, and no other. */
+export function readRanking(answer: object, sent: Sent): Ranking | Unusable {
+  const { documents, itemOf } = sent;
+  const data = memberOf(answer, "data");
   const model = memberOf(answer, "model");
   const usage = memberOf(answer, "usage");
-  const seen = new Set<number>();
-  const read: { index: number; score: number }[] = [];
-  for (const [position, entry] of whole.data.entries()) {
+  if (!Array.isArray(data)) return incomplete("data");
+  const scores = new Map<number, number>();
+  for (const [position, entry] of data.entries()) {
+    const unusable = faultOf(entry, position, sent, scores);
+    if (unusable) return unusable;
     const { index, relevance_score: score } = entry;
-    const document = memberOf(entry, "document");
-    if (!isIndex(index, documents.length)) {
-      return broken(
-        `data[${position}].index is not one of ${documents.length} documents (${itemsOf(itemOf(0), itemOf(documents.length - 1))})`,
-      );
-    }
-    if (seen.size === seen.add(index).size)
-      return broken(`index ${index} is there twice (items[${itemOf(index)}])`);
-    // Asked for none, a service may still send the text, or an empty one.
-    if (typeof document === "string" && document !== "" && document !== documents[index]) {
-      return broken(`the document of index ${index} is another (items[${itemOf(index)}])`);
-    }
-    read.push({ index, score });
+    scores.set(index, score);
   }
-  const missing = documents.findIndex((_, index) => !seen.has(index));
+  const missing = documents.findIndex((_, index) => !scores.has(index));
   if (missing >= 0) {
     return broken(
-      `it has ${read.length} of ${documents.length} documents; the first that is missing is of items[${itemOf(missing)}]`,
+      `it has ${scores.size} of ${documents.length} documents; the first that is missing is of items[${itemOf(missing)}]`,
     );
   }
   return {
-    data: read,
+    data: Array.from(scores, ([index, score]) => ({ index, score })),
     model: typeof model === "string" ? model : undefined,
     usage: { prompt_tokens: count(usage, "prompt_tokens"), total_tokens: count(usage, "total_tokens") },
   };
+}
+
+function faultOf(
+  entry: unknown,
+  position: number,
+  { documents, itemOf }: Sent,
+  scores: ReadonlyMap<number, number>,
+): Unusable | undefined {
+  const lack = lackOf(entry);
+  if (lack === "index") return incomplete(`data[${position}].index`);
+  const { index } = entry as { index: number };
+  const document = memberOf(entry, "document");
+  const isSent = index >= 0 && index < documents.length;
+  if (lack) return incomplete(`data[${position}].${lack}${isSent ? ` (items[${itemOf(index)}])` : ""}`);
+  if (!isSent) {
+    return broken(
+      `data[${position}].index is not one of ${documents.length} documents (${itemsOf(itemOf(0), itemOf(documents.length - 1))})`,
+    );
+  }
+  if (scores.has(index)) return broken(`index ${index} is there twice (items[${itemOf(index)}])`);
+  // Asked for none, a service may still send the text, or an empty one.
+  return typeof document === "string" && document !== "" && document !== documents[index]
+    ? broken(`the document of index ${index} is another (items[${itemOf(index)}])`)
+    : undefined;
 }
 
 function broken(what: string): Unusable {
@@ -63,10 +75,6 @@ function broken(what: string): Unusable {
 /** Names a row of items. */
 export function itemsOf(first: number, last: number): string {
   return first === last ? `items[${first}]` : `items[${first}] to items[${last}]`;
-}
-
-function isIndex(value: number, length: number): boolean {
-  return value >= 0 && value < length;
 }
 
 function count(usage: unknown, name: keyof RerankUsage): number {
