@@ -104,6 +104,7 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
       ],
       "index 1 is there twice (items[31])",
     ],
+    ["that is missing", [{ index: 0, relevance_score: 1 }], "index 1 is missing (items[31])"],
     [
       "of another document",
       [{ index: 1, relevance_score: 1, document: "x" }],
@@ -122,9 +123,8 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
     except({ json: { data: [{ index: 1 }], model: "m" } });
     const error = await rank();
     const what = "data[0].relevance_score (items[31]) is missing or not valid";
-    expect(error.message).toBe(
-      withHint(`[INTERNAL] The answer is not what the contract promises: ${what}.`, error),
-    );
+    const whole = `[INTERNAL] The answer is not the JSON object the contract promises: ${what}.`;
+    expect(error.message).toBe(withHint(whole, error));
     expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
   });
 

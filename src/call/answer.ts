@@ -10,6 +10,8 @@ import { codeOfHttpStatus } from "./httpStatus.js";
 import { eventsOfAnswer, executedAfter } from "./retry.js";
 import { header, retryAfterMs } from "./retryAfter.js";
 
+const notPromised = "The answer is not the JSON object the contract promises";
+
 /** What a wrapper says of a 2xx answer that it cannot use. */
 export class Unusable {
   readonly code: StatusCode;
@@ -24,7 +26,7 @@ export class Unusable {
 
 /** A JSON object without what its caller cannot do without. */
 export function incomplete(field: string): Unusable {
-  const message = `The answer is not what the contract promises: ${field} is missing or not valid.`;
+  const message = `${notPromised}: ${field} is missing or not valid.`;
   return new Unusable("INTERNAL", message, "incomplete");
 }
 
@@ -56,8 +58,7 @@ export function readWhole<T>(
 
 function usable<T>(answer: TransportResponse, secrets: readonly string[], data: T | Unusable): T | Failure {
   if (!(data instanceof Unusable)) return data;
-  const { code, message } = data;
-  const event = data.event === "incomplete" && answer.status !== 200 ? "otherSuccess" : data.event;
+  const { code, message, event } = data;
   const redact = redactorOf(secrets);
   const { body } = readErrorBody(answer.text, answer.status, redact);
   return unusable(answer, redact, { message, code, executed: "yes", events: [event], body });
@@ -77,7 +78,7 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
     });
   }
   return unusable(answer, redact, {
-    message: `The answer is not the JSON object the contract promises (HTTP ${status}).`,
+    message: `${notPromised} (HTTP ${status}).`,
     code: "INTERNAL",
     executed: "yes",
     events: [status === 200 ? "notJson" : "otherSuccess"],

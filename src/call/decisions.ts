@@ -75,7 +75,7 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
   incomplete: row([0, 1, 0, 0], "yes"),
   // A web page is somebody else's answer: the service may never have seen the request.
   html: row([0, 0, 0, 0], "unknown"),
-  // Not 200, and not what the contract promises.
+  // Not 200, and without the JSON object that the contract promises.
   otherSuccess: row([0, 0, 0, 0], "yes"),
   // 101: another protocol, whatever became of the request.
   upgraded: row([0, 0, 0, 0], "unknown"),

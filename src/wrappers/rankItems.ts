@@ -179,7 +179,7 @@ async function rankBatch<T>(
   sent.set(number, places);
   const request = { ...body, documents: texts };
   const { data, answer, attempts } = await rerank.send(request, call, (value) =>
-    readRanking(value, { documents: texts, itemOf: places.itemOf }),
+    readRanking(value, texts, places.itemOf),
   );
   const batch = batches[number] as Batch;
   return { number, batch, places, ranking: data, attempts, headers: answer.headers };

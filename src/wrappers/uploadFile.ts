@@ -57,7 +57,7 @@ export async function uploadFile(
       body: new Multipart("file", type, part),
       read: (value: object) => {
         const stored = readDatasetFile(value);
-        return verify && !(stored instanceof Unusable) ? verified(stored, progress.sentBytes) : stored;
+        return verify ? verified(stored, progress.sentBytes) : stored;
       },
     } as const;
     return await makeCall(call, settings);
@@ -87,9 +87,9 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
   return progress;
 }
 
-function verified(stored: DatasetFile, sentBytes: number): DatasetFile | Unusable {
+function verified(stored: DatasetFile | Unusable, sentBytes: number): DatasetFile | Unusable {
   const bytes = memberOf(stored, "bytes");
-  if (bytes === sentBytes) return stored;
+  if (stored instanceof Unusable || bytes === sentBytes) return stored;
   const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
   return new Unusable("DATA_LOSS", `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`);
 }
