@@ -80,7 +80,7 @@ function fullTable(rows: readonly Row[]): string {
     "the end. [`notRetried`](/guide/errors.md#why-was-it-not-retried) says why it was not retried again. A test over",
     "real sockets counts the requests of each row at the server. The same data for any language:",
     "[retries.json](/conformance/retries.json). The rules in words: [retries and deadlines](/guide/retries.md).\n",
-    `${executedNote}\n`,
+    `${executedNote} A dash (–) stands where the answer is a good one of the operation.\n`,
     ...parts.map((part) => `${part}\n`),
   ].join("\n");
 }

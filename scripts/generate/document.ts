@@ -34,6 +34,7 @@ export interface Operation {
   summary: string;
   description: string;
   "x-retry-safe": boolean;
+  parameters?: { $ref?: string }[];
   requestBody: { content: Record<string, { schema: Schema }> };
   responses: Record<string, unknown>;
 }

@@ -3,7 +3,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { withEntries } from "../build/manifest.js";
-import { type Operations, withContract } from "./conformance/operations.js";
+import { conformanceOperations } from "./conformance/operations.js";
 import type { RetryRow } from "./conformance/rows.js";
 import { generateContract } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
@@ -46,11 +46,10 @@ async function decided(): Promise<Record<string, string>> {
   const { withExpectations } = await import("./conformance/expectations.js");
   const { parameters } = await import("./conformance/parameters.js");
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
-  const asked = JSON.parse(await current("contract/conformance/operations.json")) as Operations;
   const files = {
     retries: json({ ...data, rows: data.rows.map(withExpectations) }),
     errors: await current("contract/conformance/errors.json"),
-    operations: json(withContract(asked, document)),
+    operations: json({ $schema: "./operations.schema.json", ...conformanceOperations(document) }),
     parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
   };
   const schemas = await Promise.all(Object.keys(files).map(schemaOf));

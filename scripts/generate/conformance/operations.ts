@@ -1,47 +1,53 @@
-// operations.json: how each operation is asked for in the rows, and its good answer.
-import type { Document } from "../document.js";
-import { operationsOf } from "../document.js";
-
-/** operations.json: the arguments are written by hand, the rest is the contract's. */
-export interface Operations {
-  readonly operations: Readonly<Record<string, { readonly arguments: unknown }>>;
-}
-
-interface Answered {
-  readonly content: { readonly "application/json": { readonly examples: Readonly<Record<string, Example>> } };
-}
+// operations.json: how each operation is asked for in the rows, and the good answer to that, as the contract's examples
+// have them.
+import { type Document, type Operation, operationsOf } from "../document.js";
 
 interface Example {
   readonly value?: unknown;
   readonly $ref?: string;
 }
 
-/** The same with what the contract says of each operation, its first example as the answer. */
-export function withContract(data: Operations, document: Document): Operations {
-  const operations = operationsOf(document).map(({ method, path, operation }) => {
-    const known = data.operations[operation.operationId];
-    if (known === undefined) throw new Error(`operations.json has no ${operation.operationId}.`);
-    const [contentType] = Object.keys(operation.requestBody.content);
-    const answer = answerOf(operation.responses["200"] as Answered, document);
-    return [
-      operation.operationId,
-      {
-        method,
-        path,
-        contentType,
-        repeatable: operation["x-retry-safe"],
-        arguments: known.arguments,
-        answer,
-      },
-    ] as const;
-  });
-  return { ...data, operations: Object.fromEntries(operations) };
+interface Content {
+  readonly [contentType: string]: { readonly examples: Readonly<Record<string, Example>> };
 }
 
-function answerOf({ content }: Answered, document: Document): unknown {
-  const [example] = Object.values(content["application/json"].examples);
-  const name = example?.$ref?.split("/").pop();
-  const found = name === undefined ? example : (document.components.examples?.[name] as Example);
-  if (found?.value === undefined) throw new Error("An operation's answer has no example.");
-  return found.value;
+interface Parameter {
+  readonly name: string;
+  readonly example: string;
+}
+
+/** What stands in operations.json below its revision: of each operation the first example of request and answer. */
+export function conformanceOperations(document: Document): Record<string, unknown> {
+  const operations = operationsOf(document).map(({ method, path, operation }) => {
+    const [contentType = ""] = Object.keys(operation.requestBody.content);
+    const answer = exampleOf((operation.responses["200"] as { content: Content }).content, document);
+    const { operationId, "x-retry-safe": repeatable } = operation;
+    const given = argumentsOf(operation, answer, document);
+    return [operationId, { method, path, contentType, repeatable, arguments: given, answer }] as const;
+  });
+  return { operations: Object.fromEntries(operations) };
+}
+
+// A file has the name that the answer gives back.
+function argumentsOf(operation: Operation, answer: object, document: Document): Record<string, unknown> {
+  const given = (operation.parameters ?? []).map((parameter) => {
+    const { name, example } = found<Parameter>(parameter, document);
+    return [name, example] as const;
+  });
+  const body = exampleOf(operation.requestBody.content as unknown as Content, document);
+  const { filename } = answer as { readonly filename?: string };
+  const sent = "file" in body ? { file: { name: filename, content: body.file } } : { body };
+  return { ...Object.fromEntries(given), ...sent };
+}
+
+function exampleOf(content: Content, document: Document): object {
+  const [example] = Object.values(Object.values(content)[0]?.examples ?? {});
+  const value = example && found<Example>(example, document).value;
+  if (typeof value !== "object" || value === null) throw new Error("An operation has no example.");
+  return value;
+}
+
+function found<T>(part: { readonly $ref?: string }, { components }: Document): T {
+  const [, , kind = "", name = ""] = part.$ref?.split("/") ?? [];
+  return (part.$ref === undefined ? part : components[kind]?.[name]) as T;
 }
