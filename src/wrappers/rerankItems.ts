@@ -146,8 +146,8 @@ export interface RerankItems {
   /**
    * Ranks things of any kind by a text of each: hands them back best first, equal scores in the order of `items`.
    * The service is asked to send no documents back, and every index it names is checked. No items, no request.
-   * An item the service leaves out is left out here. When one batch fails the call fails with its error and the other
-   * batches are cancelled.
+   * An answer that does not rank every document that was sent fails. When one batch fails the call fails with its
+   * error and the other batches are cancelled.
    *
    * @param query What the items are ranked for.
    * @param items The things to rank, of any type.

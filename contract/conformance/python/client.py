@@ -83,6 +83,16 @@ def read_error(status, headers, text, key):
     chosen = ("body", False) if named else ("status", status not in row["notInferred"])
     return ServiceError(named or row["code"], message, executed, events, *chosen, status=status, retry_after_ms=asked)
 
+def _number(value):
+    return type(value) in (int, float) and math.isfinite(value)
+
+def _incomplete(operation, answer):
+    if operation == "uploadDatasetFile":
+        return not isinstance(answer.get("id"), str)
+    entries = answer.get("data") if operation == "rerankDocuments" else []
+    fields = [(_in(entry, "index"), _in(entry, "relevance_score")) for entry in entries] if isinstance(entries, list) else [(None, None)]
+    return any(not _number(index) or index % 1 or not _number(score) for index, score in fields)
+
 def network_error(error, reached):
     chain = [error] if reached != "body" else []
     while chain and (cause := chain[-1].__cause__ or chain[-1].__context__):
@@ -194,7 +204,8 @@ class Client:
             raise read_error(answer.status_code, answer.headers, text, key)
         if not isinstance(o.get("answer"), dict):
             return data.decode("utf-8", "replace") if "answer" in o else {}
-        if isinstance(value := _json(text)[0], dict):
+        if isinstance(value := _json(text)[0], dict) and not _incomplete(operation, value):
             return value
         event = "html" if text.startswith("<") else "notJson" if answer.status_code == 200 else "otherSuccess"
-        raise ServiceError("INTERNAL", "The answer is no JSON object.", P["events"][event]["executed"], [event], "client")
+        event = "incomplete" if isinstance(value, dict) else event
+        raise ServiceError("INTERNAL", "The answer is not the JSON object that was promised.", P["events"][event]["executed"], [event], "client")

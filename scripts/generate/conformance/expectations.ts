@@ -105,7 +105,7 @@ function playCall(state: Play): Ended {
   let fresh = row.client?.apiKey === "function";
   for (let retries = 0; ; retries++) {
     const step = stepOf(row, state.made);
-    const failure = failureOf(row, step);
+    const failure = failureOf(row, step, state.operation);
     if (failure?.details.requested === false) return { attempts: retries, failure, ran };
     state.made += 1;
     if (isSeen(step)) state.seen += 1;
