@@ -11,8 +11,9 @@ import { ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling } from "../options/names.js";
 import { validate } from "../options/validate.js";
-import { readRerank } from "./readRerank.js";
-import { createRerankItems, type RerankItems } from "./rerankItems.js";
+import { readRerank } from "../ranking/readRerank.js";
+import { createRerankItems } from "../ranking/rerankItems.js";
+import type { RerankItems } from "../ranking/types.js";
 
 const { body: rules } = requests.rerankDocuments;
 

@@ -3,6 +3,7 @@ import { readAnswer } from "../../../src/call/answer.js";
 import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
+import { readRerank } from "../../../src/ranking/readRerank.js";
 import {
   type Exchange,
   type FailureReason,
@@ -10,7 +11,6 @@ import {
   TransportFailure,
 } from "../../../src/transport/transport.js";
 import { readDatasetFile } from "../../../src/wrappers/readDatasetFile.js";
-import { readRerank } from "../../../src/wrappers/readRerank.js";
 import type { RetryRow } from "./rows.js";
 
 /** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */

@@ -1,11 +1,9 @@
 import type { Unusable } from "../call/answer.js";
-import { loaded, start } from "../call/callPromise.js";
 import type { LateSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import type { Attempt } from "../errors/details.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
-import { ownProperties } from "../options/arguments.js";
 import type { CallOptions } from "../options/callOptions.js";
 
 /** One of the caller's things, ranked. */
@@ -175,20 +173,5 @@ export interface RerankCall {
   ): Promise<Outcome<R>>;
 }
 
-/** @internal Makes {@link RerankItems} over a rerank call. */
-export function createRerankItems(rerank: RerankCall): RerankItems {
-  return function items(query, given, options) {
-    return start(
-      "rerankDocuments",
-      rerank.client,
-      async () => {
-        const own = ownProperties(options, "options");
-        // Copied: the caller's may change while the rest is loaded, and while calls run.
-        const list = Array.isArray(given) ? [...given] : given;
-        const { rankItems } = await loaded(import("./rankItems.js"));
-        return rankItems(rerank, query, list, own);
-      },
-      (response) => response,
-    );
-  };
-}
+/** Gives the texts that an item is ranked by: one, or its parts. @throws StatusError that names the item */
+export type TextsOf = (index: number) => readonly string[];
