@@ -56,12 +56,18 @@ function operationsTable(operations: readonly OperationShape[]): string {
       maxResponseBytes,
       answer: answer.kind === "json" ? undefined : answer.kind,
       accept: answer.kind === "json" ? undefined : answer.contentType,
-      whenUnknown: operation["x-when-unknown"],
+      whenUnknown: operation["x-when-unknown"] ?? whenUnknown[kind],
     };
     return `  ${id}: ${JSON.stringify(row)},\n`;
   });
   return `${rowTypes}\n/** Each operation of the contract. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${rows.join("")}};\n`;
 }
+
+// What is said of a call that may have run, where its operation has no words of its own.
+const whenUnknown: Readonly<Partial<Record<string, string>>> = {
+  start: "It may have been started: look at it through the service's other operations before repeating.",
+  append: "It may have been added: look for it through the service's other operations before repeating.",
+};
 
 const rowTypes = `/**
  * What sending an operation twice does: it changes nothing (\`read\`), leads to the same state (\`set\`), begins something
@@ -85,7 +91,7 @@ export interface OperationRow {
   readonly answer?: "none" | "bytes" | "text";
   /** The media type of an answer that is not JSON. */
   readonly accept?: string;
-  /** What to tell the caller of a call that may have run. */
+  /** Of a start and an append: what to tell the caller of a call that may have run. */
   readonly whenUnknown?: string;
 }
 `;

@@ -62,12 +62,6 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   511: "This network wants you to sign in first.",
 };
 
-// Of a call that may have run, and whose operation says nothing of that itself.
-const whenUnknown = {
-  start: "It may have been started: look at it through the service's other operations before repeating.",
-  append: "It may have been added: look for it through the service's other operations before repeating.",
-} as const;
-
 // Empty where the advice says it.
 const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "It was not retried: it would most likely fail again.",
@@ -109,10 +103,8 @@ export function hintFor(
   if (operation === "request") {
     if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";
   } else {
-    const row = operations[operation];
-    const { kind } = row;
-    if (kind === "start" || kind === "append")
-      return (memberOf(row, "whenUnknown") as string | undefined) ?? whenUnknown[kind];
+    const unknown = memberOf(operations[operation], "whenUnknown");
+    if (unknown) return unknown as string;
   }
   return `${known} Repeating this call is safe.`.trimStart();
 }
