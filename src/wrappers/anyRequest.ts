@@ -1,4 +1,4 @@
-// Sends a request of any operation. Loaded with the first one.
+// Sends a request of any operation. Loaded with the first one, and with the first call that has no wrapper.
 import { readWhole, Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import type { Outcome } from "../call/callPromise.js";
@@ -16,6 +16,8 @@ import { readContent } from "./readContent.js";
 import type { RequestOptions, ServiceRequest } from "./request.js";
 import { contentOf } from "./requestBody.js";
 import { encodePath, encodeQuery, urlBelow } from "./requestUrl.js";
+
+export { callMethod, callOperation } from "./operation.js";
 
 /** A request whose parts are encoded. */
 export interface EncodedRequest {

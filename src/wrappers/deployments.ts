@@ -1,12 +1,13 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
-import { accountOf, callSettings } from "../call/settings.js";
+import { callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
-import { checkId, ownProperties } from "../options/arguments.js";
+import { ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { validate } from "../options/validate.js";
 import type { DeploymentsOperations } from "./contractMethods.js";
+import { pathOf } from "./operationPath.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
 export interface Deployments extends DeploymentsOperations {
@@ -28,7 +29,7 @@ export function createDeployments(client: LateSettings): Pick<Deployments, "scal
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
-      const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
+      const path = pathOf("scaleDeployment", { deployment_id: deploymentId }, settings);
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");
       const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;

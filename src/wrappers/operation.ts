@@ -1,4 +1,4 @@
-// Calls an operation as its row in the contract says. Loaded with the first call that has no wrapper.
+// Calls an operation as its row in the contract says. Loaded with anyRequest.ts, with which it shares its parts.
 import { defaultPathSerializer } from "openapi-fetch";
 import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
@@ -6,15 +6,16 @@ import type { Outcome } from "../call/callPromise.js";
 import type { LateSettings } from "../call/lateSettings.js";
 import { writeJson } from "../call/request.js";
 import type { Purpose } from "../call/run.js";
-import { accountOf, type CallSettings, callSettings } from "../call/settings.js";
-import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
-import { checkHeaders, checkId, ownProperties } from "../options/arguments.js";
+import { type CallSettings, callSettings } from "../call/settings.js";
+import { type OperationRow, operations, requests } from "../generated/contract.js";
+import { checkHeaders, ownProperties } from "../options/arguments.js";
 import { type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling } from "../options/names.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { OperationMethod } from "./contractMethods.js";
 import type { OperationInput } from "./operationMethods.js";
+import { needsAccount, pathOf } from "./operationPath.js";
 import { readContent } from "./readContent.js";
 import type { ServiceRequest } from "./request.js";
 import { encodeQuery, urlBelow } from "./requestUrl.js";
@@ -61,31 +62,6 @@ export async function callOperation<T>(
   };
   const read = readerOf(row) as Purpose<T>["read"];
   return makeRequest<T>(request, { operation, body, read }, withHeaders(settings, row, headers));
-}
-
-/** Whether the path of an operation names the account. */
-export function needsAccount(operation: OperationId): boolean {
-  return operations[operation].path.includes("{account_id}");
-}
-
-/** What stands in the path of an operation: the account of the call, and the ids. @throws StatusError for one that cannot */
-export function pathOf(
-  operation: OperationId,
-  ids: Readonly<Record<string, unknown>>,
-  settings: CallSettings,
-): Record<string, string> {
-  const names = [...operations[operation].path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      name === "account_id" ? accountOf(settings) : checkId(ids[name], camelCase(name)),
-    ]),
-  );
-}
-
-// "datasetId" of "dataset_id", as the argument is called.
-function camelCase(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 interface Parameters {

@@ -20,7 +20,7 @@ export type OperationCall = (input: OperationInput, options?: CallOptions) => Ca
 /** The name of {@link OperationCall} on a client. */
 export const operationCall: symbol = Symbol.for("tunerank.operationCall");
 
-const late = () => loaded(import("./operation.js"));
+const late = () => loaded(import("./anyRequest.js"));
 
 /** @internal Gives a client the methods that the contract has and nobody wrote. */
 export function addMethods<T extends object>(client: T, settings: LateSettings): T & ContractMethods {

@@ -18,8 +18,8 @@ import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
 import type { RequestRules } from "../options/validate.js";
 import type { UploadOptions } from "./datasets.js";
-import { needsAccount, pathOf } from "./operation.js";
 import type { OperationInput } from "./operationMethods.js";
+import { needsAccount, pathOf } from "./operationPath.js";
 
 const uploadOptionNames: Names<UploadOptions> = {
   ...callOptionNames,
