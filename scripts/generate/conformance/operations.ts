@@ -1,7 +1,8 @@
 // operations.json: how each operation is asked for in the rows, and its good answer.
 import type { Document } from "../document.js";
 import { isSafe } from "../document.js";
-import { component, type OperationShape } from "../operations.js";
+import type { OperationShape } from "../operations.js";
+import { component } from "../reading.js";
 
 /** operations.json: the arguments are written by hand, the rest is the contract's. */
 export interface Operations {
