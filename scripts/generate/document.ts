@@ -36,7 +36,7 @@ export function isSafe({ "x-retry": kind }: Pick<Operation, "x-retry">): boolean
   return kind === "read" || kind === "set";
 }
 
-/** The name of a method in a sentence: "upload" of "datasets.upload". */
+/** The name of a method in a sentence: what stands behind its group. */
 export function shortName(method: string): string {
   return method.split(".").pop() ?? method;
 }

@@ -28,8 +28,8 @@ export type QueryValue = string | number | boolean;
 /** Options of {@link ServiceCall}. */
 export interface RequestOptions extends Omit<CallOptions, "accountId"> {
   /**
-   * Whether sending this request twice does no more than sending it once. It is then retried as a rerank is, else as a
-   * resume is.
+   * Whether sending this request twice does no more than sending it once. It is then retried as a `read` is, else as a
+   * `start` is: the kinds of the table of retries.
    * @default true for GET, HEAD, PUT and DELETE, by HTTP's own rule; false for all others
    */
   repeatable?: boolean | undefined;
