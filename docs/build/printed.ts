@@ -2,7 +2,6 @@
 // Whatever they do not name met a server of the test, with answers made up for it.
 export const printedWith: Readonly<Record<string, readonly string[]>> = {
   "with the contract's mock: its examples, whatever is sent": [
-    "cli",
     "fourCalls",
     "home",
     "rerank",
