@@ -193,7 +193,7 @@ describe("the backend of a page", () => {
   });
 
   test("holds the key, ranks its own texts, and names the one origin", async () => {
-    const data = [1, 0].map((index) => ({ index, relevance_score: 0.9 - index / 10 }));
+    const data = [1, 0].map((index) => ({ index, relevance_score: index }));
     server.reply({ json: { data } });
     const response = await fetch(`${url}/?q=my%20password`);
     expect(await response.json()).toEqual({ best: "I forgot my password: choose Reset." });
