@@ -218,13 +218,10 @@ const onServer: Readonly<Record<string, Case>> = {
 const [onMock = [], onStandIn = [], sendsNothing = []] = Object.values(printedWith);
 
 describe("a snippet of the docs", () => {
-  test.each(onMock.filter((name) => name !== "cli"))(
-    "%s prints against the contract's mock what the docs say",
-    async (name) => {
-      const printed = await runSnippet(name, inject("mockUrl"));
-      await expectPrinted(name, printed);
-    },
-  );
+  test.each(onMock)("%s prints against the contract's mock what the docs say", async (name) => {
+    const printed = await runSnippet(name, inject("mockUrl"));
+    await expectPrinted(name, printed);
+  });
 
   test.each(Object.keys(onServer))("%s sends and prints what the docs say", async (name) => {
     const { answer, sends, passMs, check } = onServer[name] as Case;
@@ -327,9 +324,7 @@ describe("the docs", () => {
   test("have no snippet that is not run", async () => {
     const files = (await readdir(folder)).filter((name) => name.endsWith(".ts"));
     const names = files.map((name) => name.slice(0, -3)).sort();
-    expect(names).toEqual(
-      [...onMock.filter((name) => name !== "cli"), ...Object.keys(onServer), ...withOwnTest].sort(),
-    );
+    expect(names).toEqual([...onMock, ...Object.keys(onServer), ...withOwnTest].sort());
   });
 
   test("hold code from files only, and each of these files is there", async () => {

@@ -140,12 +140,9 @@ export const statusRows: readonly StatusRow[] = [
 ];
 
 /** How long to wait before a retry, in milliseconds: full jitter over a base that doubles up to a cap. */
-export const backoff: {
-  readonly baseMs: number;
-  readonly exhaustedBaseMs: number;
-  readonly capMs: number;
-  readonly longestRetryAfterMs: number;
-} = {
+export const backoff: Readonly<
+  Record<"baseMs" | "exhaustedBaseMs" | "capMs" | "longestRetryAfterMs", number>
+> = {
   baseMs: 250,
   /** The base after RESOURCE_EXHAUSTED. */
   exhaustedBaseMs: 1000,

@@ -28,7 +28,7 @@ export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison
     ...waitDifferences(expected, log),
     ...attemptDifferences(expected, outcome),
     ...(expected.value
-      ? valueDifferences(answered(cell, log.length), outcome)
+      ? valueDifferences(answerDue(cell), outcome)
       : errorDifferences({ ...cell, expected }, outcome)),
     ...leaks(posted),
   ];
@@ -91,11 +91,11 @@ function waitDifferences(expected: Expected, log: RequestLog): readonly string[]
   return found;
 }
 
-// What the last of so many requests was answered with; a client need not hand on an answer that has no fields.
-function answered({ asked, steps }: Cell, requests: number): object | string {
+// What the last request that is due is answered with; a client need not hand on an answer that has no fields.
+function answerDue({ asked, steps, expected }: Cell): object | string {
   const { answer = {} } = asked;
   if (typeof answer === "string" || Object.keys(answer).length === 0) return answer;
-  const step = steps[Math.min(Math.max(requests, 1), steps.length) - 1];
+  const step = steps[Math.min(expected.requests, steps.length) - 1];
   return step && "answer" in step ? JSON.parse(`${step.answer.body}`) : {};
 }
 

@@ -78,6 +78,34 @@ test("what differs is told row by row, and the exit code is 1", async () => {
   expect(stderr).toContain("1 of 1 rows differ.");
 });
 
+test("a client that takes a refusal for a good answer is told what differs", async () => {
+  const { url, outcome } = await runner("--only", "retries/success-after-status-503/rerank");
+  const row = await next(url);
+  await fetch(`${row.baseUrl}/inference/v1/rerank`, { method: "POST" });
+  const [status, said] = await post(url, { id: row.id, value: {}, attempts: 1 });
+  expect([status, said.result]).toEqual([200, "failed"]);
+  expect(said.differences).toContain("value: object, model, data, usage not as answered");
+  expect(said.differences).toContain("requests: 1 instead of 2");
+  expect((await outcome).exitCode).toBe(1);
+});
+
+test("an answer that some operations take is compared as it was sent, be it another than the usual one", async () => {
+  const { url, outcome } = await runner("--only", "retries/incomplete-other/resume");
+  const row = await next(url);
+  const answer = await fetch(
+    `${row.baseUrl}/v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume`,
+    {
+      method: "POST",
+      headers: { authorization: `Bearer ${row.apiKey}`, "content-type": "application/json" },
+      body: "{}",
+    },
+  );
+  expect(await answer.json()).toEqual({ message: "maintenance" });
+  const [, said] = await post(url, { id: row.id, value: {}, attempts: 1 });
+  expect(said.differences).toEqual(["value: message not as answered"]);
+  expect((await outcome).exitCode).toBe(1);
+});
+
 test("a bad outcome is refused with a reason, and the row stays open", async () => {
   const { url, child } = await runner("--only", success);
   expect(await post(url, { id: success, value: {} })).toEqual([

@@ -179,7 +179,7 @@ describe("the installed package on this Node", () => {
     const code = `
       import { createServer } from "node:http";
       import { createClient } from "tunerank";
-      const server = createServer((request, response) => response.end(JSON.stringify({ agent: request.headers["user-agent"] })));
+      const server = createServer((request, response) => response.end(JSON.stringify({ data: [], agent: request.headers["user-agent"] })));
       server.listen(0, "127.0.0.1", async () => {
         const baseUrl = "http://127.0.0.1:" + server.address().port;
         const client = createClient({ baseUrl });
