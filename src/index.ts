@@ -4,7 +4,7 @@
  * @module tunerank
  */
 
-export { type CodeOfStatus, codeOfHttpStatus } from "./call/httpStatus.js";
+export { type CodeOfStatus, codeOfHttpStatus } from "./call/retry.js";
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
 export {
   type CodeSource,
@@ -64,11 +64,10 @@ export type {
 } from "./options/clientOptions.js";
 export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
 export type * from "./wrappers/contractMethods.js";
-export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
+export type { Datasets } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
 export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
 export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
-export type { QueryValue, RequestOptions, ServiceCall, ServiceRequest } from "./wrappers/request.js";
 export type { Rerank } from "./wrappers/rerank.js";
 export type {
   ItemBatch,
@@ -83,3 +82,11 @@ export type {
   RerankPartial,
 } from "./wrappers/rerankItems.js";
 export { throwIfFailed } from "./wrappers/throwIfFailed.js";
+export type {
+  QueryValue,
+  RequestOptions,
+  ServiceCall,
+  ServiceRequest,
+  UploadOptions,
+  UploadProgress,
+} from "./wrappers/types.js";

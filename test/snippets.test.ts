@@ -179,8 +179,9 @@ const onServer: Readonly<Record<string, Case>> = {
     ],
     check: (requests) => expect([...(requests[1]?.body ?? [])]).toEqual([1, 2, 3]),
   },
-  // These three bring their own service.
+  // These bring their own service.
   testFailures: { answer: done, sends: [] },
+  testOffline: { answer: done, sends: [] },
   testServer: { answer: done, sends: [] },
   testService: { answer: done, sends: [] },
   tracing: { answer: ranking, sends: [rerank] },

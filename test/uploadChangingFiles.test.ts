@@ -78,6 +78,10 @@ describe.each(transports)("over $name", ({ options }) => {
       const error = await failureOf(() => client.datasets.upload("reviews", file));
       expect(error).toMatchObject({ code: "FAILED_PRECONDITION", codeSource: "client" });
       expect(error.executed).not.toBe("yes");
+      // Of a file on this machine, not of something that the service holds.
+      expect(error.hint).not.toContain("Bring the resource");
+      if (error.executed === "no")
+        expect(error.hint).toMatch(/^Call again with a file that can be read and does not change/);
       expect(complete).toBe(false);
     },
   );

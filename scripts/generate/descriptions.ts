@@ -28,7 +28,36 @@ export function generateDescriptions(document: Document, operations: readonly Op
     "  readonly method: string;\n  readonly summary: string;\n  readonly description: string;\n" +
     "  readonly parameters: Readonly<Record<string, string>>;\n  readonly fields: Readonly<Record<string, string>>;\n}\n\n" +
     "/** The same of each operation. */\n" +
-    `export const descriptions: Readonly<Record<OperationId, Description>> = {\n${rows.join("")}};\n`
+    `export const descriptions: Readonly<Record<OperationId, Description>> = {\n${rows.join("")}};\n\n` +
+    formsTable(document)
+  );
+}
+
+// A person reads the form and an example, not a regular expression.
+function formsTable(document: Document): string {
+  // Of two fields of one form, the first gives the example.
+  const rows = new Map(patternsIn(document, "").reverse());
+  const lines = [...rows].map(
+    ([pattern, form]) => `  ${JSON.stringify(pattern)}: ${JSON.stringify(form)},\n`,
+  );
+  return (
+    "/** The form that each pattern of the contract stands for, with an example. */\n" +
+    `export const forms: Readonly<Record<string, string>> = {\n${lines.join("")}};\n`
+  );
+}
+
+function patternsIn(value: unknown, where: string): [pattern: string, form: string][] {
+  if (typeof value !== "object" || value === null) return [];
+  const { pattern } = value as Schema;
+  const found = Object.entries(value).flatMap(([name, part]) => patternsIn(part, `${where}/${name}`));
+  return typeof pattern === "string" ? [[pattern, formOf(value, where)], ...found] : found;
+}
+
+function formOf({ description = "", example }: Schema, where: string): string {
+  const form = /\b(?:form|format) `([^`]+)`/.exec(description)?.[1];
+  if (form !== undefined && example !== undefined) return `${form}, such as ${example}`;
+  throw new Error(
+    `${where.slice(1)} has a pattern: its description must say "in the form \`...\`", and it needs an example.`,
   );
 }
 

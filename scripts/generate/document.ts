@@ -23,6 +23,7 @@ export interface Schema {
   exclusiveMaximum?: number;
   minItems?: number;
   pattern?: string;
+  example?: unknown;
   "x-max-bytes"?: number;
   "x-enumDescriptions"?: Record<string, string>;
   "x-http-statuses"?: Record<string, number>;

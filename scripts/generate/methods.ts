@@ -100,7 +100,7 @@ function importsOf(document: Document, shapes: readonly OperationShape[]): strin
     `import type { OperationId } from "../generated/contract.js";\n`,
     names && `import type { ${names} } from "../generated/types.js";\n`,
     types,
-    hasFile ? `import type { UploadOptions } from "./datasets.js";\n` : "",
+    hasFile ? `import type { UploadOptions } from "./types.js";\n` : "",
     names && `\nexport type { ${names} };\n`,
   ].join("");
 }

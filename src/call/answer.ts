@@ -6,8 +6,7 @@ import { type Redact, redactorOf } from "../errors/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { RetryEvent } from "./decisions.js";
 import { Failure, type FailureInput } from "./failure.js";
-import { codeOfHttpStatus } from "./httpStatus.js";
-import { eventsOfAnswer, executedAfter } from "./retry.js";
+import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "./retry.js";
 import { header, retryAfterMs } from "./retryAfter.js";
 
 /** What a wrapper says of a 2xx answer that it cannot use. */

@@ -7,17 +7,23 @@ import type { StatusError } from "../errors/statusError.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { secretsOf, send, sendTraced } from "./attempt.js";
-import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
 import { budget as budgetRule } from "./decisions.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
-import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
+import { prepare } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
-import type { Purpose, Run, Success } from "./run.js";
-import type { CallSettings } from "./settings.js";
-import { timesOf } from "./times.js";
+import { timesOf } from "./settings.js";
+import type {
+  CallSettings,
+  OperationInput,
+  Outcome,
+  PreparedRequest,
+  Purpose,
+  Run,
+  Success,
+} from "./types.js";
 
 /** One call: an operation with its input, and how its answer is read. */
 export interface Call<T> extends OperationInput, Pick<Purpose<T>, "describe"> {

@@ -85,11 +85,6 @@ function row(
   return { retries: { start, read, set, append }, executed };
 }
 
-/** Whether sending a request of this kind twice is safe. */
-export function isSafe(kind: RetryKind): boolean {
-  return kind === "read" || kind === "set";
-}
-
 /** A code that the answer names -> event. */
 export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
   CANCELLED: "cancelled",

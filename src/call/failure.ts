@@ -11,8 +11,8 @@ import {
 } from "../transport/transport.js";
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
-import { rowOfStatus } from "./httpStatus.js";
 import { adviceFor } from "./networkWords.js";
+import { rowOfStatus } from "./retry.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {
@@ -113,7 +113,7 @@ function namedBySource({ code, message, hint, cause }: SourceError): Named & { r
 }
 
 function connectAdvice({ reason, advice }: TransportFailure, code: string): string | undefined {
-  if (!/^(network|connect-timeout|proxy)$/.test(reason)) return undefined;
+  if (!/^(network|connect-timeout|proxy|agent)$/.test(reason)) return undefined;
   const known = reason === "network" ? adviceFor(code) : undefined;
   return known && advice ? `${known} ${advice}` : (known ?? advice);
 }

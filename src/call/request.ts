@@ -1,27 +1,9 @@
 import { defaultPathSerializer } from "openapi-fetch";
 import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
-import { type OperationId, operations, requests } from "../generated/contract.js";
+import { operations, requests } from "../generated/contract.js";
 import type { RequestRules } from "../options/validate.js";
-import type { Body } from "../transport/transport.js";
-
-/** What a call asks of the service: an operation, the parameters of its path, its body. */
-export interface OperationInput {
-  readonly operation: OperationId;
-  readonly path?: Readonly<Record<string, string>>;
-  readonly body: object;
-}
-
-/** The same as HTTP has it, but for the headers. */
-export interface PreparedRequest {
-  readonly method: string;
-  readonly url: URL;
-  readonly body: Body;
-  /** The media type of the body; undefined when there is none. */
-  readonly contentType: string | undefined;
-  /** The most bytes of its answer. */
-  readonly maxResponseBytes: number;
-}
+import type { OperationInput, PreparedRequest } from "./types.js";
 
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {

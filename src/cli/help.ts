@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { examples } from "./examples.js";
-import { exitCodeOf, exitCodeOfSignal, exitCodes } from "./exitCodes.js";
+import { exitCodeRows } from "./exitCodes.js";
 import { isOperation, linesOf } from "./operations.js";
 import type { Terminal } from "./terminal.js";
 
@@ -39,15 +39,5 @@ function aboutOperation({ args }: Command, title: (text: string) => string): str
 }
 
 function exitCodeLines(): string[] {
-  const rows: [code: number, meaning: string][] = [
-    [exitCodes.success, "success"],
-    [exitCodes.fault, "an error in this program, or a problem with a file"],
-    [exitCodes.usage, "the command line is wrong; nothing was sent"],
-  ];
-  for (const exit of new Set(Object.values(exitCodeOf))) {
-    const codes = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
-    rows.push([exit, codes.map(([code]) => code).join(", ")]);
-  }
-  rows.push([exitCodeOfSignal.SIGHUP, "ended by SIGHUP"], [exitCodeOfSignal.SIGTERM, "ended by SIGTERM"]);
-  return rows.map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
+  return exitCodeRows((name) => name).map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
 }

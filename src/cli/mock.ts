@@ -1,4 +1,5 @@
 import type { StatusCode } from "../index.js";
+import { isLoopbackAddress } from "../options/thisMachine.js";
 import {
   type AnsweredRequest,
   createTestService,
@@ -39,17 +40,13 @@ export async function run({ options, terminal, signal }: Context<Options>): Prom
       `A stand-in for the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`,
     );
   }
-  if (!isLoopback(host)) {
+  if (!isLoopbackAddress(host)) {
     terminal.note(
       "Anybody who can reach this machine can call it, without your key. A client on another machine needs allowInsecureHttp.",
     );
   }
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 const script =

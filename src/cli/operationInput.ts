@@ -3,7 +3,7 @@ import type { OperationId } from "../generated/contract.js";
 import type { ServiceRequest } from "../index.js";
 import { nearest } from "../options/names.js";
 import type { Rules } from "../options/validate.js";
-import type { OperationInput } from "../wrappers/operationMethods.js";
+import type { OperationInput } from "../wrappers/types.js";
 import { UsageError } from "./context.js";
 import { parametersOf, requestRules } from "./operations.js";
 

@@ -79,7 +79,8 @@ function addUpload(program: Command): void {
       "--checkpoint <FILE>",
       "Records the outcome of each file: run the same command again to continue. A file that may be stored is not sent again.",
     )
-    .option("--resend-unknown", "Send such files again too; they may then be stored twice.");
+    .option("--resend-unknown", "Send such files again too; they may then be stored twice.")
+    .option("--wait", "Wait while another run writes to --checkpoint. Without it, that is refused.");
   addServiceOptions(command);
   addOutputOptions(command);
 }

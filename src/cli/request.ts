@@ -1,7 +1,7 @@
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
 import { nearest } from "../options/names.js";
-import { type OperationCall, operationCall } from "../wrappers/operationMethods.js";
+import { type OperationCall, operationCall } from "../wrappers/types.js";
 import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
 import { readInput } from "./input.js";

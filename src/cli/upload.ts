@@ -12,10 +12,11 @@ interface Options extends ManyOptions {
 /** `tunerank upload DATASET FILE...` */
 export async function run(context: Context<Options>): Promise<void> {
   const [dataset = "", file = "", ...more] = context.args;
-  const { checkpoint, resendUnknown } = context.options;
+  const { checkpoint, resendUnknown, wait } = context.options;
   if (more.length > 0 || checkpoint !== undefined)
     return (await import("./bulk/uploadMany.js")).uploadMany(context);
   if (resendUnknown === true) throw new UsageError("--resend-unknown has no effect without --checkpoint.");
+  if (wait === true) throw new UsageError("--wait has no effect without --checkpoint.");
   const { terminal, signal } = context;
   const { name, verify } = context.options;
   if (file === "-" && name === undefined) {

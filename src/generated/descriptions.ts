@@ -18,3 +18,10 @@ export const descriptions: Readonly<Record<OperationId, Description>> = {
   scaleDeployment: {"method":"deployments.scale","summary":"Scale a deployment","description":"Scales a deployment to the given number of replicas.","parameters":{"account_id":"The account that the resource lives under.","deployment_id":"The deployment."},"fields":{"replicaCount":"The desired number of replicas."}},
   uploadDatasetFile: {"method":"datasets.upload","summary":"Upload a dataset file","description":"Uploads a dataset file in a single multipart request with one form part, `file`.","parameters":{"account_id":"The account that the resource lives under.","dataset_id":"The dataset."},"fields":{"file":"The content of the file, \"up to 150 MB\" in this single request."}},
 };
+
+/** The form that each pattern of the contract stands for, with an example. */
+export const forms: Readonly<Record<string, string>> = {
+  "^accounts/[^/]+/secrets/[^/]+$": "accounts/{account_id}/secrets/{secret_id}, such as accounts/acme/secrets/object-store-a",
+  "^arn:aws:iam::[^:]*:role/.+$": "arn:aws:iam::<account-id>:role/<role-name>, such as arn:aws:iam::123456789012:role/dataset-reader",
+  "^accounts/[^/]+/models/[^/]+$": "accounts/<account>/models/<model_id>, such as accounts/acme/models/reranker-small",
+};

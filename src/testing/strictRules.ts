@@ -1,10 +1,11 @@
+import { forms } from "../generated/descriptions.js";
 import type { Rules } from "../options/validate.js";
 
 /** What the service may refuse in a valid value, and the client leaves to it: another form, unknown fields. */
 export function strictProblem(value: unknown, rules: Rules, name: string): string | undefined {
   const { pattern, items, properties = {}, additionalProperties } = rules;
   if (pattern !== undefined && !new RegExp(pattern, "u").test(value as string)) {
-    return `${name} must have the form ${pattern}.`;
+    return `${name} must have the form ${forms[pattern]}.`;
   }
   // Of a long text, each character would be an entry.
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];

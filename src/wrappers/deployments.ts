@@ -1,6 +1,6 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import type { LateSettings } from "../call/settings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import { checkId, ownProperties } from "../options/arguments.js";
@@ -26,7 +26,7 @@ export interface Deployments extends DeploymentsOperations {
 /** @internal Makes {@link Deployments} with a client's settings. */
 export function createDeployments(client: LateSettings): Pick<Deployments, "scale"> {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
-    return startCall("scaleDeployment", async () => {
+    return startCall("scaleDeployment", client, async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
       const body = { replicaCount };

@@ -1,12 +1,13 @@
 // Calls an operation as its row in the contract says. Loaded with the first call that has no wrapper.
+
 import { defaultPathSerializer } from "openapi-fetch";
 import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
-import type { Outcome } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
 import { writeJson } from "../call/request.js";
-import type { Purpose } from "../call/run.js";
-import { accountOf, type CallSettings, callSettings } from "../call/settings.js";
+import type { LateSettings } from "../call/settings.js";
+import { accountOf, callSettings } from "../call/settings.js";
+import type { CallSettings, Outcome, Purpose } from "../call/types.js";
+import type { UploadFile } from "../files/fileSource.js";
 import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
 import { checkHeaders, checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, callOptionNames } from "../options/callOptions.js";
@@ -14,10 +15,9 @@ import { checkSpelling } from "../options/names.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { OperationMethod } from "./contractMethods.js";
-import type { OperationInput } from "./operationMethods.js";
 import { readContent } from "./readContent.js";
-import type { ServiceRequest } from "./request.js";
 import { encodeQuery, urlBelow } from "./requestUrl.js";
+import type { OperationInput, ServiceRequest } from "./types.js";
 
 /** The arguments of a method in their order: ids, body or file, parameters, options. @throws StatusError */
 export async function callMethod<T>(
@@ -46,11 +46,13 @@ export async function callOperation<T>(
   const rules: RequestRules = requests[operation];
   if (rules.file !== undefined) {
     const { uploadFile } = await import("./uploadFile.js");
-    return uploadFile(client, { operation, ids }, body as never, ownProperties(options, "options")) as never;
+    const path = (settings: CallSettings) => pathOf(operation, ids, settings);
+    const own = ownProperties(options, "options");
+    return uploadFile(client, { operation, path }, body as UploadFile, own) as Promise<Outcome<T>>;
   }
   const row = operations[operation];
   const own = ownProperties(options, "options", callOptionNames);
-  const settings = callSettings(client, own, needsAccount(operation));
+  const settings = callSettings(client, own, row.path.includes("{account_id}"));
   const { query, headers } = checkParameters(rules, parameters);
   const target = defaultPathSerializer(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
   const request = {
@@ -68,13 +70,8 @@ export async function callOperation<T>(
   );
 }
 
-/** Whether the path of an operation names the account. */
-export function needsAccount(operation: OperationId): boolean {
-  return operations[operation].path.includes("{account_id}");
-}
-
-/** What stands in the path of an operation: the account of the call, and the ids. @throws StatusError for one that cannot */
-export function pathOf(
+// What stands in the path of an operation: the account of the call, and the ids.
+function pathOf(
   operation: OperationId,
   ids: Readonly<Record<string, unknown>>,
   settings: CallSettings,

@@ -1,7 +1,7 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { traced } from "#platform";
-import type { LateSettings } from "../call/lateSettings.js";
 import { notify } from "../call/notify.js";
+import type { LateSettings } from "../call/settings.js";
 import { callSettings } from "../call/settings.js";
 import { invalid, isStatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";

@@ -1,9 +1,10 @@
 import { rerankDetails } from "#platform";
 import type { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import { type Outcome, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import { startCall } from "../call/callPromise.js";
+import type { LateSettings } from "../call/settings.js";
 import { callSettings } from "../call/settings.js";
+import type { Outcome } from "../call/types.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
@@ -53,7 +54,7 @@ export function createRerank(client: LateSettings): Rerank {
     return makeCall(call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", async () =>
+    return startCall("rerankDocuments", client, async () =>
       send(body, ownProperties(options, "options", callOptionNames), (answer) => answer as RerankResponse),
     );
   }

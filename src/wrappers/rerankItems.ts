@@ -1,6 +1,7 @@
 import type { Unusable } from "../call/answer.js";
-import { loaded, type Outcome, start } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import { loaded, start } from "../call/callPromise.js";
+import type { LateSettings } from "../call/settings.js";
+import type { Outcome } from "../call/types.js";
 import type { Attempt } from "../errors/details.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
@@ -179,6 +180,7 @@ export function createRerankItems(rerank: RerankCall): RerankItems {
   return function items(query, given, options) {
     return start(
       "rerankDocuments",
+      rerank.client,
       async () => {
         const own = ownProperties(options, "options");
         // Copied: the caller's may change while the rest is loaded, and while calls run.

@@ -1,4 +1,5 @@
 // parameters.json: every figure of the rules, read from the code that decides by them.
+
 import {
   backoff,
   budget,
@@ -9,11 +10,9 @@ import {
   statusRows,
 } from "../../../src/call/decisions.js";
 import { networkFailure } from "../../../src/call/failure.js";
-import { codeOfHttpStatus, rowOfStatus } from "../../../src/call/httpStatus.js";
-import type { PreparedRequest } from "../../../src/call/request.js";
-import { decideRetry } from "../../../src/call/retry.js";
-import type { CallSettings } from "../../../src/call/settings.js";
-import { timesOf } from "../../../src/call/times.js";
+import { codeOfHttpStatus, decideRetry, rowOfStatus } from "../../../src/call/retry.js";
+import { timesOf } from "../../../src/call/settings.js";
+import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
 import type { StatusCode } from "../../../src/errors/codes.js";
 import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
 import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";

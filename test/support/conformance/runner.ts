@@ -19,6 +19,7 @@ export interface Report {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  readonly neverServed: number;
   readonly skippedFor: Readonly<Record<string, number>>;
   readonly cut: string | null;
   readonly rows: readonly { readonly id: string; readonly result: string; readonly differences: string[] }[];

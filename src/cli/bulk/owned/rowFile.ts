@@ -1,14 +1,18 @@
-import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, openSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  type Stats,
+  writeSync,
+} from "node:fs";
+import { notBegun, notWritten } from "./failures.js";
+import type { RowsThere } from "./rows.js";
 
 const syncEveryMs = 1000;
-
-/** What is in a file already. */
-export interface RowsThere {
-  /** Where the next row goes. */
-  readonly end: number;
-  /** Whether the last row lacks the end of its line. */
-  readonly lacksEnd: boolean;
-}
 
 /**
  * A file that rows of JSON are added to. Each is handed to the system at once, so that a process that is killed loses
@@ -27,12 +31,17 @@ export class RowFile {
     this.#name = name;
     this.#end = end;
     try {
-      this.#file = openSync(path, end === 0 ? "w" : "r+");
+      this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT);
       ftruncateSync(this.#file, end);
       if (lacksEnd) this.#write(Buffer.from("\n"));
     } catch (error) {
-      throw this.#explain(error);
+      throw notBegun(name, error);
     }
+  }
+
+  /** Which file it is, whatever its name is now. */
+  stats(): Stats {
+    return fstatSync(this.#file);
   }
 
   /** @throws Error when it cannot be written, as on a full disk: what was written before is kept */
@@ -43,7 +52,7 @@ export class RowFile {
       this.#write(bytes);
     } catch (error) {
       this.#cut();
-      throw this.#explain(error);
+      throw notWritten(this.#name, error);
     }
     if (performance.now() - this.#syncedAt >= syncEveryMs) this.#sync();
   }
@@ -53,7 +62,7 @@ export class RowFile {
     try {
       fdatasyncSync(this.#file);
     } catch (error) {
-      throw this.#explain(error);
+      throw notWritten(this.#name, error);
     }
   }
 
@@ -82,7 +91,7 @@ export class RowFile {
     fdatasync(this.#file, (error) => {
       this.#isSyncing = false;
       this.#syncedAt = performance.now();
-      if (error) this.#failure ??= this.#explain(error);
+      if (error) this.#failure ??= notWritten(this.#name, error);
     });
   }
 
@@ -93,13 +102,5 @@ export class RowFile {
     } catch {
       // The next start repairs it.
     }
-  }
-
-  #explain(error: unknown): Error {
-    const { message } = error as Error;
-    return new Error(
-      `${this.#name} cannot be written: ${message.split(", ")[0]}. What was written is kept: run the same command again when that is mended.`,
-      { cause: error },
-    );
   }
 }
