@@ -1,4 +1,4 @@
-import { type Document, type Parameter, resolve, type Schema } from "./document.js";
+import { type Document, type Parameter, type RetryKind, resolve, type Schema } from "./document.js";
 import type { OperationShape } from "./operations.js";
 
 /** Writes the tables the client works from: codes, operations and the rules of what is sent. */
@@ -41,12 +41,18 @@ function operationsTable(operations: readonly OperationShape[]): string {
       maxResponseBytes,
       answer: answer.kind === "json" ? undefined : answer.kind,
       accept: answer.kind === "json" ? undefined : answer.contentType,
-      whenUnknown: operation["x-when-unknown"],
+      whenUnknown: operation["x-when-unknown"] ?? whenUnknown[kind],
     };
     return `  ${id}: ${JSON.stringify(row)},\n`;
   });
   return `${rowTypes}\n/** Each operation of the contract. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${rows.join("")}};\n`;
 }
+
+// Where the contract has no words of the operation's own.
+const whenUnknown: Readonly<Partial<Record<RetryKind, string>>> = {
+  start: "It may have been started: look at it through the service's other operations before repeating.",
+  append: "It may have been added: look for it through the service's other operations before repeating.",
+};
 
 const rowTypes = `/**
  * What sending an operation twice does: it changes nothing (\`read\`), leads to the same state (\`set\`), begins something
@@ -70,7 +76,7 @@ export interface OperationRow {
   readonly answer?: "none" | "bytes" | "text";
   /** The media type of an answer that is not JSON. */
   readonly accept?: string;
-  /** What to tell the caller of a call that may have run. */
+  /** What to tell the caller of a call that may have run, if repeating it is not safe. */
   readonly whenUnknown?: string;
 }
 `;

@@ -2,7 +2,6 @@ import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
 import type { CodeSource, Executed, NotRetried, StatusCode } from "./codes.js";
 import { isIdempotent } from "./idempotent.js";
-import { memberOf } from "./memberOf.js";
 
 /** What a hint is written from. */
 interface Situation {
@@ -62,12 +61,6 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   511: "This network wants you to sign in first.",
 };
 
-// Of a call that may have run, and whose operation says nothing of that itself.
-const whenUnknown = {
-  start: "It may have been started: look at it through the service's other operations before repeating.",
-  append: "It may have been added: look for it through the service's other operations before repeating.",
-} as const;
-
 // Empty where the advice says it.
 const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "It was not retried: it would most likely fail again.",
@@ -106,14 +99,10 @@ export function hintFor(
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")
     return "An earlier attempt of this call may have deleted it.";
-  if (operation === "request") {
-    if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";
-  } else {
-    const row = operations[operation];
-    const { kind } = row;
-    if (kind === "start" || kind === "append")
-      return (memberOf(row, "whenUnknown") as string | undefined) ?? whenUnknown[kind];
-  }
+  if (operation === "request" && !isIdempotent(method))
+    return "It may have run: look at what it changes before repeating.";
+  if (operation !== "request" && !/read|set/.test(operations[operation].kind))
+    return operations[operation].whenUnknown as string;
   return `${known} Repeating this call is safe.`.trimStart();
 }
 

@@ -62,7 +62,6 @@ export async function uploadFile(
       path,
       body: new Multipart(name, type, part),
       read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
-      describe: undefined,
     } as const;
     return await makeCall(call, settings);
   } finally {

@@ -115,7 +115,7 @@ test("a DELETE that was repeated after a lost connection and then finds nothing 
 });
 
 test.each([
-  ["an id that is none", ["getDatset"], "There is no such operation: did you mean getDataset?"],
+  ["an id that is none", ["getDatset"], "The contract has no such operation: did you mean getDataset?"],
   ["a parameter that is none", ["listEvaluators", "--param", "lable=a"], "did you mean label?"],
   ["a parameter of an operation that has none", ["createEvaluator", "--param", "a=b"], "it takes none"],
   ["a missing id", ["getDataset"], "--param dataset_id=VALUE is missing."],
