@@ -32,6 +32,7 @@ export const floors: readonly (readonly string[])[] = [
   ["transport"],
   ["platform"],
   ["call"],
+  ["ranking"],
   ["wrappers"],
   ["client.ts"],
   ["index.ts"],

@@ -23,10 +23,10 @@ import {
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
-import type { ContractClient } from "./wrappers/contractMethods.js";
+import { addMethods, type ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
-import { addMethods, createOperationCall } from "./wrappers/operationMethods.js";
+import { createOperationCall } from "./wrappers/operationMethods.js";
 import {
   createReinforcementFineTuningJobs,
   type ReinforcementFineTuningJobs,

@@ -63,12 +63,6 @@ export type {
   LogLevel,
 } from "./options/clientOptions.js";
 export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
-export type * from "./wrappers/contractMethods.js";
-export type { Datasets } from "./wrappers/datasets.js";
-export type { Deployments } from "./wrappers/deployments.js";
-export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
-export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
-export type { Rerank } from "./wrappers/rerank.js";
 export type {
   ItemBatch,
   ItemRange,
@@ -80,7 +74,13 @@ export type {
   RerankItemsPromise,
   RerankItemsResponse,
   RerankPartial,
-} from "./wrappers/rerankItems.js";
+} from "./ranking/types.js";
+export type * from "./wrappers/contractMethods.js";
+export type { Datasets } from "./wrappers/datasets.js";
+export type { Deployments } from "./wrappers/deployments.js";
+export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
+export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
+export type { Rerank } from "./wrappers/rerank.js";
 export { throwIfFailed } from "./wrappers/throwIfFailed.js";
 export type {
   QueryValue,

@@ -46,7 +46,7 @@ test("a new optional boolean of a rerank is typed, checked and sent once the con
     await client.rerank({ query: "q", documents: ["d"], new_flag: true });
     await client.rerank.items("q", ["d"], { text: String, new_flag: false });
   `;
-  server.reply({ json: { data: [] } });
+  server.reply({ json: { data: [{ index: 0, relevance_score: 1 }] } });
   expect(await runScript(script, { URL: server.url }, { project: copy.folder })).toEqual({
     exitCode: 0,
     stdout: "[INVALID_ARGUMENT] new_flag must be true or false when given. Correct the argument.\n",

@@ -70,7 +70,7 @@ describe.each(transports)("over $name", ({ options }) => {
     });
 
     test("that the answer to an upload repeats is not in the error of a wrong number of bytes", async () => {
-      const json = { bytes: `1 of ${apiKey}`, filename: apiKey, id: [apiKey] };
+      const json = { bytes: `1 of ${apiKey}`, filename: apiKey, id: apiKey, purpose: [apiKey] };
       server.reply({ json, headers: { "x-request-id": apiKey } });
       const client = connect(server.url, { ...options, apiKey });
       const file = new Uint8Array([1]);

@@ -149,6 +149,7 @@ const onServer: Readonly<Record<string, Case>> = {
         data: [
           { index: 1, relevance_score: 0.97 },
           { index: 0, relevance_score: 0.12 },
+          { index: 2, relevance_score: 0.05 },
         ],
       },
     },
@@ -187,7 +188,7 @@ const onServer: Readonly<Record<string, Case>> = {
   tracing: { answer: ranking, sends: [rerank] },
   uploadNotRetried: { answer: gateway, sends: [upload("support-answers")] },
   uploadRepeatable: {
-    answer: inTurn(gateway, { json: { bytes: trainFile.length } }),
+    answer: inTurn(gateway, { json: { id: "file-1", bytes: trainFile.length } }),
     sends: [upload("support-answers"), upload("support-answers")],
     check: (requests) => {
       for (const { files } of requests) expect(files[0]?.bytes).toEqual(trainFile);
@@ -209,7 +210,7 @@ const onServer: Readonly<Record<string, Case>> = {
       for (const { headers } of requests) expect(headers["content-length"]).toMatch(/^\d+$/);
     },
   },
-  verifyBytes: { answer: { json: { bytes: 7 } }, sends: [upload("support-answers")] },
+  verifyBytes: { answer: { json: { id: "file-1", bytes: 7 } }, sends: [upload("support-answers")] },
   withResponse: { answer: ranking, sends: [rerank] },
   wrongArgument: { answer: done, sends: [] },
 };

@@ -1,4 +1,4 @@
-import { type Document, type Parameter, type RetryKind, resolve, type Schema } from "./document.js";
+import { type Document, type Parameter, resolve, type Schema } from "./document.js";
 import type { OperationShape } from "./operations.js";
 
 /** Writes the tables the client works from: codes, operations and the rules of what is sent. */
@@ -12,6 +12,21 @@ export function generateContract(document: Document, operations: readonly Operat
     operationsTable(operations),
     requestsTable(document, operations),
   ].join("\n");
+}
+
+/** Writes the good answers that the stand-in begins with. */
+export function generateExamples(operations: readonly OperationShape[]): string {
+  const rows = operations.map(({ id, answer: { status, contentType, example } }) => {
+    const row = { status: Number(status), contentType, value: example };
+    return `  ${id}: ${JSON.stringify(row)},\n`;
+  });
+  return (
+    `import type { OperationId } from "./contract.js";\n\n` +
+    "/** The first example of each operation's good answer; one without a body has neither type nor value. */\n" +
+    "export const examples: Readonly<\n" +
+    "  Record<OperationId, { readonly status: number; readonly contentType?: string; readonly value?: unknown }>\n" +
+    `> = {\n${rows.join("")}};\n`
+  );
 }
 
 function codesTable(document: Document): string {
@@ -48,8 +63,8 @@ function operationsTable(operations: readonly OperationShape[]): string {
   return `${rowTypes}\n/** Each operation of the contract. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${rows.join("")}};\n`;
 }
 
-// Where the contract has no words of the operation's own.
-const whenUnknown: Readonly<Partial<Record<RetryKind, string>>> = {
+// What is said of a call that may have run, where its operation has no words of its own.
+const whenUnknown: Readonly<Partial<Record<string, string>>> = {
   start: "It may have been started: look at it through the service's other operations before repeating.",
   append: "It may have been added: look for it through the service's other operations before repeating.",
 };
@@ -76,7 +91,7 @@ export interface OperationRow {
   readonly answer?: "none" | "bytes" | "text";
   /** The media type of an answer that is not JSON. */
   readonly accept?: string;
-  /** What to tell the caller of a call that may have run, if repeating it is not safe. */
+  /** Of a start and an append: what to tell the caller of a call that may have run. */
   readonly whenUnknown?: string;
 }
 `;

@@ -21,6 +21,8 @@ export interface RequestBody {
   readonly required: boolean;
   /** The name of the part that holds the file. */
   readonly file: string | undefined;
+  /** The first of the contract; of a form, by its parts. */
+  readonly example: unknown;
 }
 
 /** An operation, with its parameters by where they stand. */
@@ -41,7 +43,15 @@ export interface OperationShape {
     readonly status: string;
     readonly schema?: Schema;
     readonly contentType?: string;
+    /** The first of the contract. */
+    readonly example?: unknown;
   };
+}
+
+type Examples = Pick<Parameter, "example" | "examples">;
+
+interface Media extends Examples {
+  readonly schema: Schema;
 }
 
 /** Every operation. @param source The text of the document, for the lines in messages @throws Error for what is not supported */
@@ -123,6 +133,8 @@ function checkParameter(document: Document, parameter: Parameter, refuse: Refuse
   if (schema === undefined) refuse(`${what} without a schema`, "parameters");
   const { type = "", items } = resolve(document, schema);
   const isList = type === "array" && place === "query" && items !== undefined;
+  if (parameter.required && place !== "path" && exampleOf(document, parameter) === undefined)
+    refuse(`${what} without an example`, "parameters");
   if (isList && !explode) refuse(`${what} with explode: false`, "parameters");
   const plain = isList ? resolve(document, items).type : type;
   if (!simple.test(plain ?? "")) refuse(`${what} of the type ${plain ?? "any"}`, "parameters");
@@ -138,33 +150,43 @@ function bodyOf(document: Document, operation: Operation, refuse: Refuse): Reque
   const [media, ...others] = Object.entries(content);
   if (media === undefined || others.length > 0)
     refuse(`${others.length + 1} content types in its request`, "requestBody");
-  const [contentType, { schema }] = media as [string, { schema: Schema }];
+  const [contentType, { schema, ...examples }] = media as [string, Media];
+  const example = exampleOf(document, examples);
+  if (example === undefined) refuse("a body without an example", "requestBody");
   if (nameOf(schema) === undefined) refuse("a body whose schema has no name", "requestBody");
-  if (contentType === "application/json") return { contentType, schema, required, file: undefined };
+  if (contentType === "application/json") return { contentType, schema, required, file: undefined, example };
   if (contentType !== "multipart/form-data") refuse(`a body of the type ${contentType}`, "requestBody");
   const [part, ...more] = Object.entries(resolve(document, schema).properties ?? {});
   if (part === undefined || more.length > 0 || resolve(document, part[1]).format !== "binary")
     refuse("a form that is not one file", "requestBody");
-  return { contentType, schema, required, file: part?.[0] };
+  return { contentType, schema, required, file: part?.[0], example };
 }
 
 function answerOf(document: Document, { responses }: Operation, refuse: Refuse): OperationShape["answer"] {
   const good = Object.keys(responses).filter((status) => status.startsWith("2"));
   const [status = ""] = good;
   if (good.length !== 1) refuse(`${good.length} successful answers`, "responses");
-  const { content = {} } = component<{ content?: Record<string, { schema: Schema }> }>(
+  const { content = {} } = component<{ content?: Record<string, Media> }>(
     document,
     responses[status] as object,
   );
   const [media, ...others] = Object.entries(content);
   if (others.length > 0) refuse(`${others.length + 1} content types in its answer`, "responses", status);
   if (media === undefined) return { kind: "none", status };
-  const [contentType, { schema }] = media;
-  if (/^text\//.test(contentType)) return { kind: "text", status, contentType };
-  if (!/[/+]json$/.test(contentType)) return { kind: "bytes", status, contentType };
+  const [contentType, { schema, ...examples }] = media;
+  const example = exampleOf(document, examples);
+  if (example === undefined) refuse("an answer without an example", "responses", status);
+  if (/^text\//.test(contentType)) return { kind: "text", status, contentType, example };
+  if (!/[/+]json$/.test(contentType)) return { kind: "bytes", status, contentType, example };
   if (nameOf(schema) === undefined || resolve(document, schema).type !== "object")
     refuse("a JSON answer that is no object with a name", "responses", status);
-  return { kind: "json", status, schema, contentType };
+  return { kind: "json", status, schema, contentType, example };
+}
+
+/** The first example of a body or a parameter; undefined where it has none. */
+export function exampleOf(document: Document, { example, examples = {} }: Examples): unknown {
+  const [first] = Object.values(examples);
+  return example ?? (first && component<{ value?: unknown }>(document, first).value);
 }
 
 /** What a reference points to; anything else is itself. */

@@ -73,7 +73,8 @@ export class Run<Id> {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
     if (totalTimeoutMs !== undefined) this.#lastly.set(totalTimeoutMs);
-    listen(signal, this);
+    if (signal?.aborted) this.end("aborted");
+    else if (signal) listen(signal, this);
   }
 
   // Sends what may be sent, and sets the timer for what waits.
@@ -190,7 +191,8 @@ export class Run<Id> {
     this.#state = "over";
     this.#wake.clear();
     this.#lastly.clear();
-    unlisten(this.#settings.signal, this);
+    const { signal } = this.#settings;
+    if (signal) unlisten(signal, this);
     this.#attempts.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();

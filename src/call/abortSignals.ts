@@ -6,34 +6,28 @@ export interface Endable {
 }
 
 // One listener for all that a signal ends: Node warns of a leak when an eleventh is added.
-const listening = new WeakMap<AbortSignalLike, { ends: Set<Endable>; onAbort: () => void }>();
+const listening = new WeakMap<AbortSignalLike, { calls: Set<Endable>; onAbort: () => void }>();
 
-/** Ends it when the signal is aborted, at once if it is already, until {@link unlisten}. */
-export function listen(signal: AbortSignalLike | undefined, endable: Endable): void {
-  if (signal === undefined) return;
-  if (signal.aborted) {
-    endable.end("aborted");
-    return;
-  }
+/** Ends a call when the signal is aborted, until {@link unlisten}. */
+export function listen(signal: AbortSignalLike, call: Endable): void {
   const entry = listening.get(signal);
   if (entry) {
-    entry.ends.add(endable);
+    entry.calls.add(call);
     return;
   }
-  const ends = new Set([endable]);
+  const calls = new Set([call]);
   const onAbort = () => {
-    for (const each of ends) each.end("aborted");
+    for (const each of calls) each.end("aborted");
   };
-  listening.set(signal, { ends, onAbort });
+  listening.set(signal, { calls, onAbort });
   signal.addEventListener("abort", onAbort);
 }
 
-/** No longer. */
-export function unlisten(signal: AbortSignalLike | undefined, endable: Endable): void {
-  const entry = signal && listening.get(signal);
-  if (signal === undefined || entry === undefined) return;
-  entry.ends.delete(endable);
-  if (entry.ends.size > 0) return;
+/** The call listens no longer. */
+export function unlisten(signal: AbortSignalLike, call: Endable): void {
+  const entry = listening.get(signal);
+  entry?.calls.delete(call);
+  if (entry?.calls.size !== 0) return;
   signal.removeEventListener("abort", entry.onAbort);
   listening.delete(signal);
 }

@@ -12,9 +12,8 @@ import { budget as budgetRule } from "./decisions.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
-import { prepare } from "./request.js";
+import { prepare, timesOf } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
-import { timesOf } from "./settings.js";
 import type {
   CallSettings,
   OperationInput,
@@ -36,7 +35,8 @@ export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outc
   const { operation, body, read } = call;
   const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
     readAnswer(answer, secrets, read);
-  return makeRequest(prepare(settings.client.baseUrl, call), { operation, body, read: readJson }, settings);
+  const purpose = { operation, body, read: readJson };
+  return makeRequest(prepare(settings.client.baseUrl, call), purpose, settings);
 }
 
 /** The same for a request made ready already. @throws StatusError */

@@ -36,6 +36,11 @@ export class Deadline {
     // The first attempt ends first or not at all: in most calls the timer is set once.
     this.#firesAt = now + Math.min(timeoutMs, attemptTimeoutMs);
     this.#timer = this.#start(now);
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.ended = "aborted";
+      return;
+    }
     this.#signal = signal;
     listen(signal, this);
   }
@@ -87,7 +92,7 @@ export class Deadline {
 
   dispose(): void {
     clearTimeout(this.#timer);
-    unlisten(this.#signal, this);
+    if (this.#signal) unlisten(this.#signal, this);
     this.running = undefined;
   }
 

@@ -25,6 +25,7 @@ export type RetryEvent =
   | "attemptTimeout"
   | "bodyLost"
   | "notJson"
+  | "incomplete"
   | "html"
   | "otherSuccess"
   | "upgraded"
@@ -67,6 +68,8 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
   // Inside the body of a 2xx: the operation ran.
   bodyLost: row([0, 2, 1, 0], "yes"),
   notJson: row([0, 1, 0, 0], "yes"),
+  // A JSON object without what the operation is for: an upload's id, a ranking's entries.
+  incomplete: row([0, 1, 0, 0], "yes"),
   // A web page is somebody else's answer: the service may never have seen the request.
   html: row([0, 0, 0, 0], "unknown"),
   // Not 200, and without the JSON object that the contract promises.

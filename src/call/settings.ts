@@ -1,7 +1,5 @@
 import { permissionFor, readVariable } from "#platform";
-import type { OperationName } from "../errors/details.js";
 import { invalid } from "../errors/statusError.js";
-import { type OperationId, operations } from "../generated/contract.js";
 import {
   checkApiKey,
   checkBaseUrl,
@@ -16,11 +14,8 @@ import {
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import type { ApiKey } from "../options/clientOptions.js";
-import { isForm } from "../transport/transport.js";
-import type { Times } from "./deadline.js";
 import { logOf } from "./log.js";
-import { isRepeatable } from "./retry.js";
-import type { CallSettings, ClientSettings, Log, PreparedRequest } from "./types.js";
+import type { CallSettings, ClientSettings, Log } from "./types.js";
 
 /**
  * Joins a call's options with its client's.
@@ -146,20 +141,4 @@ function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Er
   return invalid(`There is no ${listed}.`, {
     hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named.join(", ")}.${permissionFor(named)}`,
   });
-}
-
-/** What the options say, else the operation's defaults. */
-export function timesOf(operation: OperationName, request: PreparedRequest, settings: CallSettings): Times {
-  const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(operation, request) } = settings;
-  const retried = isRepeatable(operation, repeatable) && maxRetries > 0;
-  // Half of the time for a first try leaves the other half for a second.
-  return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
-}
-
-// A file may take as long as it does at the slowest rate; one of unknown size, as the largest.
-function defaultTimeoutMs(operation: OperationName, { body }: PreparedRequest): number {
-  const { timeoutMs, bytesPerSecond } = operations[operation as OperationId];
-  if (bytesPerSecond === undefined || !isForm(body)) return timeoutMs;
-  const { file, maxFileBytes } = body.part;
-  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / bytesPerSecond;
 }

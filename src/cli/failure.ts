@@ -47,15 +47,15 @@ interface Said {
 }
 
 // The message without the hint at its end, which is shown apart. What a service says is left as it is.
-function inWords({ message, hint, codeSource }: StatusError, command?: string): Said {
+function inWords({ message, hint, codeSource }: StatusError, command: string | undefined): Said {
   const text = hint === "" ? message : message.slice(0, -hint.length).trimEnd();
   const own = codeSource === "client" || codeSource === "transport";
   return { message: own ? inFlags(text, command) : text, hint: inFlags(hint, command) };
 }
 
-/** The whole message of an error in the words of the command line. */
+/** The whole message of an upload's error in the words of the command line. */
 export function messageOf(error: StatusError): string {
-  return wholeOf(inWords(error)).message;
+  return wholeOf(inWords(error, "upload")).message;
 }
 
 function wholeOf({ message, hint }: Said): Said {

@@ -143,10 +143,10 @@ function addMock(program: Command): void {
     )
     .option(
       "--fail <SCRIPT>",
-      "Failures for the next requests: rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED. May be given more than once.",
+      "Failures for the next requests: rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED; any operation by its id, too. May be given more than once.",
       collect,
     )
-    .option("--strict", "Answer 400 to fields that the contract does not have.");
+    .option("--strict", "Answer 400 to fields and query parameters that the contract does not have.");
   addOutputOptions(command);
 }
 

@@ -4,6 +4,7 @@ import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
 import { createProgress } from "./progress.js";
 import { jsonLine, oneLine } from "./safeText.js";
+import { storedLine } from "./storedLine.js";
 
 interface Options extends ManyOptions {
   readonly name?: string;
@@ -36,6 +37,6 @@ export async function run(context: Context<Options>): Promise<void> {
       progress.end();
     }
     if (terminal.json) terminal.print(jsonLine(stored));
-    else terminal.print(oneLine(`Uploaded ${stored.filename}: ${stored.bytes} bytes, file ${stored.id}.`));
+    else terminal.print(oneLine(`Uploaded ${storedLine(stored.filename ?? name ?? file, stored)}`));
   });
 }

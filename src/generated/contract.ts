@@ -73,7 +73,7 @@ export interface OperationRow {
   readonly answer?: "none" | "bytes" | "text";
   /** The media type of an answer that is not JSON. */
   readonly accept?: string;
-  /** What to tell the caller of a call that may have run, if repeating it is not safe. */
+  /** Of a start and an append: what to tell the caller of a call that may have run. */
   readonly whenUnknown?: string;
 }
 

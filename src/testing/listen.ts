@@ -4,7 +4,7 @@ import { notify } from "../call/notify.js";
 import { refusal } from "../errors/statusError.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
 import { isForeignHost, isLoopbackAddress } from "../options/thisMachine.js";
-import { jsonAnswer } from "./answer.js";
+import { bytesOf, jsonAnswer } from "./answer.js";
 import { checkOrigins, corsHeaders, isPreflight, preflightHeaders } from "./cors.js";
 import { handle, type Parts, type Reply } from "./handle.js";
 import { maxFormBytes } from "./receive.js";
@@ -102,8 +102,8 @@ async function serve(
   if (body === null) return;
   const { method = "", url = "", headers } = request;
   const own = Object.entries(headers).map(([name, value]) => [name, `${value}`]);
-  const path = url.split("?")[0] as string;
-  const incoming = { method, path, headers: Object.fromEntries(own), body, signal: controller.signal };
+  const [path = "", query = ""] = url.split(/\?(.*)/s);
+  const incoming = { method, path, query, headers: Object.fromEntries(own), body, signal: controller.signal };
   send(response, await handle(parts, incoming));
 }
 
@@ -136,11 +136,13 @@ function send(response: http.ServerResponse, { kind, answer }: Reply): void {
     response.socket?.resetAndDestroy();
     return;
   }
-  const bytes = new TextEncoder().encode(answer.body);
+  const bytes = bytesOf(answer.body);
   // Set apart, so that it can be read when the answer has been sent.
   const id = answer.headers["x-request-id"];
   if (id !== undefined) response.setHeader("x-request-id", id);
-  response.writeHead(answer.status, { ...answer.headers, "content-length": bytes.length });
+  const { status, headers } = answer;
+  // An answer that has no body by its status has no length either.
+  response.writeHead(status, { ...headers, ...(status !== 204 && { "content-length": bytes.length }) });
   if (kind === "answer") response.end(bytes);
   else response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
 }

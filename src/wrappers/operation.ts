@@ -14,10 +14,9 @@ import { type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling } from "../options/names.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
-import type { OperationMethod } from "./contractMethods.js";
 import { readContent } from "./readContent.js";
 import { encodeQuery, urlBelow } from "./requestUrl.js";
-import type { OperationInput, ServiceRequest } from "./types.js";
+import type { OperationInput, OperationMethod, ServiceRequest } from "./types.js";
 
 /** The arguments of a method in their order: ids, body or file, parameters, options. @throws StatusError */
 export async function callMethod<T>(

@@ -106,6 +106,17 @@ export type EncodedCall = (
   onAnswer: (headers: Readonly<Record<string, string>>) => void,
 ) => CallPromise<Uint8Array>;
 
+/** A method that follows from a row of the contract. */
+export interface OperationMethod {
+  readonly operation: OperationId;
+  /** The ids of its path, but for the account, in their order. */
+  readonly path: readonly string[];
+  /** Whether it takes a body, or a file. */
+  readonly body: boolean;
+  /** Whether it takes an object of query and header parameters. */
+  readonly parameters: boolean;
+}
+
 /** What an operation takes. */
 export interface OperationInput {
   readonly operation: OperationId;
@@ -113,7 +124,7 @@ export interface OperationInput {
   readonly ids: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   /** That body as JSON that is written already: it is sent as it is. */
-  readonly json: string | undefined;
+  readonly json?: string | undefined;
   /** Query and header parameters by their names. */
   readonly parameters?: object | undefined;
 }

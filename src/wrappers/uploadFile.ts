@@ -17,6 +17,7 @@ import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../option
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
 import type { RequestRules } from "../options/validate.js";
+import { readDatasetFile } from "./readDatasetFile.js";
 import type { UploadOptions } from "./types.js";
 
 const uploadOptionNames: Names<UploadOptions> = {
@@ -61,7 +62,10 @@ export async function uploadFile(
       operation,
       path,
       body: new Multipart(name, type, part),
-      read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
+      read: (value: object) => {
+        const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
+        return verify ? verified(stored, progress.sentBytes) : stored;
+      },
     } as const;
     return await makeCall(call, settings);
   } finally {
@@ -90,11 +94,11 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
   return progress;
 }
 
-function verified(value: object, sentBytes: number): DatasetFile | Unusable {
-  const bytes = memberOf(value, "bytes");
-  if (bytes === sentBytes) return value as DatasetFile;
-  const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
-  return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
+function verified(stored: DatasetFile | Unusable, sentBytes: number): DatasetFile | Unusable {
+  const bytes = memberOf(stored, "bytes");
+  if (stored instanceof Unusable || bytes === sentBytes) return stored;
+  const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
+  return new Unusable("DATA_LOSS", `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`);
 }
 
 // The part that holds the file, as the contract has it.

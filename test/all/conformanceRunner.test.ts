@@ -34,7 +34,7 @@ test("a row has all that a client needs, and its outcome is answered", async () 
     baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   });
   expect(await next(url)).toEqual({ done: true });
-  const answer = await fetch(`${row.baseUrl}/v1/accounts/acme/deployments/prod:scale`, {
+  const answer = await fetch(`${row.baseUrl}/v1/accounts/acme/deployments/support-search:scale`, {
     method: "PATCH",
     headers: { authorization: `Bearer ${row.apiKey}`, "content-type": "application/json" },
     body: '{"replicaCount":2}',

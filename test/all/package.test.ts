@@ -273,7 +273,7 @@ describe("the installed package in a browser", () => {
       globalThis.fetch = async (url, { method, headers, body }) => {
         const sent = typeof body === "string" ? body : await body.text();
         console.log(method, url, headers["user-agent"], sent.includes('filename="f.jsonl"'));
-        return Response.json({});
+        return Response.json({ id: "file-1" });
       };
       const client = createClient({ ...options, dangerouslyAllowBrowser: true });
       await client.datasets.upload("reviews", new Blob(["x"]), { name: "f.jsonl" });

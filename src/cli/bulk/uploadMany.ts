@@ -5,6 +5,7 @@ import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../failure.js";
 import { createProgress } from "../progress.js";
 import { jsonLine, oneLine } from "../safeText.js";
+import { storedLine } from "../storedLine.js";
 import type { Terminal } from "../terminal.js";
 import { errorFields } from "./outcome.js";
 import { realName } from "./owned/names.js";
@@ -145,11 +146,11 @@ function print(outcomes: readonly Outcome[], terminal: Terminal): void {
     return;
   }
   for (const { file, outcome, result, error } of outcomes) {
-    const { bytes, id } = (result ?? {}) as Partial<DatasetFile>;
+    const line = storedLine(file, (result ?? {}) as Partial<DatasetFile>);
     const { message } = (error ?? {}) as { message?: string };
     const said = {
-      uploaded: `Uploaded ${file}: ${bytes} bytes, file ${id}.`,
-      "uploaded before": `Uploaded before: ${file}: ${bytes} bytes, file ${id}.`,
+      uploaded: `Uploaded ${line}`,
+      "uploaded before": `Uploaded before: ${line}`,
       failed: `Failed: ${file}: ${message}`,
       unknown: `Unknown: ${file} may be stored, and was not sent again. Look at the dataset, then leave it out or add --resend-unknown.`,
       "not sent": `Not sent: ${file}.`,

@@ -21,10 +21,14 @@ export interface UploadFile {
 /** What is known of a file's upload: stored, not stored, or unknown. */
 export type Fate = "stored" | "unknown" | "not";
 
-/** What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored. */
+/**
+ * What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored; so may one
+ * whose answer has no id, as earlier versions kept it.
+ */
 export function fateOf(row: Row | undefined): Fate {
   if (row === undefined) return "not";
-  if (row.response !== undefined) return "stored";
+  const stored = row.response as { id?: unknown } | undefined;
+  if (typeof stored?.id === "string") return "stored";
   const error = row.error as { executed?: unknown } | undefined;
   return error?.executed === "no" ? "not" : "unknown";
 }
@@ -52,7 +56,7 @@ export async function planUploads(
     const id = JSON.stringify([dataset, whole]);
     const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
     const before = rows.get(id);
-    if (before?.response !== undefined && before.fingerprint !== fingerprint)
+    if (fateOf(before) === "stored" && before?.fingerprint !== fingerprint)
       throw new UsageError(
         `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
       );

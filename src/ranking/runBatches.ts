@@ -1,9 +1,48 @@
 import { nothingSent, type Ran, worse } from "../call/retry.js";
 import type { Attempt } from "../errors/details.js";
 import { detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
 import type { Places } from "./planBatches.js";
 import { itemsOf } from "./readRanking.js";
-import type { ItemBatch } from "./rerankItems.js";
+import type { ItemBatch } from "./types.js";
+
+/** Why batches were ended. */
+export interface BatchFailure {
+  readonly batch: number;
+  readonly error: unknown;
+}
+
+/** Runs batches by number, so many at once. One that fails ends all: it is what this resolves to, once all have ended. */
+export async function runBatches(
+  batches: number,
+  concurrency: number,
+  callersSignal: AbortSignalLike | undefined,
+  run: (batch: number, signal: AbortSignalLike) => Promise<void>,
+): Promise<BatchFailure | undefined> {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(callersSignal?.reason);
+  let next = 0;
+  let failure: BatchFailure | undefined;
+  const lane = async (): Promise<void> => {
+    while (next < batches && failure === undefined) {
+      const batch = next++;
+      try {
+        await run(batch, controller.signal);
+      } catch (error) {
+        failure ??= { batch, error };
+        controller.abort();
+      }
+    }
+  };
+  callersSignal?.addEventListener("abort", onAbort);
+  if (callersSignal?.aborted) onAbort();
+  try {
+    await Promise.all(Array.from({ length: Math.min(concurrency, batches) }, lane));
+  } finally {
+    callersSignal?.removeEventListener("abort", onAbort);
+  }
+  return failure;
+}
 
 /** The requests of one call that is made of batches, batch by batch as they ended. */
 export class RequestsMade {

@@ -10,14 +10,13 @@ import { checkCallback, checkInteger, ownProperties } from "../options/arguments
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
 import { validate } from "../options/validate.js";
-import { errorOfBatches, RequestsMade } from "./batchFailure.js";
 import { type DoneBatch, type Merged, mergeRankings, rankedItems } from "./mergeRankings.js";
 import { partialOf } from "./partialRanking.js";
 import type { Batch, BatchDocuments, Places } from "./planBatches.js";
 import { planItems } from "./planItems.js";
 import { readRanking } from "./readRanking.js";
-import type { RerankCall, RerankItemsOptions, RerankItemsResponse, RerankPartial } from "./rerankItems.js";
-import { type BatchFailure, runBatches } from "./runBatches.js";
+import { type BatchFailure, errorOfBatches, RequestsMade, runBatches } from "./runBatches.js";
+import type { RerankCall, RerankItemsOptions, RerankItemsResponse, RerankPartial } from "./types.js";
 
 const { body: rules } = requests.rerankDocuments;
 

@@ -1,6 +1,5 @@
 import { invalid } from "../errors/statusError.js";
-import type { TextsOf } from "./itemTexts.js";
-import type { ItemRange } from "./rerankItems.js";
+import type { ItemRange, TextsOf } from "./types.js";
 
 /** The items of one request: some in a row, or some parts of one. */
 export interface Batch extends ItemRange {

@@ -4,7 +4,7 @@ import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import type { Batch, Places } from "./planBatches.js";
 import type { Ranking } from "./readRanking.js";
-import type { RankedItem, RerankItemsResponse, RerankPartial } from "./rerankItems.js";
+import type { RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
 
 /** A batch that was ranked. */
 export interface DoneBatch {

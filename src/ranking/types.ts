@@ -1,11 +1,9 @@
 import type { Unusable } from "../call/answer.js";
-import { loaded, start } from "../call/callPromise.js";
 import type { LateSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import type { Attempt } from "../errors/details.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
-import { ownProperties } from "../options/arguments.js";
 import type { CallOptions } from "../options/callOptions.js";
 
 /** One of the caller's things, ranked. */
@@ -146,8 +144,8 @@ export interface RerankItems {
   /**
    * Ranks things of any kind by a text of each: hands them back best first, equal scores in the order of `items`.
    * The service is asked to send no documents back, and every index it names is checked. No items, no request.
-   * An item the service leaves out is left out here. When one batch fails the call fails with its error and the other
-   * batches are cancelled.
+   * An answer that does not rank every document that was sent fails. When one batch fails the call fails with its
+   * error and the other batches are cancelled.
    *
    * @param query What the items are ranked for.
    * @param items The things to rank, of any type.
@@ -175,20 +173,5 @@ export interface RerankCall {
   ): Promise<Outcome<R>>;
 }
 
-/** @internal Makes {@link RerankItems} over a rerank call. */
-export function createRerankItems(rerank: RerankCall): RerankItems {
-  return function items(query, given, options) {
-    return start(
-      "rerankDocuments",
-      rerank.client,
-      async () => {
-        const own = ownProperties(options, "options");
-        // Copied: the caller's may change while the rest is loaded, and while calls run.
-        const list = Array.isArray(given) ? [...given] : given;
-        const { rankItems } = await loaded(import("./rankItems.js"));
-        return rankItems(rerank, query, list, own);
-      },
-      (response) => response,
-    );
-  };
-}
+/** Gives the texts that an item is ranked by: one, or its parts. @throws StatusError that names the item */
+export type TextsOf = (index: number) => readonly string[];

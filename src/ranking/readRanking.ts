@@ -1,6 +1,7 @@
 import { Unusable } from "../call/answer.js";
 import { memberOf } from "../errors/memberOf.js";
 import type { RerankUsage } from "../generated/types.js";
+import { readRerank } from "./readRerank.js";
 
 /** A rerank answer whose items are those of the request. */
 export interface Ranking {
@@ -10,7 +11,7 @@ export interface Ranking {
 }
 
 /**
- * Reads a rerank answer; {@link Unusable} when it names documents that were not sent.
+ * Reads a rerank answer; {@link Unusable} unless it ranks every document that was sent, and no other.
  * @param itemOf The caller's item that a document is of.
  */
 export function readRanking(
@@ -18,33 +19,33 @@ export function readRanking(
   documents: readonly string[],
   itemOf: (document: number) => number,
 ): Ranking | Unusable {
-  const data = memberOf(answer, "data");
+  const { length } = documents;
+  const named = (index: number): string => ` (items[${itemOf(index)}])`;
+  const isSent = (index: number): boolean => index >= 0 && index < length;
+  const whole = readRerank(answer, (index) => (isSent(index) ? named(index) : ""));
+  if (whole instanceof Unusable) return whole;
   const model = memberOf(answer, "model");
   const usage = memberOf(answer, "usage");
-  if (!Array.isArray(data)) return broken("data is no list");
-  const seen = new Set<number>();
-  const read: { index: number; score: number }[] = [];
-  for (const [position, entry] of data.entries()) {
-    const index = memberOf(entry, "index");
-    const score = memberOf(entry, "relevance_score");
+  const scores = new Map<number, number>();
+  for (const [position, entry] of whole.data.entries()) {
+    const { index, relevance_score: score } = entry;
     const document = memberOf(entry, "document");
-    if (!isIndex(index, documents.length)) {
+    if (!isSent(index)) {
       return broken(
-        `data[${position}].index is not one of ${documents.length} documents (${itemsOf(itemOf(0), itemOf(documents.length - 1))})`,
+        `data[${position}].index is not one of ${length} documents (${itemsOf(itemOf(0), itemOf(length - 1))})`,
       );
     }
-    if (seen.size === seen.add(index).size)
-      return broken(`index ${index} is there twice (items[${itemOf(index)}])`);
-    if (typeof score !== "number")
-      return broken(`data[${position}].relevance_score is no number (items[${itemOf(index)}])`);
+    if (scores.has(index)) return broken(`index ${index} is there twice${named(index)}`);
     // Asked for none, a service may still send the text, or an empty one.
     if (typeof document === "string" && document !== "" && document !== documents[index]) {
-      return broken(`the document of index ${index} is another (items[${itemOf(index)}])`);
+      return broken(`the document of index ${index} is another${named(index)}`);
     }
-    read.push({ index, score });
+    scores.set(index, score);
   }
+  const missing = documents.findIndex((_, index) => !scores.has(index));
+  if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
   return {
-    data: read,
+    data: Array.from(scores, ([index, score]) => ({ index, score })),
     model: typeof model === "string" ? model : undefined,
     usage: { prompt_tokens: count(usage, "prompt_tokens"), total_tokens: count(usage, "total_tokens") },
   };
@@ -57,10 +58,6 @@ function broken(what: string): Unusable {
 /** Names a row of items. */
 export function itemsOf(first: number, last: number): string {
   return first === last ? `items[${first}]` : `items[${first}] to items[${last}]`;
-}
-
-function isIndex(value: unknown, length: number): value is number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < length;
 }
 
 function count(usage: unknown, name: keyof RerankUsage): number {

@@ -1,6 +1,6 @@
+import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger } from "../options/arguments.js";
-import { textsOfItems } from "./itemTexts.js";
 import { CallHash, checkContinues, checkPartial } from "./partialRanking.js";
 import {
   type Batch,
@@ -10,7 +10,7 @@ import {
   jsonBytes,
   planBatches,
 } from "./planBatches.js";
-import type { ItemRange, RerankItemsOptions, RerankPartial } from "./rerankItems.js";
+import type { ItemRange, RerankItemsOptions, RerankPartial, TextsOf } from "./types.js";
 
 /** The items of a call in batches. */
 export interface PlannedItems<T> {
@@ -76,4 +76,37 @@ function limitsOf<T>(
   if (maxBatchBytes === undefined) return { batchSize, maxBatchBytes, baseBytes: 0 };
   checkInteger(maxBatchBytes, "maxBatchBytes", 1);
   return { batchSize, maxBatchBytes, baseBytes: jsonBytes({ ...body, documents: [] }) };
+}
+
+/** Makes that function of the caller's own, which are checked as they are called. */
+export function textsOfItems<T>(
+  items: readonly T[],
+  text: (item: T, index: number) => string,
+  split: ((text: string, item: T) => readonly string[]) | undefined,
+): TextsOf {
+  if (typeof text !== "function") throw invalid("text must be a function.");
+  if (split !== undefined && typeof split !== "function") throw invalid("split must be a function.");
+  return (index) => {
+    const item = items[index] as T;
+    const whole = called("text", index, () => text(item, index));
+    if (typeof whole !== "string")
+      throw invalid(`text must give a string for items[${index}], not ${typeOf(whole)}.`);
+    if (split === undefined) return [whole];
+    const parts = called("split", index, () => split(whole, item));
+    if (!Array.isArray(parts) || parts.length === 0 || parts.some((part) => typeof part !== "string"))
+      throw invalid(`split must give a list of at least 1 string for items[${index}].`);
+    return parts;
+  };
+}
+
+function called<R>(name: string, index: number, call: () => R): R {
+  try {
+    return call();
+  } catch (cause) {
+    throw invalid(`${name} failed for items[${index}].`, { cause });
+  }
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? "null" : typeof value;
 }
