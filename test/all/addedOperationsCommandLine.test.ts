@@ -70,6 +70,7 @@ test("JSON is checked, and sent as it was written, from the command line or a fi
 });
 
 test("an operation without a body sends none, and one without an answer says so", async () => {
+  server.reply({ json: {} });
   expect(await request("startEvaluator", ...grader)).toMatchObject({ exitCode: 0, stdout: "{}\n" });
   server.reply({ status: 204, text: "" });
   const deleted = { exitCode: 0, stdout: "", stderr: "HTTP 204, without a body.\n" };
