@@ -27,7 +27,7 @@ async function changed(change: (fields: Record<string, Schema>) => void): Promis
   return document;
 }
 
-// What CONTRIBUTING.md tells as the example of a change.
+// A field that is added to the contract.
 test("a new optional boolean of a rerank is typed, checked and sent once the contract has it", async () => {
   const document = await changed((fields) => {
     fields.new_flag = { type: "boolean", description: "Whether long documents are cut." };

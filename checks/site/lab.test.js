@@ -2,18 +2,18 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
+import { operationPages } from "../../docs/build/operations.ts";
+import { calls } from "../../docs/lab/calls.ts";
 import { presets } from "../../docs/lab/presets.ts";
 import { expectQuiet, phone, useSite } from "./visit.js";
 
 const site = useSite();
 const file = new URL("../../contract/conformance/retries.json", import.meta.url);
 const { rows } = JSON.parse(await readFile(file, "utf8"));
-const ids = {
-  rerank: "rerankDocuments",
-  scale: "scaleDeployment",
-  resume: "resumeReinforcementFineTuningJob",
-  upload: "uploadDatasetFile",
-};
+// Those that somebody wrote a call for, by the names of their guides.
+const ids = Object.fromEntries(
+  operationPages.filter(({ page }) => page in calls).map(({ page, id }) => [page, id]),
+);
 
 const lanes = (page) => page.locator(".lab-lane");
 const verdict = (page) => page.locator(".lab-word");

@@ -1,16 +1,14 @@
 // The search finds each operation and each code, without a network.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { operationPages } from "../../docs/build/operations.ts";
 import { httpStatuses, operations } from "../../src/generated/contract.ts";
 import { expectQuiet, useSite } from "./visit.js";
 
 const site = useSite();
-const guides = {
-  rerankDocuments: "/guide/rerank.html",
-  uploadDatasetFile: "/guide/upload.html",
-  scaleDeployment: "/guide/scale.html",
-  resumeReinforcementFineTuningJob: "/guide/resume.html",
-};
+const guides = Object.fromEntries(
+  operationPages.map(({ id, page, hasGuide }) => [id, `/${hasGuide ? "guide" : "reference"}/${page}.html`]),
+);
 const words = {
   "rerank documents": "/guide/rerank.html",
   "upload file": "/guide/upload.html",

@@ -1,6 +1,7 @@
-// The order of the site: a new page is one line here.
+// The order of the site: a new page is one line here, but for those of operations, codes and enumerations.
 import { readdirSync } from "node:fs";
 import type { DefaultTheme } from "vitepress";
+import { operationPages } from "../build/operations.js";
 
 type Item = DefaultTheme.SidebarItem;
 
@@ -9,6 +10,21 @@ function pagesOf(folder: string): Item[] {
   const files = readdirSync(new URL(`../generated/${folder}/`, import.meta.url));
   const names = files.map((file) => file.replace(/\.md$/, "")).filter((name) => name !== "index");
   return names.sort().map((name) => ({ text: name, link: `/${folder}/${name}` }));
+}
+
+const guides: Item[] = [
+  { text: "Rerank documents", link: "/guide/rerank" },
+  { text: "Upload a dataset file", link: "/guide/upload" },
+  { text: "Scale a deployment", link: "/guide/scale" },
+  { text: "Resume a job", link: "/guide/resume" },
+];
+
+// Operations with a guide stand in the order of the guides, the others in the contract's.
+function referenceItems(): Item[] {
+  const links = guides.map(({ link }) => link?.replace("/guide/", "/reference/"));
+  const rank = (link: string) => (links.includes(link) ? links.indexOf(link) : links.length);
+  const items = operationPages.map(({ page, title }) => ({ text: title, link: `/reference/${page}` }));
+  return items.sort((a, b) => rank(a.link) - rank(b.link));
 }
 
 export const sidebar: Item[] = [
@@ -39,10 +55,7 @@ export const sidebar: Item[] = [
   {
     text: "The four operations",
     items: [
-      { text: "Rerank documents", link: "/guide/rerank" },
-      { text: "Upload a dataset file", link: "/guide/upload" },
-      { text: "Scale a deployment", link: "/guide/scale" },
-      { text: "Resume a job", link: "/guide/resume" },
+      ...guides,
       { text: "Any other operation", link: "/guide/request" },
       { text: "Many rankings", link: "/guide/bulk" },
     ],
@@ -103,10 +116,7 @@ export const sidebar: Item[] = [
     text: "HTTP reference",
     items: [
       { text: "Overview", link: "/reference/" },
-      { text: "Rerank", link: "/reference/rerank" },
-      { text: "Upload", link: "/reference/upload" },
-      { text: "Scale", link: "/reference/scale" },
-      { text: "Resume", link: "/reference/resume" },
+      ...referenceItems(),
       { text: "The job and its parts", link: "/reference/job" },
       { text: "Limits", link: "/reference/limits" },
       { text: "Status codes", link: "/codes/", collapsed: true, items: pagesOf("codes") },

@@ -29,7 +29,7 @@ export async function codePages(contract: Contract): Promise<Page[]> {
 function index(rows: readonly Row[]): string {
   const lines = Object.entries(httpStatuses).map(([name, httpStatus]) => {
     const own = rows.filter((row) => named(row, name));
-    const most = own.length === 0 ? ["", "", "", ""] : mostRepeats(own).map(String);
+    const most = own.length === 0 ? columns.map(() => "") : mostRepeats(own).map(String);
     return [`[${code(name)}](/codes/${name}.md)`, String(httpStatus), meanings[name as StatusCode], ...most];
   });
   return [

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 import type { RetryKind } from "../../scripts/generate/document.js";
+import { type OperationShape, shapesOf } from "../../scripts/generate/operations.js";
 
 /** A schema of the contract, as far as the docs read it. */
 export interface Schema {
@@ -35,7 +36,7 @@ interface Content {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** An answer of an operation. */
+/** An answer of an operation, or its body. */
 export interface Answer {
   readonly $ref?: string;
   readonly description?: string;
@@ -44,27 +45,27 @@ export interface Answer {
   readonly "x-unstated"?: string;
 }
 
-/** A parameter of a path. */
+/** A parameter of an operation, or a header of an answer. */
 export interface Parameter {
   readonly $ref?: string;
   readonly name: string;
+  readonly required?: boolean;
   readonly description?: string;
   readonly schema: Schema;
   readonly "x-unstated"?: string;
 }
 
-/** An operation of a path. */
-export interface Path {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description: string;
-  readonly "x-retry": RetryKind;
-  readonly "x-sdk-method": string;
-  readonly "x-unstated"?: string;
-  readonly parameters?: readonly { readonly $ref: string }[];
-  readonly requestBody: { readonly description: string; readonly content: Readonly<Record<string, Content>> };
-  readonly responses: Readonly<Record<string, Answer>>;
+/** An operation as the generators read it, with what is told of it. */
+export interface Operation extends OperationShape {
+  readonly told: {
+    readonly tags: readonly string[];
+    readonly summary: string;
+    readonly description: string;
+    readonly "x-retry": RetryKind;
+    readonly "x-unstated"?: string;
+    readonly requestBody?: Answer;
+    readonly responses: Readonly<Record<string, Answer>>;
+  };
 }
 
 interface Marked {
@@ -82,7 +83,7 @@ export class Contract {
   readonly servers: readonly Marked[];
   readonly tags: readonly (Marked & { readonly name: string })[];
   readonly bearer: Marked;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Path>>>>;
+  readonly operations: readonly Operation[];
   readonly schemas: Readonly<Record<string, Schema>>;
   /** The codes by their names. */
   readonly codes: Readonly<Record<string, string>>;
@@ -98,7 +99,10 @@ export class Contract {
     this.servers = document.servers;
     this.tags = document.tags;
     this.bearer = document.components.securitySchemes.bearerAuth;
-    this.paths = document.paths;
+    this.operations = shapesOf(document, text).map((shape) => ({
+      ...shape,
+      told: shape.operation as unknown as Operation["told"],
+    }));
     this.codes = document.components.schemas.Code["x-enumDescriptions"];
     this.schemas = document.components.schemas;
     this.#responses = document.components.responses;

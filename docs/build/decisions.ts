@@ -25,7 +25,7 @@ const main: readonly (readonly [event: string, words: string])[] = [
   ["internal-named", "`INTERNAL` or `UNKNOWN`, named"],
   ["body-truncated", "a 200 began, and its body was lost"],
   ["not-json-text", "a 200 that is not JSON"],
-  ["incomplete-other", "a JSON object [without what is needed](/guide/errors.md#a-good-answer)"],
+  ["incomplete-other", "a JSON object without what is needed"],
   ["status-401-fresh-key", "401, with a key from a function"],
   ["not-found-named", "any other refusal: 400, 403, 404, 409, 501"],
   ["data-loss-named", "`DATA_LOSS`"],

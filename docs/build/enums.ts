@@ -53,11 +53,17 @@ function valuesOf(name: string, schema: Schema): string {
 }
 
 function usesOf(name: string, contract: Contract): string[] {
-  return Object.entries(contract.schemas).flatMap(([owner, { properties = {} }]) =>
-    Object.entries(properties)
-      .filter(([, property]) => refersTo(property, name))
-      .map(([field]) => `${owner}.${field}`),
+  const fields = Object.entries(contract.schemas).flatMap(([owner, { properties = {} }]) =>
+    Object.entries(properties).map(([field, schema]) => ({ owner, field, schema })),
   );
+  const parameters = contract.operations.flatMap(({ id, parameters: all }) =>
+    Object.values(all)
+      .flat()
+      .map((each) => ({ owner: id, field: each.name, schema: each.schema as Schema })),
+  );
+  return [...fields, ...parameters]
+    .filter(({ schema }) => refersTo(schema, name) || refersTo(schema.items ?? {}, name))
+    .map(({ owner, field }) => `${owner}.${field}`);
 }
 
 function refersTo(schema: Schema, name: string): boolean {

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { publishedForms } from "./documents.js";
 import { addressOf, ownWords, type Place } from "./head.js";
+import { whatTheyDo } from "./operations.js";
 import { plainPage } from "./plainPage.js";
 import { withoutRecordings } from "./recordings.js";
 
@@ -14,10 +15,9 @@ export interface SitePage {
 }
 
 /** What stands at the top of every llms.txt. */
-export const about = `# tunerank
+export const about: string = `# tunerank
 
-> TypeScript client and OpenAPI contract of one HTTP machine-learning service with four operations: resume a
-> reinforcement fine-tuning job, rerank documents, scale a deployment, upload a dataset file.
+> TypeScript client and OpenAPI contract of one HTTP machine-learning service with ${whatTheyDo()}.
 `;
 
 /** A part of the navigation: its heading, and the pages below it in their order. */

@@ -59,7 +59,7 @@ function add(found: Decision[], text: string, path: readonly string[]): void {
 }
 
 function shortName(place: string): string {
-  if (place.startsWith("paths/")) return place.slice("paths/".length).replace(/\/(post|patch)$/, "");
+  if (place.startsWith("paths/")) return place.slice("paths/".length).replace(/\/[a-z]+$/, "");
   const parts = place.split("/").filter((part) => !["components", "schemas", "properties"].includes(part));
   return parts.join(".") || "openapi.yaml";
 }

@@ -14,10 +14,18 @@ export interface Column {
 
 const kinds: readonly RetryKind[] = ["start", "read", "set", "append"];
 
+// The whole name where the short one says it of two.
+function nameOf(id: OperationId): string {
+  const { method } = descriptions[id];
+  const all = Object.values(descriptions).map((each) => shortName(each.method));
+  const own = shortName(method);
+  return all.filter((name) => name === own).length > 1 ? method : own;
+}
+
 /** The kinds that the contract has operations of. */
 export const columns: readonly Column[] = kinds.flatMap((kind) => {
   const ids = (Object.keys(operations) as OperationId[]).filter((id) => operations[id].kind === kind);
   const [operation] = ids;
-  const title = `${kind} (${ids.map((id) => shortName(descriptions[id].method)).join(", ")})`;
+  const title = `${kind} (${ids.map(nameOf).join(", ")})`;
   return operation === undefined ? [] : [{ kind, title, operation }];
 });

@@ -1,5 +1,7 @@
-import { type Document, type Parameter, resolve, type Schema } from "./document.js";
+import { type Document, nameOf, resolve, type Schema } from "./document.js";
 import type { OperationShape } from "./operations.js";
+import type { PlacedParameter } from "./parameters.js";
+import type { LineOf, Place } from "./reading.js";
 
 /** Writes the tables the client works from: codes, operations and the rules of what is sent. */
 export function generateContract(document: Document, operations: readonly OperationShape[]): string {
@@ -113,14 +115,16 @@ const otherWords =
   );
 
 function requestsTable(document: Document, operations: readonly OperationShape[]): string {
-  const rows = operations.map(({ id, body, parameters }) => {
+  const rows = operations.map(({ id, body, parameters, lineOf }) => {
+    const rulesAt: RulesAt = (schema, name, place) =>
+      rulesOf(document, schema, { name, place, around: [], lineOf });
     const row = {
       contentType: body?.contentType,
       file: body?.file,
       optional: body?.required === false ? true : undefined,
-      body: body && rulesOf(document, body.schema, id),
-      query: parametersOf(document, parameters.query, id),
-      headers: parametersOf(document, parameters.header, id),
+      body: body && rulesAt(body.schema, id, body.place),
+      query: fieldsOf(parameters.query, id, rulesAt),
+      headers: fieldsOf(parameters.header, id, rulesAt),
     };
     return `  ${id}: ${JSON.stringify(row)},\n`;
   });
@@ -130,31 +134,60 @@ function requestsTable(document: Document, operations: readonly OperationShape[]
   );
 }
 
-// As an object whose fields they are: it is checked as a body is.
-function parametersOf(document: Document, parameters: readonly Parameter[], id: string): object | undefined {
-  if (parameters.length === 0) return undefined;
-  const required = parameters.filter((each) => each.required === true).map(({ name }) => name);
-  const fields = parameters.map(({ name, schema }) => [name, rulesOf(document, schema, `${id}.${name}`)]);
+type RulesAt = (schema: Schema, name: string, place: Place) => object;
+
+// Parameters as an object whose fields they are: it is checked as a body is.
+function fieldsOf(list: readonly PlacedParameter[], id: string, rulesAt: RulesAt): object | undefined {
+  if (list.length === 0) return undefined;
+  const required = list.filter((each) => each.required === true).map(({ name }) => name);
+  const fields = list.map(({ name, schema, place }) => [
+    name,
+    rulesAt(schema, `${id}.${name}`, [...place, "schema"]),
+  ]);
   return { type: "object", ...(required.length > 0 && { required }), properties: Object.fromEntries(fields) };
 }
 
-function rulesOf(document: Document, schema: Schema, where: string): object {
+interface Where {
+  readonly name: string;
+  readonly place: Place;
+  /** The schemas that hold this one. */
+  readonly around: readonly string[];
+  readonly lineOf: LineOf;
+}
+
+function rulesOf(document: Document, schema: Schema, { name, place, around, lineOf }: Where): object {
   const found = resolve(document, schema);
-  const { items, properties } = found;
+  const refuse = (what: string, at: Place, file: string): never => {
+    throw new Error(`openapi.yaml:${lineOf(at)}: ${name} has ${what}: teach it to ${file}.`);
+  };
+  const own = nameOf(schema);
+  if (own !== undefined && around.includes(own))
+    refuse(`the schema ${own} within itself, which is not supported`, place, "scripts/generate/contract.ts");
   for (const word of Object.keys(found)) {
     if (otherWords.includes(word) || (rules as readonly string[]).includes(word)) continue;
-    throw new Error(
-      `${where} has the rule ${word}, which nothing checks: teach it to src/options/validate.ts, then add it here.`,
+    refuse(
+      `the rule ${word}, which nothing checks`,
+      [...place, word],
+      "src/options/validate.ts, then add it to scripts/generate/contract.ts",
     );
   }
+  const within = (more: string, ...inner: string[]): Where => {
+    return {
+      name: name + more,
+      place: [...place, ...inner],
+      around: own ? [...around, own] : around,
+      lineOf,
+    };
+  };
+  const { items, properties } = found;
   const kept = rules.filter((word) => found[word] !== undefined).map((word) => [word, found[word]]);
-  const fields = Object.entries(properties ?? {}).map(([name, field]) => [
-    name,
-    rulesOf(document, field, `${where}.${name}`),
+  const fields = Object.entries(properties ?? {}).map(([field, each]) => [
+    field,
+    rulesOf(document, each, within(`.${field}`, "properties", field)),
   ]);
   return {
     ...Object.fromEntries(kept),
-    ...(items && { items: rulesOf(document, items, `${where}[]`) }),
+    ...(items && { items: rulesOf(document, items, within("[]", "items")) }),
     ...(properties && { properties: Object.fromEntries(fields) }),
   };
 }

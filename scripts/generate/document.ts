@@ -37,7 +37,7 @@ export function isSafe({ "x-retry": kind }: Pick<Operation, "x-retry">): boolean
   return kind === "read" || kind === "set";
 }
 
-/** The name of a method in a sentence: "upload" of "datasets.upload". */
+/** The name of a method in a sentence: what stands behind its group. */
 export function shortName(method: string): string {
   return method.split(".").pop() ?? method;
 }
@@ -84,16 +84,22 @@ export async function readDocument(path: string): Promise<Document> {
 
 const methods = /^(get|put|post|delete|options|head|patch|trace)$/;
 
-/** Every operation with its method, its path and the parameters of that path, in the contract's order. */
-export function operationsOf(
-  document: Document,
-): { method: string; path: string; operation: Operation; shared: object[] }[] {
-  return Object.entries(document.paths).flatMap(([path, { parameters, ...item }]) =>
-    Object.entries(item)
+/** An operation, and the parameters of its path. */
+export interface FoundOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+  readonly shared: readonly object[];
+}
+
+/** Every operation in the contract's order. */
+export function operationsOf(document: Document): FoundOperation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item ?? {})
       .filter(([method]) => methods.test(method))
       .map(([method, operation]) => {
-        const shared = (parameters ?? []) as unknown as object[];
-        return { method: method.toUpperCase(), path, operation, shared };
+        const shared = (item.parameters ?? []) as unknown as object[];
+        return { method: method.toUpperCase(), path, operation: operation ?? {}, shared };
       }),
   );
 }

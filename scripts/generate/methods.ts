@@ -91,8 +91,24 @@ function importsOf(document: Document, shapes: readonly OperationShape[]): strin
     shapes.length === 0
       ? ""
       : `import type { OperationMethod${hasFile ? ", UploadOptions" : ""} } from "./types.js";\n`,
-    names && `\nexport type { ${names} };\n`,
+    names &&
+      `\nexport type { ${[...reachedFrom(document, schemas)].sort().join(", ")} } from "../generated/types.js";\n`,
   ].join("");
+}
+
+// What their schemas are made of is public too.
+function reachedFrom(document: Document, names: Iterable<string>): Set<string> {
+  const found = new Set<string>();
+  const visit = (schema: Schema): void => {
+    const name = nameOf(schema);
+    if (name !== undefined && found.has(name)) return;
+    if (name !== undefined) found.add(name);
+    const { items, properties = {}, additionalProperties } = resolve(document, schema);
+    for (const each of [items, additionalProperties, ...Object.values(properties)])
+      if (typeof each === "object") visit(each);
+  };
+  for (const name of names) visit({ $ref: `#/components/schemas/${name}` });
+  return found;
 }
 
 function interfaceOf(document: Document, group: string, shapes: readonly OperationShape[]): string {

@@ -1,18 +1,32 @@
 // Reads each operation of the contract as the generators take it; what they do not support ends here, by its line.
-import { LineCounter, parseDocument } from "yaml";
 import {
   type Document,
   nameOf,
   type Operation,
   operationsOf,
-  type Parameter,
   type RetryKind,
-  resolve,
   type Schema,
 } from "./document.js";
+import { type PlacedParameter, parametersOf } from "./parameters.js";
+import {
+  type Examples,
+  exampleOf,
+  type LineOf,
+  linesOf,
+  type Place,
+  pointedTo,
+  type Reading,
+  type Refuse,
+  schemaAt,
+} from "./reading.js";
 
 /** What an answer's body is read as. */
 export type AnswerKind = "json" | "none" | "bytes" | "text";
+
+interface Body {
+  readonly content?: Readonly<Record<string, Examples & { readonly schema?: Schema }>>;
+  readonly required?: boolean;
+}
 
 /** The body that an operation takes: a JSON value, or a form with one file. */
 export interface RequestBody {
@@ -21,6 +35,8 @@ export interface RequestBody {
   readonly required: boolean;
   /** The name of the part that holds the file. */
   readonly file: string | undefined;
+  /** Where its schema stands. */
+  readonly place: Place;
   /** The first of the contract; of a form, by its parts. */
   readonly example: unknown;
 }
@@ -36,71 +52,84 @@ export interface OperationShape {
   readonly bytesPerSecond: number | undefined;
   readonly maxResponseBytes: number;
   readonly operation: Operation;
-  readonly parameters: Readonly<Record<"path" | "query" | "header", readonly Parameter[]>>;
+  readonly parameters: Readonly<Record<"path" | "query" | "header", readonly PlacedParameter[]>>;
   readonly body: RequestBody | undefined;
+  /** Finds a line of openapi.yaml. */
+  readonly lineOf: LineOf;
   readonly answer: {
     readonly kind: AnswerKind;
     readonly status: string;
     readonly schema?: Schema;
     readonly contentType?: string;
-    /** The first of the contract. */
+    /** The first of the contract, where there is a body. */
     readonly example?: unknown;
   };
 }
 
-type Examples = Pick<Parameter, "example" | "examples">;
-
-interface Media extends Examples {
-  readonly schema: Schema;
-}
-
 /** Every operation. @param source The text of the document, for the lines in messages @throws Error for what is not supported */
 export function shapesOf(document: Document, source: string): OperationShape[] {
-  const lines = new LineCounter();
-  const parsed = parseDocument(source, { lineCounter: lines });
-  return operationsOf(document).map(({ method, path, operation, shared }) => {
+  const lineOf = linesOf(source);
+  const names = new Set<string>();
+  checkPaths(document, lineOf);
+  return operationsOf(document).map((found) => {
+    const { method, path, operation } = found;
     const place = ["paths", path, method.toLowerCase()];
-    const refuse: Refuse = (what, ...inner) => {
-      throw new Error(
-        `openapi.yaml:${lineOf(parsed, lines, [...place, ...inner])}: ${operation.operationId} has ${what}, which is not supported. Teach it to scripts/generate/operations.ts.`,
-      );
+    const refuse: Refuse = (what, at, advice = notSupported) => {
+      const id = operation.operationId ?? `${method} ${path}`;
+      throw new Error(`openapi.yaml:${lineOf(at)}: ${id} has ${what}${advice}`);
     };
-    return shapeOf(document, { method, path, operation, shared }, refuse);
+    const reading: Reading = { ...found, document, place, lineOf, refuse };
+    checkStated(reading, names);
+    return shapeOf(reading);
   });
 }
 
-type Refuse = (what: string, ...inner: (string | number)[]) => never;
+const notSupported = ", which is not supported. Teach it to scripts/generate/operations.ts.";
+const lacking = ", which it needs: CONTRIBUTING.md says what an operation has.";
+const needed =
+  "operationId summary description tags x-sdk-method x-retry x-timeout-ms x-max-response-bytes responses".split(
+    " ",
+  );
 
-function lineOf(
-  parsed: ReturnType<typeof parseDocument>,
-  lines: LineCounter,
-  place: (string | number)[],
-): number {
-  for (let path = place; path.length > 0; path = path.slice(0, -1)) {
-    const node = parsed.getIn(path, true) as { range?: [number, number, number] } | undefined;
-    if (node?.range) return lines.linePos(node.range[0]).line;
+function checkPaths({ paths }: Document, lineOf: LineOf): void {
+  for (const [path, item] of Object.entries(paths)) {
+    for (const word of ["$ref", "servers"]) {
+      if (item?.[word] === undefined) continue;
+      throw new Error(`openapi.yaml:${lineOf(["paths", path])}: ${path} has ${word}${notSupported}`);
+    }
   }
-  return 1;
 }
 
-function shapeOf(
-  document: Document,
-  { method, path, operation, shared }: ReturnType<typeof operationsOf>[number],
-  refuse: Refuse,
-): OperationShape {
+// What the linter explains, for whoever generates first.
+function checkStated({ operation, method, place, refuse }: Reading, names: Set<string>): void {
+  const stated = operation as unknown as Readonly<Record<string, unknown>>;
+  for (const word of needed)
+    if ((stated[word] ?? undefined) === undefined) refuse(`no ${word}`, place, lacking);
+  for (const word of ["operationId", "x-sdk-method"]) {
+    const name = String(stated[word]);
+    if (names.has(name)) refuse(`the ${word} of another operation`, [...place, word]);
+    names.add(name);
+  }
+  for (const word of ["servers", "security", "callbacks"])
+    if (stated[word] !== undefined) refuse(`${word} of its own`, [...place, word]);
+  if (!/^(read|set|start|append)$/.test(operation["x-retry"]))
+    refuse(`the x-retry ${operation["x-retry"]}`, [...place, "x-retry"]);
+  if (method === "TRACE") refuse("a method that fetch cannot send", place);
+}
+
+function shapeOf(reading: Reading): OperationShape {
+  const { method, path, operation, place, refuse } = reading;
   const time = operation["x-timeout-ms"];
-  const all = [...shared, ...(operation.parameters ?? [])].map((each) =>
-    component<Parameter>(document, each),
-  );
-  for (const parameter of all) checkParameter(document, parameter, refuse);
-  const within = (place: string) => all.filter((each) => each.in === place);
-  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const all = parametersOf(reading);
+  const within = (where: string) => all.filter((each) => each.in === where);
+  const named = [...path.matchAll(/\{(.+?)\}/g)].map(([, name = ""]) => name);
   for (const name of named)
-    if (!within("path").some((each) => each.name === name)) refuse(`no parameter for {${name}} of its path`);
-  const body = bodyOf(document, operation, refuse);
-  if (body && /^(GET|HEAD|DELETE)$/.test(method)) refuse(`a body with ${method}`, "requestBody");
+    if (!within("path").some((each) => each.name === name))
+      refuse(`no parameter for {${name}} of its path`, place);
+  const body = bodyOf(reading);
+  if (body && /^(GET|HEAD|DELETE)$/.test(method)) refuse(`a body with ${method}`, [...place, "requestBody"]);
   if (body?.file !== undefined && typeof time === "number")
-    refuse("a file, and an x-timeout-ms without bytesPerSecond", "x-timeout-ms");
+    refuse("a file, and an x-timeout-ms without bytesPerSecond", [...place, "x-timeout-ms"]);
   return {
     id: operation.operationId,
     method,
@@ -118,83 +147,61 @@ function shapeOf(
       header: within("header"),
     },
     body,
-    answer: answerOf(document, operation, refuse),
+    answer: answerOf(reading),
+    lineOf: reading.lineOf,
   };
 }
 
-const styles: Readonly<Record<string, string>> = { path: "simple", query: "form", header: "simple" };
-const simple = /^(string|integer|number|boolean)$/;
-
-function checkParameter(document: Document, parameter: Parameter, refuse: Refuse): void {
-  const { name, in: place, style = styles[place], explode = place === "query", schema } = parameter;
-  const what = `the ${place} parameter ${name}`;
-  if (!(place in styles)) refuse(what, "parameters");
-  if (style !== styles[place]) refuse(`${what} with style: ${style}`, "parameters");
-  if (schema === undefined) refuse(`${what} without a schema`, "parameters");
-  const { type = "", items } = resolve(document, schema);
-  const isList = type === "array" && place === "query" && items !== undefined;
-  if (parameter.required && place !== "path" && exampleOf(document, parameter) === undefined)
-    refuse(`${what} without an example`, "parameters");
-  if (isList && !explode) refuse(`${what} with explode: false`, "parameters");
-  const plain = isList ? resolve(document, items).type : type;
-  if (!simple.test(plain ?? "")) refuse(`${what} of the type ${plain ?? "any"}`, "parameters");
-  if (place === "path" && type !== "string") refuse(`${what} that is no string`, "parameters");
-}
-
-function bodyOf(document: Document, operation: Operation, refuse: Refuse): RequestBody | undefined {
+function bodyOf(reading: Reading): RequestBody | undefined {
+  const { operation, place, refuse } = reading;
   if (operation.requestBody === undefined) return undefined;
-  const { content, required = false } = component<NonNullable<Operation["requestBody"]>>(
-    document,
-    operation.requestBody,
-  );
-  const [media, ...others] = Object.entries(content);
-  if (media === undefined || others.length > 0)
-    refuse(`${others.length + 1} content types in its request`, "requestBody");
-  const [contentType, { schema, ...examples }] = media as [string, Media];
-  const example = exampleOf(document, examples);
-  if (example === undefined) refuse("a body without an example", "requestBody");
-  if (nameOf(schema) === undefined) refuse("a body whose schema has no name", "requestBody");
-  if (contentType === "application/json") return { contentType, schema, required, file: undefined, example };
-  if (contentType !== "multipart/form-data") refuse(`a body of the type ${contentType}`, "requestBody");
-  const [part, ...more] = Object.entries(resolve(document, schema).properties ?? {});
-  if (part === undefined || more.length > 0 || resolve(document, part[1]).format !== "binary")
-    refuse("a form that is not one file", "requestBody");
-  return { contentType, schema, required, file: part?.[0], example };
+  const at = [...place, "requestBody"];
+  const { content, required = false } = pointedTo<Body>(reading, operation.requestBody, at);
+  const [[contentType, { schema, ...examples }] = refuse("a body without content", at), ...others] =
+    Object.entries(content ?? {});
+  if (others.length > 0) refuse(`${others.length + 1} content types in its request`, [...at, "content"]);
+  const inner = [...at, "content", contentType];
+  if (schema === undefined || nameOf(schema) === undefined)
+    return refuse("a body whose schema has no name", inner);
+  const { type, properties = {} } = schemaAt(reading, schema, inner);
+  const example =
+    exampleOf(reading.document, examples) ?? refuse("a body without an example", inner, lacking);
+  if (contentType === "application/json") {
+    if (type !== "object") refuse("a JSON body that is no object", inner);
+    return { contentType, schema, required, file: undefined, place: [...inner, "schema"], example };
+  }
+  if (contentType !== "multipart/form-data") refuse(`a body of the type ${contentType}`, inner);
+  const [[file, part] = refuse("a form without a file", inner), ...more] = Object.entries(properties);
+  if (more.length > 0 || schemaAt(reading, part, inner).format !== "binary")
+    refuse("a form that is not one file", inner);
+  return { contentType, schema, required, file, place: [...inner, "schema"], example };
 }
 
-function answerOf(document: Document, { responses }: Operation, refuse: Refuse): OperationShape["answer"] {
-  const good = Object.keys(responses).filter((status) => status.startsWith("2"));
-  const [status = ""] = good;
-  if (good.length !== 1) refuse(`${good.length} successful answers`, "responses");
-  const { content = {} } = component<{ content?: Record<string, Media> }>(
-    document,
-    responses[status] as object,
+function answerOf(reading: Reading): OperationShape["answer"] {
+  const { place, refuse } = reading;
+  const { responses } = reading.operation;
+  const all = [...place, "responses"];
+  const [status = refuse("no successful answer", all), ...more] = Object.keys(responses).filter((each) =>
+    each.startsWith("2"),
   );
-  const [media, ...others] = Object.entries(content);
-  if (others.length > 0) refuse(`${others.length + 1} content types in its answer`, "responses", status);
+  if (more.length > 0) refuse(`${more.length + 1} successful answers`, [...all, more[0] ?? ""]);
+  const at = [...all, status];
+  if (!/^\d+$/.test(status)) refuse(`an answer ${status}`, at);
+  const { content } = pointedTo<Body>(reading, responses[status] as object, at);
+  const [media, ...others] = Object.entries(content ?? {});
+  if (others.length > 0) refuse(`${others.length + 1} content types in its answer`, [...at, "content"]);
   if (media === undefined) return { kind: "none", status };
   const [contentType, { schema, ...examples }] = media;
-  const example = exampleOf(document, examples);
-  if (example === undefined) refuse("an answer without an example", "responses", status);
+  const inner = [...at, "content", contentType];
+  const example =
+    exampleOf(reading.document, examples) ?? refuse("an answer without an example", inner, lacking);
   if (/^text\//.test(contentType)) return { kind: "text", status, contentType, example };
   if (!/[/+]json$/.test(contentType)) return { kind: "bytes", status, contentType, example };
-  if (nameOf(schema) === undefined || resolve(document, schema).type !== "object")
-    refuse("a JSON answer that is no object with a name", "responses", status);
+  if (
+    schema === undefined ||
+    nameOf(schema) === undefined ||
+    schemaAt(reading, schema, inner).type !== "object"
+  )
+    return refuse("a JSON answer that is no object with a name", inner);
   return { kind: "json", status, schema, contentType, example };
-}
-
-/** The first example of a body or a parameter; undefined where it has none. */
-export function exampleOf(document: Document, { example, examples = {} }: Examples): unknown {
-  const [first] = Object.values(examples);
-  return example ?? (first && component<{ value?: unknown }>(document, first).value);
-}
-
-/** What a reference points to; anything else is itself. */
-export function component<T>(document: Document, value: object): T {
-  const { $ref } = value as { $ref?: string };
-  if ($ref === undefined) return value as T;
-  const [, , kind = "", name = ""] = $ref.split("/");
-  const found = document.components[kind]?.[name];
-  if (found === undefined) throw new Error(`The contract has no ${kind} ${name}.`);
-  return found as T;
 }

@@ -19,7 +19,7 @@ const wrappers = new URL("src/wrappers", root).pathname;
 const checking = process.argv.includes("--check");
 const stale: string[] = [];
 const document: Document = await readDocument(new URL("openapi.yaml", root).pathname);
-const operations: readonly OperationShape[] = shapesOf(document, await current("openapi.yaml"));
+const operations: readonly OperationShape[] = await readOperations();
 const revision = document.info["x-contract-revision"];
 
 await put(await generated());
@@ -33,12 +33,28 @@ if (stale.length > 0) {
   process.exitCode = 1;
 } else if (checking) console.log("All that is generated is up to date.");
 
+async function readOperations(): Promise<OperationShape[]> {
+  const source = await current("openapi.yaml");
+  return orEnd(() => shapesOf(document, source));
+}
+
+// What is not supported is told in a sentence, without this program's own lines.
+function orEnd<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as Error).constructor !== Error) throw error;
+    console.error((error as Error).message);
+    process.exit(1);
+  }
+}
+
 async function generated(): Promise<Record<string, string>> {
   const manifest = JSON.parse(await current("package.json"));
   const { version } = manifest as { version: string };
   return {
     "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
-    "src/generated/contract.ts": withHeader(generateContract(document, operations)),
+    "src/generated/contract.ts": withHeader(orEnd(() => generateContract(document, operations))),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
     "src/generated/examples.ts": withHeader(generateExamples(operations)),
     [`src/wrappers/${methodsFile}`]: withHeader(await generateMethods(document, operations, wrappers)),

@@ -1,4 +1,4 @@
-import { tracedAttempt, wordsFor } from "#platform";
+import { adviceFor, tracedAttempt, wordsFor } from "#platform";
 import { SourceError } from "../files/sourceError.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
@@ -6,6 +6,8 @@ import { type Exchange, isForm, TransportFailure } from "../transport/transport.
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { failureRecord, successRecord, targetOf } from "./records.js";
 import type { Run, Success } from "./types.js";
+
+const networkWords = { wordsFor, adviceFor };
 
 /** One request and its answer: asks for the key, sends, reads. Never rejects. */
 export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
@@ -42,7 +44,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
     if (cause instanceof SourceError) return sourceFailure(cause);
     return cause instanceof TransportFailure
-      ? networkFailure(cause, secretsOf(run), wordsFor)
+      ? networkFailure(cause, secretsOf(run), networkWords)
       : unexpectedFailure(cause);
   } finally {
     deadline.attemptOver();

@@ -4,6 +4,7 @@ import { openPath } from "../files/diskFile.js";
 import type { Disk } from "../files/openFile.js";
 import * as web from "./web.js";
 
+export { adviceFor } from "../transport/node/words.js";
 export * from "./web.js";
 
 // Deno's `fetch` sends a stream without its length, so that a file is read whole before.

@@ -50,6 +50,11 @@ export function wordsFor(message: string, _error: unknown): string {
   return message;
 }
 
+/** Nothing more is known: `fetch` tells no code. */
+export function adviceFor(_networkCode: string): string | undefined {
+  return undefined;
+}
+
 /** Runs a call; there are no tracing channels here. */
 export function traced<T>(_target: unknown, run: () => Promise<T>, _describe?: unknown): Promise<T> {
   return run();

@@ -134,3 +134,11 @@ export function networkCode(error: unknown): string {
 /** How a server says, after its part of a TLS 1.3 handshake, that it takes no request: it read none. */
 export const refusedByAlert: RegExp =
   /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
+
+/** What a platform can say of a network that failed. */
+export interface NetworkWords {
+  /** What it reported, for people. */
+  wordsFor(message: string, error: unknown): string;
+  /** What to do about a connection that never came to be, by its code. */
+  adviceFor(networkCode: string): string | undefined;
+}

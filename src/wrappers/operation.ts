@@ -4,6 +4,7 @@ import { defaultPathSerializer } from "openapi-fetch";
 import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import { writeJson } from "../call/request.js";
+import { header } from "../call/retryAfter.js";
 import type { LateSettings } from "../call/settings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
@@ -120,14 +121,19 @@ function bodyOf(
   return json ?? writeJson(body);
 }
 
-function readerOf({ answer }: OperationRow): Purpose<unknown>["read"] {
-  if (answer === undefined) return (got, secrets) => readAnswer(got, secrets, (value) => value);
+function readerOf({ answer, accept = "" }: OperationRow): Purpose<unknown>["read"] {
+  const readObject: Purpose<unknown>["read"] = (got, secrets) => readAnswer(got, secrets, (value) => value);
+  if (answer === undefined) return readObject;
   const read: Readonly<Record<typeof answer, (got: TransportResponse) => unknown | Unusable>> = {
     none: () => undefined,
     bytes: ({ bytes }) => bytes,
     text: (got) => readContent(got) ?? "",
   };
-  return (got, secrets) => readWhole(got, secrets, read[answer]);
+  // A web page that nobody asked for is somebody else's answer, such as a sign-in page's.
+  const page = /^\s*text\/html/i;
+  const isPage = ({ headers }: TransportResponse) => page.test(header(headers, "content-type") ?? "");
+  return (got, secrets) =>
+    isPage(got) && !page.test(accept) ? readObject(got, secrets) : readWhole(got, secrets, read[answer]);
 }
 
 function withHeaders(

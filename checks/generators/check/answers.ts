@@ -25,10 +25,12 @@ interface Contract {
 }
 
 interface Operation {
-  readonly operationId: string;
-  readonly responses: {
-    readonly "200": { readonly content: { readonly "application/json": { readonly examples: Examples } } };
-  };
+  readonly responses: { readonly "200": { readonly content: { readonly "application/json": Media } } };
+}
+
+interface Media {
+  readonly schema: { readonly $ref: string };
+  readonly examples: Examples;
 }
 
 type Examples = Readonly<Record<string, { readonly value: unknown }>>;
@@ -36,9 +38,11 @@ type Examples = Readonly<Record<string, { readonly value: unknown }>>;
 /** The example jobs of a document, the two of this folder, and the error answers of the conformance data. */
 export async function readAnswers(document: string): Promise<Answers> {
   const contract: Contract = parse(await readFile(document, "utf8"));
-  const operations = Object.values(contract.paths).map(({ post }) => post);
-  const resume = operations.find((post) => post?.operationId === "resumeReinforcementFineTuningJob");
-  const examples = resume?.responses["200"].content["application/json"].examples ?? {};
+  const answers = Object.values(contract.paths).map(
+    ({ post }) => post?.responses["200"].content["application/json"],
+  );
+  const { examples = {} } =
+    answers.find((each) => each?.schema.$ref.endsWith("/ReinforcementFineTuningJob")) ?? {};
   const jobs = Object.entries(examples).map(([name, { value }]) => [name, value] as const);
   const { rows } = await readJson<{ rows: ErrorRow[] }>(join(root, "contract/conformance/errors.json"));
   return {

@@ -4,6 +4,7 @@ import { endedFailure, Failure, networkFailure } from "../../../src/call/failure
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
 import { readRerank } from "../../../src/ranking/readRerank.js";
+import type { NetworkWords } from "../../../src/transport/transport.js";
 import {
   type Exchange,
   type FailureReason,
@@ -100,8 +101,11 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
   if (timeoutMs !== undefined && timeoutMs === attemptTimeoutMs) {
     return endedFailure("deadline", timeoutMs, exchange, undefined);
   }
-  return networkFailure(transportFailure(fault), [], String);
+  return networkFailure(transportFailure(fault), [], noWords);
 }
+
+/** The data has codes, not words. */
+export const noWords: NetworkWords = { wordsFor: String, adviceFor: () => undefined };
 
 /** What the transport throws for a fault. */
 export function transportFailure({ phase, reason = "network", code, status }: Fault): TransportFailure {

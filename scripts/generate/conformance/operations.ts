@@ -2,7 +2,8 @@
 // have them.
 import type { Document } from "../document.js";
 import { isSafe } from "../document.js";
-import { exampleOf, type OperationShape } from "../operations.js";
+import type { OperationShape } from "../operations.js";
+import { exampleOf } from "../reading.js";
 
 /** What stands in operations.json below its revision: of each operation the first example of request and answer. */
 export function conformanceOperations(

@@ -18,7 +18,7 @@ import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
 import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
-import { faults, transportFailure } from "./failures.js";
+import { faults, noWords, transportFailure } from "./failures.js";
 import { slackMs } from "./waits.js";
 
 /** What stands in parameters.json below its revision. */
@@ -143,7 +143,7 @@ function eventTable(): Record<string, unknown> {
 
 function networkTable(): Record<string, unknown> {
   const entries = Object.entries(faults).map(([name, fault]) => {
-    const { events: happened, code, executed } = networkFailure(transportFailure(fault), [], String).details;
+    const { events: happened, code, executed } = networkFailure(transportFailure(fault), [], noWords).details;
     return [name, { event: happened[0], code, executed }];
   });
   return Object.fromEntries(entries);

@@ -1,0 +1,182 @@
+// A page of the HTTP reference for an operation: what the contract says, and what a person wrote for it.
+import { existsSync } from "node:fs";
+import { isSafe } from "../../scripts/generate/document.js";
+import type { AnswerKind, OperationShape } from "../../scripts/generate/operations.js";
+import { calls } from "../lab/calls.js";
+import type { Answer, Contract, Operation, Parameter, Schema } from "./contract.js";
+import { type Field, fieldsOf, fieldTable, job } from "./fields.js";
+import { block, code, head, prose, table, unstated } from "./markdown.js";
+import { pageOf } from "./operations.js";
+
+/** The Markdown of its page. */
+export function operationPage(contract: Contract, operation: Operation): string {
+  const { id, method, path, told } = operation;
+  const description = `${method} ${path}: parameters, body, answers and errors.`;
+  return [
+    head(`${told.summary} over HTTP`, description, { wide: true }),
+    `# ${told.summary}\n`,
+    `${block("http", `${method} ${path}`)}\n`,
+    `${prose(told.description)}\n`,
+    `Operation ${code(id)}; in TypeScript it is ${inTypeScript(operation)}. ${defaults(operation)} ${unstated(told)} ${unstated(contract.tags.find(({ name }) => told.tags.includes(name)))}\n`,
+    samplesOf(pageOf(id).page),
+    ...parameterParts(contract, operation),
+    "## Body\n",
+    body(contract, operation),
+    "## Answer\n",
+    answer(contract, operation),
+    "## Errors\n",
+    errors(contract, operation),
+    tryIt(pageOf(id).page),
+  ].join("\n");
+}
+
+function inTypeScript({ id, sdkMethod }: Operation): string {
+  const { page, hasGuide } = pageOf(id);
+  if (hasGuide) return `[${code(page)}](/guide/${page}.md)`;
+  const [group = "contractClient"] = sdkMethod
+    .split(".")
+    .slice(0, -1)
+    .map((name) => `${name}Operations`);
+  return `[${code(`client.${sdkMethod}`)}](/api/tunerank.md#${group.toLowerCase()})`;
+}
+
+function defaults({ kind, timeoutMs, bytesPerSecond, maxResponseBytes, operation }: Operation): string {
+  const more = bytesPerSecond && `, and a second more for each ${bytes(bytesPerSecond)} of the file`;
+  return [
+    `Its kind is [${code(kind)}](/guide/extensions.md#x-retry):`,
+    isSafe(operation) ? "it may be sent twice." : "it is not safe to send twice.",
+    `A call takes at most ${timeoutMs / 1000} s by default${more ?? ""}. Its answer may have ${bytes(maxResponseBytes)}.`,
+  ].join(" ");
+}
+
+function bytes(count: number): string {
+  const unit = count % 2 ** 20 === 0 ? ["MiB", 2 ** 20] : count % 1024 === 0 ? ["KiB", 1024] : ["bytes", 1];
+  return `${(count / Number(unit[1])).toLocaleString("en")} ${unit[0]}`;
+}
+
+const samples = [
+  ["ts", "TypeScript"],
+  ["sh", "curl"],
+  ["py", "Python"],
+] as const;
+
+// Those that somebody wrote and that tests run.
+function samplesOf(name: string): string {
+  const lines = samples.flatMap(([extension, label]) =>
+    existsSync(new URL(`../snippets/${name}.${extension}`, import.meta.url))
+      ? [`<<< @/snippets/${name}.${extension} [${label}]\n`]
+      : [],
+  );
+  return lines.length === 0 ? "" : ["::: code-group\n", ...lines, ":::\n"].join("\n");
+}
+
+function tryIt(name: string): string {
+  if (!(name in calls)) return "";
+  return [
+    "## Try it\n",
+    `Against the stand-in, on your machine: \`npx tunerank mock\`, then the samples above with \`TUNERANK_BASE_URL=http://127.0.0.1:4010\`, \`TUNERANK_API_KEY=any\` and \`TUNERANK_ACCOUNT_ID=acme\`.\n`,
+    `::: details Run it in this page\n<FailureLab operation="${name}" preset="nothing" />\n:::\n`,
+  ].join("\n");
+}
+
+const places = { path: "Path", query: "Query", header: "Headers" } as const;
+
+function parameterParts(contract: Contract, { parameters }: OperationShape): string[] {
+  return (Object.keys(places) as (keyof typeof places)[]).flatMap((place) => {
+    const fields = parameters[place].map((each) => asField(each as Parameter));
+    if (fields.length === 0) return [];
+    const lists = parameters[place].filter(({ schema }) => schema.items !== undefined);
+    const note = lists.map(
+      ({ name }) => `Each value of ${code(name)} is sent by itself: ${code(`${name}=A&${name}=B`)}.\n`,
+    );
+    return [`## ${places[place]}\n\n${fieldTable(contract, fields)}\n`, ...note];
+  });
+}
+
+function asField({ name, required, description = "", schema, ...rest }: Parameter): Field {
+  return { name, note: required ? "required" : "", schema: { ...schema, ...rest, description } };
+}
+
+function body(contract: Contract, { told, body: sent }: Operation): string {
+  if (sent === undefined) return "The request has no body.\n";
+  const { description = "", content } = contract.resolve<Answer>(told.requestBody ?? {});
+  const shape = contract.resolve<Schema>(sent.schema as Schema);
+  const shown = sent.file === undefined ? examplesOf(content?.[sent.contentType]?.examples ?? {}) : "";
+  const may = sent.required ? "" : "It may be left out. ";
+  return `${code(sent.contentType)}. ${may}${prose(description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape, "request")}\n${shown}`;
+}
+
+const readAs: Readonly<Record<Exclude<AnswerKind, "json">, string>> = {
+  none: "The answer has no body.",
+  bytes: "The body is bytes.",
+  text: "The body is text.",
+};
+
+function answer(
+  contract: Contract,
+  { told, answer: { kind, status, contentType = "", schema } }: Operation,
+): string {
+  const {
+    description = "",
+    content = {},
+    headers = {},
+  } = contract.resolve<Answer>(told.responses[status] ?? {});
+  // The one with every field of a job is on the job's page.
+  const { everyField, ...examples } = content[contentType]?.examples ?? {};
+  const shape = contract.resolve<Schema>((schema ?? {}) as Schema);
+  const isJob = schema?.$ref?.endsWith(`/${job}`);
+  const fields = isJob
+    ? "[The job and its parts](/reference/job.md) has every field.\n"
+    : `${fieldsOf(contract, shape, "answer")}\n`;
+  const lines =
+    Object.keys(headers).length === 0
+      ? ""
+      : `::: details Its headers\n${headersOf(contract, headers)}\n:::\n\n`;
+  const type = contentType && `, ${code(contentType)}`;
+  return `HTTP ${status}${type}. ${prose(description)} ${kind === "json" ? `${unstated(shape)}\n\n${fields}` : `${readAs[kind]}\n`}\n${lines}${examplesOf(examples)}`;
+}
+
+function headersOf(contract: Contract, headers: Readonly<Record<string, Parameter>>): string {
+  const rows = Object.entries(headers).map(([name, header]) => {
+    const found = contract.resolve<Parameter>(header);
+    return [code(name), `${prose(found.description ?? "")} ${unstated(found)}`];
+  });
+  return `${table(["Header", "Meaning"], rows)}\n`;
+}
+
+/** Examples, each folded. */
+export function examplesOf(examples: Readonly<Record<string, { summary?: string; value: unknown }>>): string {
+  const all = Object.values(examples).map(({ summary = "Example", value }) => {
+    const shown =
+      typeof value === "string" ? block("text", value) : block("json", JSON.stringify(value, null, 2));
+    return `::: details Example, made up: ${summary}\n${shown}\n:::\n`;
+  });
+  return all.join("\n");
+}
+
+function errors(contract: Contract, { told, answer: { status: good } }: Operation): string {
+  const failed = Object.entries(told.responses)
+    .filter(([status]) => status !== good)
+    .map(
+      ([status, response]) =>
+        [status === "default" ? "any other" : status, contract.resolve<Answer>(response)] as const,
+    );
+  const headers = Object.assign(
+    {},
+    ...Object.values(told.responses).map((each) => contract.resolve<Answer>(each).headers),
+  );
+  const rows = failed.map(([status, { description = "", content = {} }]) => {
+    const codes = Object.keys(content["application/json"]?.examples ?? {}).filter(
+      (name) => name in contract.codes,
+    );
+    return [status, codes.map((name) => `[${code(name)}](/codes/${name}.md)`).join(", "), prose(description)];
+  });
+  const decided = failed
+    .map(([status, each]) => [status, unstated(each)])
+    .filter(([, words]) => words !== "");
+  return [
+    `${table(["HTTP", "Codes", "Meaning"], rows)}\n`,
+    `Which operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n`,
+    `::: details What is not documented of each, and its headers\n${table(["HTTP", "Decisions"], decided)}\n\n${headersOf(contract, headers)}\n:::\n`,
+  ].join("\n");
+}
