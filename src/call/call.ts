@@ -1,4 +1,4 @@
-import { traced, watchesAttempts } from "#platform";
+import { tracedCall, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
 import { memberOf } from "../errors/memberOf.js";
@@ -25,17 +25,17 @@ import type {
 } from "./types.js";
 
 /** One call: an operation with its input, and how its answer is read. */
-export interface Call<T> extends OperationInput, Pick<Purpose<T>, "describe"> {
+export interface Call<T> extends OperationInput {
   /** Makes the call's value of the answer's JSON object. */
   readonly read: (value: object) => T | Unusable;
 }
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outcome<T>> {
-  const { operation, body, read, describe } = call;
+  const { operation, body, read } = call;
   const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
     readAnswer(answer, secrets, read);
-  const purpose = { operation, body, read: readJson, describe };
+  const purpose = { operation, body, read: readJson };
   return makeRequest(prepare(settings.client.baseUrl, call), purpose, settings);
 }
 
@@ -45,11 +45,11 @@ export function makeRequest<T>(
   purpose: Purpose<T>,
   settings: CallSettings,
 ): Promise<Outcome<T>> {
-  const { operation, body, describe } = purpose;
-  return traced(
-    () => ({ ...targetOf(operation, request), ...describe?.(body) }),
+  const { operation, body } = purpose;
+  return tracedCall(
+    () => targetOf(operation, request),
     () => runCall(request, purpose, settings),
-    ({ data }) => describe?.(body, data),
+    body,
   );
 }
 

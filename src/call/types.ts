@@ -4,7 +4,6 @@ import type { Redact } from "../errors/redact.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { ApiKey } from "../options/clientOptions.js";
-import type { TraceDetails } from "../platform/tracing.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 import type { Failure } from "./failure.js";
@@ -91,8 +90,6 @@ export interface Purpose<T> {
   readonly read: (answer: TransportResponse, secrets: readonly string[]) => T | Failure;
   /** What is sent, for traces. */
   readonly body: unknown;
-  /** What a trace has besides where the call goes; undefined where nothing is known of the body. */
-  readonly describe: ((body: unknown, data?: unknown) => TraceDetails | undefined) | undefined;
 }
 
 /** A call on its way. */

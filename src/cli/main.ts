@@ -21,6 +21,9 @@ const commands: Readonly<Record<string, () => Promise<{ run(context: Context): P
 
 const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)[];
 
+// Above what runs, which reads it.
+let lost: Error | undefined;
+
 surviveOutputErrors();
 process.exitCode = await main(process.argv.slice(2));
 // Standard input may still be open; nobody reads it any more.
@@ -69,8 +72,6 @@ async function run(args: readonly string[], terminal: Terminal, signal: AbortSig
   }
   await parse(program, args);
 }
-
-let lost: Error | undefined;
 
 /** Lets a command run to its end whoever reads it: an error of stdout or stderr would end it in the middle of a call. */
 export function surviveOutputErrors(): void {

@@ -1,7 +1,7 @@
 // What `tunerank request ID` sends, from its options and the contract's row.
 import type { OperationId } from "../generated/contract.js";
 import type { ServiceRequest } from "../index.js";
-import { nearest } from "../options/names.js";
+import { suggestion } from "../options/names.js";
 import type { Rules } from "../options/validate.js";
 import type { OperationInput } from "../wrappers/types.js";
 import { UsageError } from "./context.js";
@@ -55,6 +55,7 @@ function parametersIn(
   const given = pairsOf(pairs, "--param");
   const known = parametersOf(operation);
   checkNames(
+    operation,
     Object.keys(given),
     known.map(({ name }) => name),
   );
@@ -73,15 +74,12 @@ function parametersIn(
 }
 
 // Its message names only what the contract has: a key may stand in a wrong place.
-function checkNames(given: readonly string[], known: readonly string[]): void {
+function checkNames(operation: OperationId, given: readonly string[], known: readonly string[]): void {
   const wrong = given.find((name) => !known.includes(name));
   if (wrong === undefined) return;
   if (wrong === "account_id") throw new UsageError("The account is given with --account.");
-  const near = nearest(wrong, known);
-  const all = known.length === 0 ? "none" : known.join(", ");
-  throw new UsageError(
-    `There is no such --param: ${near === undefined ? `it takes ${all}.` : `did you mean ${near}?`}`,
-  );
+  const advice = known.length === 0 ? "it takes none." : suggestion(wrong, known);
+  throw new UsageError(`${operation} has no such --param: ${advice}`);
 }
 
 // What is none stays text, which the client's own check refuses.

@@ -1,6 +1,6 @@
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
-import { nearest } from "../options/names.js";
+import { suggestion } from "../options/names.js";
 import { type OperationCall, operationCall } from "../wrappers/types.js";
 import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
@@ -36,9 +36,7 @@ function list(ids: readonly OperationId[], terminal: Terminal): void {
 
 function idOf(name: string): OperationId {
   if (isOperation(name)) return name;
-  const near = nearest(name, operationIds);
-  const advice = near === undefined ? "; --list shows them." : `: did you mean ${near}?`;
-  throw new UsageError(`There is no such operation${advice}`);
+  throw new UsageError(`The contract has no such operation: ${suggestion(name, operationIds)}`);
 }
 
 async function callOperation(context: Context<Options>, operation: OperationId): Promise<void> {

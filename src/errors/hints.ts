@@ -2,7 +2,6 @@ import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
 import type { CodeSource, Executed, NotRetried, StatusCode } from "./codes.js";
 import { isIdempotent } from "./idempotent.js";
-import { memberOf } from "./memberOf.js";
 
 /** What a hint is written from. */
 interface Situation {
@@ -100,12 +99,10 @@ export function hintFor(
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")
     return "An earlier attempt of this call may have deleted it.";
-  if (operation === "request") {
-    if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";
-  } else {
-    const unknown = memberOf(operations[operation], "whenUnknown");
-    if (unknown) return unknown as string;
-  }
+  if (operation === "request" && !isIdempotent(method))
+    return "It may have run: look at what it changes before repeating.";
+  if (operation !== "request" && !/read|set/.test(operations[operation].kind))
+    return operations[operation].whenUnknown as string;
   return `${known} Repeating this call is safe.`.trimStart();
 }
 

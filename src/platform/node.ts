@@ -3,7 +3,7 @@ import type { Disk } from "../files/openFile.js";
 
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
 export { adviceFor, wordsFor } from "../transport/node/words.js";
-export { publishRefusal, rerankDetails, traced, tracedAttempt, watchesAttempts } from "./tracing.js";
+export { publishRefusal, traced, tracedAttempt, tracedCall, watchesAttempts } from "./tracing.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;

@@ -60,6 +60,9 @@ export function traced<T>(_target: unknown, run: () => Promise<T>, _describe?: u
   return run();
 }
 
+/** The same for a call of one request. */
+export const tracedCall: typeof traced = traced;
+
 /** The same for an attempt. */
 export const tracedAttempt: typeof traced = traced;
 
@@ -67,9 +70,6 @@ export const tracedAttempt: typeof traced = traced;
 export function watchesAttempts(): boolean {
   return false;
 }
-
-/** Nobody listens. */
-export function rerankDetails(_body: unknown, _data?: unknown): undefined {}
 
 /** Nobody listens. */
 export function publishRefusal(_operation: unknown, _error: unknown): void {}

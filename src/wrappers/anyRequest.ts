@@ -78,7 +78,7 @@ function make<T>(
     contentType,
     maxResponseBytes: checkInteger(maxResponseBytes, "maxResponseBytes", 1),
   };
-  const purpose = { operation: "request", body: undefined, read, describe: undefined } as const;
+  const purpose = { operation: "request", body: undefined, read } as const;
   return makeRequest(prepared, purpose, withDefaults(settings, request));
 }
 

@@ -36,7 +36,6 @@ export function createDeployments(client: LateSettings): Pick<Deployments, "scal
         path,
         body,
         read: () => undefined,
-        describe: undefined,
       } as const;
       return makeCall<void>(call, settings);
     });

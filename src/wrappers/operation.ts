@@ -63,11 +63,7 @@ export async function callOperation<T>(
     maxResponseBytes: row.maxResponseBytes,
   };
   const read = readerOf(row) as Purpose<T>["read"];
-  return makeRequest<T>(
-    request,
-    { operation, body, read, describe: undefined },
-    withHeaders(settings, row, headers),
-  );
+  return makeRequest<T>(request, { operation, body, read }, withHeaders(settings, row, headers));
 }
 
 // What stands in the path of an operation: the account of the call, and the ids.

@@ -36,7 +36,6 @@ export function createReinforcementFineTuningJobs(
         },
         body: {},
         read: (answer: object) => answer as ReinforcementFineTuningJob,
-        describe: undefined,
       } as const;
       return makeCall(call, settings);
     });

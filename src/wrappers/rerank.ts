@@ -1,4 +1,3 @@
-import { rerankDetails } from "#platform";
 import type { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
@@ -53,7 +52,7 @@ export function createRerank(client: LateSettings): Rerank {
     validate(body, rules, "body");
     checkSpelling(body, rules.properties, "body");
     const whole = withModel(body, settings.client.rerankModel);
-    const call = { operation: "rerankDocuments", body: whole, read, describe: rerankDetails } as const;
+    const call = { operation: "rerankDocuments", body: whole, read } as const;
     return makeCall(call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {

@@ -66,7 +66,6 @@ export async function uploadFile(
         const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
         return verify ? verified(stored, progress.sentBytes) : stored;
       },
-      describe: undefined,
     } as const;
     return await makeCall(call, settings);
   } finally {

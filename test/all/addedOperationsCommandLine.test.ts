@@ -70,6 +70,7 @@ test("JSON is checked, and sent as it was written, from the command line or a fi
 });
 
 test("an operation without a body sends none, and one without an answer says so", async () => {
+  server.reply({ json: {} });
   expect(await request("startEvaluator", ...grader)).toMatchObject({ exitCode: 0, stdout: "{}\n" });
   server.reply({ status: 204, text: "" });
   const deleted = { exitCode: 0, stdout: "", stderr: "HTTP 204, without a body.\n" };
@@ -115,7 +116,7 @@ test("a DELETE that was repeated after a lost connection and then finds nothing 
 });
 
 test.each([
-  ["an id that is none", ["getDatset"], "There is no such operation: did you mean getDataset?"],
+  ["an id that is none", ["getDatset"], "The contract has no such operation: did you mean getDataset?"],
   ["a parameter that is none", ["listEvaluators", "--param", "lable=a"], "did you mean label?"],
   ["a parameter of an operation that has none", ["createEvaluator", "--param", "a=b"], "it takes none"],
   ["a missing id", ["getDataset"], "--param dataset_id=VALUE is missing."],

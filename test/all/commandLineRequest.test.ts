@@ -161,7 +161,11 @@ test.each([
     ["uploadDatasetFile", "--param", "dataset_id=a", "--body-file", "-"],
     "has no name",
   ],
-  ["a key as a parameter", ["scaleDeployment", "--param", `${canaryKey}=x`], "There is no such --param"],
+  [
+    "a key as a parameter",
+    ["scaleDeployment", "--param", `${canaryKey}=x`],
+    "scaleDeployment has no such --param: it takes deployment_id.",
+  ],
   [
     "a replica too few",
     ["scaleDeployment", ...prod, "--body", '{"replicaCount":-1}'],
