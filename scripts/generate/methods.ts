@@ -238,13 +238,13 @@ function tableOf(groups: ReadonlyMap<string, readonly OperationShape[]>): string
   return (
     "// Those methods by group and name; a group without a name is the client itself.\n" +
     `const methods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>> = {\n${rows.join("")}};\n\n` +
-    "/** Gives a client the methods that the contract has and nobody wrote. */\n" +
+    "/** @internal Gives a client the methods that the contract has and nobody wrote. */\n" +
     "export function addMethods<T extends object>(client: T, settings: LateSettings): T & ContractMethods {\n" +
     "  return addOperations(client, settings, methods) as T & ContractMethods;\n}\n"
   );
 }
 
-const noMethods = `/** Gives a client the methods that the contract has and nobody wrote: there are none. */
+const noMethods = `/** @internal Gives a client the methods that the contract has and nobody wrote: there are none. */
 export function addMethods<T>(client: T, _settings: unknown): T & ContractMethods {
   return client as T & ContractMethods;
 }

@@ -69,10 +69,9 @@ export function networkFailure(
   const found = memberOf(failure, "cause");
   const cause = reason === "source" ? found : redactCause(redact, found);
   const name = networkCode(cause);
-  const network = reason === "network";
   const message = redact(failure.message);
   return new Failure({
-    message: network && phase !== "body" ? words.wordsFor(message, found) : message,
+    message: reason === "network" && phase !== "body" ? words.wordsFor(message, found) : message,
     executed: executedSoFar(failure),
     events: [reason === "proxy" ? tunnelEvent(status) : eventOfFailure(phase, reason, name)],
     httpStatus: status,

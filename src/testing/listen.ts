@@ -19,12 +19,7 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
   const onlyHere = isLoopbackAddress(host);
   // Asked for by name, so that no bundler looks for it.
   const node = globalThis.process?.getBuiltinModule?.("node:http");
-  if (node === undefined) {
-    throw refusal(
-      "UNIMPLEMENTED",
-      "This runtime has no node:http to listen with: pass service.fetch instead.",
-    );
-  }
+  if (node === undefined) throw refusal("UNIMPLEMENTED", noHttp);
   const server = node.createServer((request, response) => {
     if (onRequest) publishWhenDone(request, response, onRequest);
     if (onlyHere && isForeignHost(request.headers.host)) {
@@ -54,6 +49,8 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
       }),
   };
 }
+
+const noHttp = "This runtime has no node:http to listen with: pass service.fetch instead.";
 
 // A web page whose name leads to this machine (DNS rebinding) could read what the stand-in keeps.
 const foreign = jsonAnswer(

@@ -25,7 +25,7 @@ export interface ContractMethods extends ContractClient {
   readonly datasets: DatasetsOperations;
 }
 
-/** Gives a client the methods that the contract has and nobody wrote: there are none. */
+/** @internal Gives a client the methods that the contract has and nobody wrote: there are none. */
 export function addMethods<T>(client: T, _settings: unknown): T & ContractMethods {
   return client as T & ContractMethods;
 }

@@ -54,6 +54,11 @@ export function createReport(terminal: Terminal, counts: Counts): Report {
     if (isDrawn) terminal.redraw("");
     terminal.note(oneLine(line));
   };
+  const hold = (now: number, holdMs: number): void => {
+    // The first of several, which may be the only one for an hour, is shown at once.
+    if (now - heldUntil > noteMs) shownAt = Number.NEGATIVE_INFINITY;
+    heldUntil = Math.max(heldUntil, now + holdMs);
+  };
   return {
     counts,
     note(line) {
@@ -66,11 +71,7 @@ export function createReport(terminal: Terminal, counts: Counts): Report {
       const code = outOfFiles(cause);
       if (code !== undefined && !isLimited) note(fewerAtOnce[code]);
       isLimited ||= code !== undefined;
-      if (holdMs === 0) return;
-      const now = Date.now();
-      // The first of several, which may be the only one for an hour, is shown at once.
-      if (now - heldUntil > noteMs) shownAt = Number.NEGATIVE_INFINITY;
-      heldUntil = Math.max(heldUntil, now + holdMs);
+      if (holdMs > 0) hold(Date.now(), holdMs);
     },
     update() {
       const now = performance.now();

@@ -86,14 +86,7 @@ async function uploadAll(
     const outcome = await uploadOne(context, client, each, { owned, rows, show });
     if (isStatusError(outcome)) failed = outcome;
     isSent ||= !isStatusError(outcome) || outcome.attempts.length > 0;
-    const error = isStatusError(outcome)
-      ? { ...errorFields(outcome), message: messageOf(outcome) }
-      : undefined;
-    outcomes.push(
-      error
-        ? { file: each.file, outcome: "failed", error }
-        : { file: each.file, outcome: "uploaded", result: outcome },
-    );
+    outcomes.push(outcomeOf(each.file, outcome));
     before += each.bytes;
   }
   progress.end();
@@ -101,6 +94,11 @@ async function uploadAll(
   if (failed !== undefined) throw new Reported(exitCodeAfter(failed, isSent));
   if (outcomes.some(({ outcome }) => outcome === "unknown"))
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+}
+
+function outcomeOf(file: string, result: DatasetFile | StatusError): Outcome {
+  if (!isStatusError(result)) return { file, outcome: "uploaded", result };
+  return { file, outcome: "failed", error: { ...errorFields(result), message: messageOf(result) } };
 }
 
 // A file that goes missing after others were sent is no fault of the command line.
