@@ -54,7 +54,9 @@ test("the data has rows for the added operations, and those of the others are as
     [folder, root].map(async (project) => (await read(project, "retries.json")).rows),
   )) as [Row[], Row[]];
   const jsonOnly = before.filter(({ event }) =>
-    /^(not-json|other-success|html|success-after-not-json)/.test(event),
+    /^(not-json|other-success|html|incomplete|success-(that-is-newer|after-not-json|after-incomplete))/.test(
+      event,
+    ),
   );
   expect(jsonOnly.length).toBeGreaterThan(8);
   for (const [index, { event, operations }] of rows.entries()) {

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { goodJson } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { root, run, temporaryFolder } from "../support/project.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -49,7 +50,7 @@ const readByNode: Readonly<Record<string, readonly string[]>> = {
 };
 
 const replies: Readonly<Record<string, Reply>> = {
-  object: { json: { ok: true } },
+  object: { json: { ...goodJson, ok: true } },
   "not found": {
     status: 404,
     headers: { "x-request-id": "r-1", "retry-after": "1" },
