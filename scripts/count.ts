@@ -1,8 +1,17 @@
-// Counts src without its generated files: lines, lines of code, long files, long functions, long parameter lists.
+// Counts src without its generated files: lines, lines of code, long files, long functions, long parameter lists, circles;
+// with --call, the files that one warm rerank passes.
+import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { circlesIn, importsUpwards, readImports } from "./house.js";
+
+if (process.argv.includes("--call")) {
+  const program = ["--conditions=tunerank-source", "--import", "tsx", "scripts/filesOfCall.ts"];
+  const root = fileURLToPath(new URL("../", import.meta.url));
+  process.exit(spawnSync(process.execPath, program, { cwd: root, stdio: "inherit" }).status ?? 1);
+}
 
 /** What a file or a function is aimed to have at most. */
 const aims = { fileLines: 200, functionLines: 40, parameters: 4 };
@@ -23,7 +32,19 @@ const files = names.map((name) => {
 
 const functions = files.flatMap(functionsOf);
 const lengths = files.map((file) => ({ place: file.fileName, count: linesOf(file) }));
-console.log(`${files.length} files, ${sum(lengths)} lines, ${sum(files.map(codeOf))} of code`);
+const generated = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) =>
+  name.endsWith(".ts"),
+);
+console.log(
+  `${execFileSync("git", ["ls-files", ":/"], { cwd: src, encoding: "utf8" }).trim().split("\n").length} tracked files`,
+);
+console.log(
+  `${generated.length} files of src, ${files.length} of them by hand: ${sum(lengths)} lines, ${sum(files.map(codeOf))} of code`,
+);
+const imports = readImports();
+console.log(
+  `${circlesIn(imports).flat().length} files in ${circlesIn(imports).length} circles, ${importsUpwards(imports).length} imports upwards`,
+);
 print(`files over ${aims.fileLines} lines`, lengths, aims.fileLines);
 print(
   `functions over ${aims.functionLines} lines`,

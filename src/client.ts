@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
 import { createTransport, isBrowser, runtime } from "#platform";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs, defaultMaxRetries } from "./call/decisions.js";
-import { type GivenSettings, LateSettings } from "./call/lateSettings.js";
-import { type Log, logOf } from "./call/log.js";
-import type { ClientSettings } from "./call/settings.js";
+import { logOf } from "./call/log.js";
+import { type GivenSettings, LateSettings } from "./call/settings.js";
+import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
 import {
@@ -22,17 +23,17 @@ import {
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
-import type { ContractClient } from "./wrappers/contractMethods.js";
+import { addMethods, type ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
-import { encodedCall } from "./wrappers/encodedCall.js";
-import { addMethods, createOperationCall, operationCall } from "./wrappers/operationMethods.js";
+import { createOperationCall } from "./wrappers/operationMethods.js";
 import {
   createReinforcementFineTuningJobs,
   type ReinforcementFineTuningJobs,
 } from "./wrappers/reinforcementFineTuningJobs.js";
-import { createEncodedCall, createRequest, type ServiceCall } from "./wrappers/request.js";
+import { createEncodedCall, createRequest } from "./wrappers/request.js";
 import { createRerank, type Rerank } from "./wrappers/rerank.js";
+import { encodedCall, operationCall, type ServiceCall } from "./wrappers/types.js";
 
 /** The four operations of the service. Made by {@link createClient}. */
 export interface Client extends ContractClient {

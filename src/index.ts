@@ -4,7 +4,7 @@
  * @module tunerank
  */
 
-export { type CodeOfStatus, codeOfHttpStatus } from "./call/httpStatus.js";
+export { type CodeOfStatus, codeOfHttpStatus } from "./call/retry.js";
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
 export {
   type CodeSource,
@@ -63,13 +63,6 @@ export type {
   LogLevel,
 } from "./options/clientOptions.js";
 export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
-export type * from "./wrappers/contractMethods.js";
-export type { Datasets, UploadOptions, UploadProgress } from "./wrappers/datasets.js";
-export type { Deployments } from "./wrappers/deployments.js";
-export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
-export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
-export type { QueryValue, RequestOptions, ServiceCall, ServiceRequest } from "./wrappers/request.js";
-export type { Rerank } from "./wrappers/rerank.js";
 export type {
   ItemBatch,
   ItemRange,
@@ -81,5 +74,19 @@ export type {
   RerankItemsPromise,
   RerankItemsResponse,
   RerankPartial,
-} from "./wrappers/rerankItems.js";
+} from "./ranking/types.js";
+export type * from "./wrappers/contractMethods.js";
+export type { Datasets } from "./wrappers/datasets.js";
+export type { Deployments } from "./wrappers/deployments.js";
+export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
+export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
+export type { Rerank } from "./wrappers/rerank.js";
 export { throwIfFailed } from "./wrappers/throwIfFailed.js";
+export type {
+  QueryValue,
+  RequestOptions,
+  ServiceCall,
+  ServiceRequest,
+  UploadOptions,
+  UploadProgress,
+} from "./wrappers/types.js";

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { CallOptions, Client, RerankRequest } from "../src/index.js";
+import { canaryKey, leaksOf } from "./support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
+import { textOf } from "./support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -113,6 +115,30 @@ describe.each(transports)("over $name, before anything is sent,", ({ options }) 
     const error = await failureOf(() => connect(server.url, options).rerank(body));
     expect(error).toMatchObject({ executed: "no", codeSource: "client", operation: "rerankDocuments" });
     expect(error.cause).toBe(cause);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("an error thrown by the caller's own getter is told with its own message, without the key", async () => {
+    const client = connect(server.url, options);
+    const thrown = (message: unknown) => ({
+      get timeoutMs(): number {
+        throw message;
+      },
+    });
+    const error = await failureOf(() =>
+      client.deployments.scale("prod", 1, thrown(new Error("no settings file"))),
+    );
+    expect(error.message).toBe(
+      "[INVALID_ARGUMENT] An argument could not be read: no settings file. See cause.",
+    );
+    const withKey = await failureOf(() =>
+      client.rerank.items("q", ["d"], thrown(new Error(`vault: ${canaryKey}`)) as never),
+    );
+    expect(textOf(withKey)).toBe("[INVALID_ARGUMENT] An argument could not be read: vault: [redacted].");
+    expect(leaksOf(withKey)).toEqual([]);
+    expect(
+      textOf(await failureOf(() => client.rerank(thrown("words alone") as never, thrown("words alone")))),
+    ).toBe("[INVALID_ARGUMENT] An argument could not be read: words alone.");
     expect(server.requests).toEqual([]);
   });
 

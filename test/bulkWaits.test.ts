@@ -87,9 +87,11 @@ test("a wait that ends after the request's deadline is not begun, and its error 
   expect(result?.error?.message).not.toContain("maxRetries");
 });
 
-test("a longer Retry-After than a single call waits for is waited for when the deadline allows it", async () => {
+test("a longer Retry-After than a single call waits for is waited for when maxHoldMs and the deadline allow it", async () => {
   server.reply(() => (server.requests.length < 2 ? busy(100) : good));
-  const run = collect(rerankAll(connect(server.url), requests(1), { timeoutMs: 500_000 }));
+  const run = collect(
+    rerankAll(connect(server.url), requests(1), { timeoutMs: 500_000, maxHoldMs: 100_000 }),
+  );
   await clock.passWhenWaiting(100_000);
   expect((await run)[0]?.error).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { Agent } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Client, ClientOptions } from "../src/index.js";
+import { goodText } from "./support/answers.js";
 import { connect as connectAny, failureOf, operationCalls } from "./support/clients.js";
 import { TestClock } from "./support/clock.js";
 import { answer, useCountingServer } from "./support/countingServer.js";
@@ -147,7 +148,7 @@ describe.each(ways)("over node:http %s", (_how, close) => {
     await rerank(one);
     const held = new Promise<() => void>((resolve) => {
       server.listen((request, response) => {
-        request.resume().on("end", () => resolve(() => response.end('{"id":"late"}')));
+        request.resume().on("end", () => resolve(() => response.end(goodText)));
       });
     });
     const running = rerank(other).withResponse();

@@ -124,6 +124,27 @@ test("upload sends the file and tells how far it is", async () => {
   });
 });
 
+test.each([{ message: "maintenance" }, {}, { id: null }])(
+  "upload that is answered with %j fails, and says that the file may be stored",
+  async (json) => {
+    server.reply({ json });
+    const args = ["upload", "reviews", "-", "--name", "a.txt", "--quiet"];
+    const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url, input: "abc" });
+    expect([exitCode, stdout]).toEqual([10, ""]);
+    expect(stderr).toContain(
+      "[INTERNAL] The answer is not the JSON object the contract promises: id is missing",
+    );
+    expect(stderr).toContain("The file may have been stored");
+  },
+);
+
+test("upload says nothing of a size or a name that the answer leaves out", async () => {
+  server.reply({ json: { id: "file-9" } });
+  const args = ["upload", "reviews", "-", "--name", "a.txt", "--quiet"];
+  const { exitCode, stdout } = await tunerank(args, { baseUrl: server.url, input: "abc" });
+  expect([exitCode, stdout]).toEqual([0, "Uploaded a.txt: file file-9.\n"]);
+});
+
 test("upload takes the standard input under a name", async () => {
   server.reply({ json: { id: "file-9", bytes: 3, filename: "a.txt" } });
   const args = ["upload", "reviews", "-", "--name", "a.txt", "--quiet"];
@@ -135,7 +156,7 @@ test("upload takes the standard input under a name", async () => {
 test("rerank ranks the lines of a file and prints score, line and text", async () => {
   const file = path.join(folder, "articles.txt");
   await writeFile(file, "Invoices\tare under Billing.\r\n\r\nChoose \u001b[31mReset.\n");
-  server.reply({ json: { ...ranking, data: ranking.data.slice(0, 1) } });
+  server.reply({ json: ranking });
   const args = ["rerank", "--query", "password", file, "--top-n", "1", "--task", "help"];
   const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url });
   expect([exitCode, stderr]).toEqual([0, ""]);

@@ -39,7 +39,7 @@ test("--fail scripts failures, --strict refuses unknown fields, and each request
     "--fail",
     "rerank:503x2",
     "--fail",
-    "scale:RESOURCE_EXHAUSTED",
+    "scaleDeployment:RESOURCE_EXHAUSTED",
     "--strict",
   );
   const statuses = [];

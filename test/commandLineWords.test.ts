@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { codeOfHttpStatus } from "../src/call/httpStatus.js";
+import { codeOfHttpStatus } from "../src/call/retry.js";
 import { inFlags } from "../src/cli/flags.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
@@ -42,7 +42,8 @@ test("for machines the words are the same", async () => {
   const args = ["scale", "prod", "1", "--max-retries", "0", "--json"];
   const { stderr } = await tunerank(args, { baseUrl: server.url });
   const { error } = JSON.parse(stderr);
-  expect(error.hint).toContain("The retries that --max-retries and this kind of failure allow are used up.");
+  expect(error.hint).toContain("It was not retried, because --max-retries is 0.");
+  expect(error.hint).not.toContain("used up");
   expect(error.message).toBe(`[UNAVAILABLE] Busy. ${error.hint}`);
   expect(error).toMatchObject({
     notRetried: "retries-used-up",
@@ -78,10 +79,10 @@ test("no hint that a command can give names an option of the library", () => {
   const advice = new Set<string>();
   for (const operation of Object.keys(operations) as OperationId[]) {
     for (const executed of ["no", "unknown", "yes"] as const) {
-      for (const code of failures) advice.add(hintFor({ code, executed, operation }));
+      for (const code of failures) advice.add(hintFor({ code, executed, operation }, ""));
       for (let httpStatus = 100; httpStatus < 600; httpStatus += 1) {
         const { code } = codeOfHttpStatus(httpStatus);
-        advice.add(hintFor({ code, executed, operation, httpStatus }));
+        advice.add(hintFor({ code, executed, operation, httpStatus }, ""));
       }
     }
   }

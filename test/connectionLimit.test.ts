@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
+import { goodText } from "./support/answers.js";
 import { countClientSockets } from "./support/clientSockets.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
@@ -42,7 +43,7 @@ test("over node:http 128 sockets are the most of a client that says nothing", as
   const calls = Array.from({ length: 150 }, () => client.rerank({ query: "q", documents: ["d"] }));
   await arrived;
   server.listen(answer);
-  for (const response of held) response.end("{}");
+  for (const response of held) response.end(goodText);
   await Promise.all(calls);
   expect(server.used).toHaveLength(150);
   expect(server.most).toBe(128);
@@ -86,7 +87,7 @@ test("over node:http a call that waits keeps the asynchronous context in which i
   try {
     const second = storage.run("second", () => client.deployments.scale("second", 1));
     server.listen(answer);
-    held[0]?.end("{}");
+    held[0]?.end(goodText);
     await Promise.all([first, second]);
     expect(contexts).toEqual(["second"]);
   } finally {
@@ -106,7 +107,7 @@ test.each(operationCalls)(
     expect(await isPending(waiting)).toBe(true);
     clock.pass(30);
     expect(await waiting).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", operation });
-    held[0]?.end("{}");
+    held[0]?.end(goodText);
     await first;
     // Nor is it sent when the socket is free again.
     server.listen(answer);
@@ -126,7 +127,7 @@ test.each(operationCalls)(
     const waiting = failureOf(() => call(client, { signal: controller.signal }));
     setImmediate(() => controller.abort());
     expect(await waiting).toMatchObject({ code: "CANCELLED", executed: "no", operation });
-    held[0]?.end("{}");
+    held[0]?.end(goodText);
     await first;
     server.listen(answer);
     await client.deployments.scale("last", 1);
@@ -144,7 +145,7 @@ test("over node:http the wait for a socket does not count as connecting", async 
   clock.pass(60);
   expect(await isPending(second)).toBe(true);
   server.listen(answer);
-  held[0]?.end("{}");
+  held[0]?.end(goodText);
   await Promise.all([first, second]);
   expect(server.used).toEqual([1, 1]);
 });

@@ -23,6 +23,14 @@ const operationTable = [
 ] as const;
 
 // What we decided of each: the method of clients, what a repeat does, the deadline, the most bytes of an answer.
+// What a call of an unknown outcome is told to look at.
+const whenUnknown: Readonly<Record<string, string>> = {
+  resumeReinforcementFineTuningJob:
+    "The job may have been resumed: look at it through the service's other operations before repeating.",
+  uploadDatasetFile:
+    "The file may have been stored: look at the dataset through the service's other operations before repeating.",
+};
+
 const decisions = {
   resumeReinforcementFineTuningJob: ["reinforcementFineTuningJobs.resume", "start", 30_000, 1024 * 1024],
   rerankDocuments: ["rerank", "read", 60_000, 64 * 1024 * 1024],
@@ -93,6 +101,8 @@ describe("operations", () => {
       ],
     ]);
     expect(Object.fromEntries(found)).toEqual(decisions);
+    for (const { operation } of contractOperations)
+      expect(operation["x-when-unknown"]).toBe(whenUnknown[operation.operationId]);
   });
 
   test("the generated table has both", () => {
@@ -102,7 +112,7 @@ describe("operations", () => {
         typeof time === "number"
           ? { timeoutMs: time }
           : { timeoutMs: time.baseMs, bytesPerSecond: time.bytesPerSecond };
-      return [id, { method, path, kind, ...times, maxResponseBytes }];
+      return [id, { method, path, kind, ...times, maxResponseBytes, whenUnknown: whenUnknown[id] }];
     });
     expect(operations).toEqual(Object.fromEntries(rows));
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FetchLike } from "../src/index.js";
+import { goodJson } from "./support/answers.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
@@ -29,7 +30,7 @@ describe("a fetch function of the caller's", () => {
     "is what $operation is sent with, never to follow a redirect",
     async ({ call, method, path }) => {
       const { fetch, seen } = keeping(async () =>
-        Response.json({}, { headers: { "x-request-id": "req-1" } }),
+        Response.json(goodJson, { headers: { "x-request-id": "req-1" } }),
       );
       const { requestId, httpStatus } = await call(
         connect("https://api.example.com", { fetch }),
@@ -77,7 +78,7 @@ describe("a fetch function of the caller's", () => {
     clock.pass(30);
     await running;
     expect(pending.seen[0]?.init.signal?.aborted).toBe(true);
-    const quick = keeping(async () => Response.json({}));
+    const quick = keeping(async () => Response.json(goodJson));
     await connect("https://api.example.com", { fetch: quick.fetch }).deployments.scale("prod", 1);
     expect(quick.seen[0]?.init.signal?.aborted).toBe(false);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Client, StatusError } from "../src/index.js";
-import { done } from "./support/answers.js";
+import { done, goodText } from "./support/answers.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
 import { type Script, useRecordingServer } from "./support/recordingServer.js";
@@ -103,7 +103,7 @@ describe.each(transports)("over $name", ({ options }) => {
   test("a deadline longer than a timer can hold does not end the call at once", async () => {
     let answer = (): void => {};
     server.reply((_request, response) => {
-      answer = () => void response.end("{}");
+      answer = () => void response.end(goodText);
       return undefined;
     });
     const running = connect(server.url, options).deployments.scale("prod", 1, { timeoutMs: 2 ** 40 });

@@ -106,7 +106,7 @@ test("a mock that is not running", async () => {
   const call = () => connect(url).rerank({ query: "q", documents: ["d"] });
   expect(advice(await failureOf(call))).toEqual([
     `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}.`,
-    "Nothing listens there: check baseUrl, and that the server runs. The retries that maxRetries and this kind of failure allow are used up.",
+    "Nothing listens there: check baseUrl, and that the server runs. It was not retried, because maxRetries is 0.",
   ]);
   await close();
 });

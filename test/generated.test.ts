@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { generateContract } from "../scripts/generate/contract.js";
+import { generateDescriptions } from "../scripts/generate/descriptions.js";
 import { type Document, readDocument, type Schema } from "../scripts/generate/document.js";
 import { shapesOf } from "../scripts/generate/operations.js";
 import { generateTypes } from "../scripts/generate/types.js";
@@ -45,7 +46,7 @@ test("a new optional boolean of a rerank is typed, checked and sent once the con
     await client.rerank({ query: "q", documents: ["d"], new_flag: true });
     await client.rerank.items("q", ["d"], { text: String, new_flag: false });
   `;
-  server.reply({ json: { data: [] } });
+  server.reply({ json: { data: [{ index: 0, relevance_score: 1 }] } });
   expect(await runScript(script, { URL: server.url }, { project: copy.folder })).toEqual({
     exitCode: 0,
     stdout: "[INVALID_ARGUMENT] new_flag must be true or false when given. Correct the argument.\n",
@@ -63,5 +64,14 @@ test("a rule of a request that nothing would check is refused, and it says what 
   });
   expect(() => generateContract(document, shapesOf(document, ""))).toThrow(
     "rerankDocuments.top_n has the rule maximum, which nothing checks: teach it to src/options/validate.ts",
+  );
+});
+
+test("a pattern without words or an example is refused, and it says what to do", async () => {
+  const document = await changed((fields) => {
+    fields.task = { ...fields.task, pattern: "^[a-z]+$" };
+  });
+  expect(() => generateDescriptions(document, shapesOf(document, ""))).toThrow(
+    'schemas/RerankRequest/properties/task has a pattern: its description must say "in the form `...`"',
   );
 });

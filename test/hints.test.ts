@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { isSafe } from "../src/call/decisions.js";
-import { codeOfHttpStatus } from "../src/call/httpStatus.js";
+import { codeOfHttpStatus, isSafe } from "../src/call/retry.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
+import { textOf as messageOf } from "../src/errors/statusError.js";
 import { httpStatuses, type OperationId, operations } from "../src/generated/contract.js";
 import type { StatusCode } from "../src/index.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
@@ -37,6 +37,13 @@ describe.each(transports)("over $name", ({ options }) => {
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
     expect(error.hint).toMatch(remedy);
     expect(error).toMatchObject({ executed: "no", executedBecause: "refused" });
+  });
+
+  test("a value that the service refuses without naming it is not called the argument", async () => {
+    server.reply({ status: 400, text: "" });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error.code).toBe("INVALID_ARGUMENT");
+    expect(error.hint).toMatch(/^Compare what was sent with the message and the contract\./);
   });
 
   test("511 asks to sign in to the network, and a rerank may be repeated", async () => {
@@ -138,7 +145,7 @@ const reasons: readonly NotRetried[] = [
 test("no hint of a call that is safe to repeat says that it is not", () => {
   for (const operation of Object.keys(operations) as OperationId[]) {
     for (const code of Object.keys(httpStatuses).filter((name) => name !== "OK") as StatusCode[]) {
-      const hint = hintFor({ code, executed: "unknown", operation });
+      const hint = hintFor({ code, executed: "unknown", operation }, "");
       expect(hint.includes("is safe")).toBe(isSafe(operations[operation].kind));
     }
   }
@@ -146,11 +153,59 @@ test("no hint of a call that is safe to repeat says that it is not", () => {
 
 test("every hint is a sentence or several", () => {
   for (let httpStatus = 100; httpStatus < 600; httpStatus += 1) {
-    const advice = hintFor({ code: codeOfHttpStatus(httpStatus).code, executed: "no", httpStatus });
+    const advice = hintFor({ code: codeOfHttpStatus(httpStatus).code, executed: "no", httpStatus }, "");
     for (const notRetried of reasons) {
       expect(wholeHint({ notRetried, retryAfterMs: 1500 }, advice)).toMatch(
         /^[A-Z].{15,}\. The service asks to wait 1\.5 s\.( .*\.)?$/,
       );
     }
   }
+});
+
+// The messages that the contract shows for these codes.
+test.each<[StatusCode, string]>([
+  ["NOT_FOUND", "There is no such resource in this account. Check the account id and the resource id."],
+  ["FAILED_PRECONDITION", "The resource is not in a state that allows this. Bring it into that state first."],
+  ["ABORTED", "Another request changed the same resource. Read it again before you repeat the call."],
+  ["RESOURCE_EXHAUSTED", "The account's quota is used up for now. Wait before the next request."],
+  ["UNAVAILABLE", "The service cannot answer at the moment. Try again in a little while."],
+  ["NOT_FOUND", "Check the id"],
+])("a hint to %s that says what the message says is not printed: %s", async (code, message) => {
+  server.reply({ status: httpStatuses[code], json: { code, message } });
+  const error = await failureOf(() => connect(server.url, { maxRetries: 2 }).deployments.scale("prod", 1));
+  const advice = hintFor({ code, executed: "no" }, "");
+  expect(advice).toMatch(/^[A-Z]/);
+  expect(error.hint).not.toContain(advice);
+  const whole = `[${code}] ${/[.]$/.test(message) ? message : `${message}.`} ${error.hint}`.trimEnd();
+  expect(error.message).toBe(whole);
+  expect(messageOf(error)).toBe(whole.slice(`[${code}] `.length, whole.length - error.hint.length).trimEnd());
+});
+
+test.each([
+  ["the message has the word elsewhere", "The health check of the job failed."],
+  ["the message says nothing of what to do", "There is no such job."],
+])("a hint is kept where %s", async (_what, message) => {
+  server.reply({ status: 404, json: { code: "NOT_FOUND", message } });
+  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 1));
+  expect(error.hint).toBe("Check the id, the account and the base URL.");
+  expect(error.message).toBe(`[NOT_FOUND] ${message} ${error.hint}`);
+});
+
+describe("the reason for no other attempt", () => {
+  test("with maxRetries 0 is never that retries are used up", async () => {
+    server.reply({ status: 503, json: { code: "UNAVAILABLE", message: "Busy." } });
+    for (const { call } of operationCalls) {
+      const error = await failureOf(() => call(connect(server.url, { maxRetries: 0 })));
+      expect(error).toMatchObject({ notRetried: "retries-used-up" });
+      expect(error.hint).not.toContain("used up");
+      expect(error.hint).toMatch(/ It was not retried, because maxRetries is 0\.$/);
+    }
+  });
+
+  test("after a retry is that they are used up", async () => {
+    server.reply({ status: 503, headers: { "retry-after": "0" }, json: { code: "UNAVAILABLE" } });
+    const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));
+    expect(error.attempts).toHaveLength(2);
+    expect(error.hint).toMatch(/ The retries that maxRetries and this kind of failure allow are used up\.$/);
+  });
 });

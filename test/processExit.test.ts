@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { goodText } from "./support/answers.js";
 import { certificate, certificateKey } from "./support/certificate.js";
 import { useCountingServer } from "./support/countingServer.js";
 import { runScript } from "./support/script.js";
@@ -11,7 +12,7 @@ const server = useCountingServer();
 const secure = createServer(
   { cert: certificate, key: certificateKey, keepAliveTimeout: 0 },
   (request, response) => {
-    request.resume().on("end", () => response.end("{}"));
+    request.resume().on("end", () => response.end(goodText));
   },
 );
 
@@ -49,7 +50,7 @@ const programs: readonly (readonly [what: string, script: string, requests: numb
 test.each(programs)("a process with %s over node:http ends by itself", async (_what, script, requests) => {
   server.listen((request, response) => {
     request.resume().on("end", () => {
-      if (!request.url?.includes("held")) response.end("{}");
+      if (!request.url?.includes("held")) response.end(goodText);
     });
   });
   const { exitCode, stdout, stderr } = await runScript(program(script), { URL: server.url });

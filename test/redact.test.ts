@@ -185,12 +185,33 @@ describe("a key of fewer than 8 characters", () => {
 });
 
 describe("a value", () => {
-  test("has the key taken out of its strings, however deep, and keeps the names of its fields", () => {
-    const value = { [token]: [{ key: `Bearer ${token}` }, 42, null, true] };
-    const parsed: unknown = JSON.parse(`{"__proto__":${JSON.stringify(token)},"a":1}`);
+  const parse = (text: string): unknown => JSON.parse(text);
+
+  test("has the key taken out of its strings and of the names of its fields, however deep", () => {
+    const value = { [token]: [{ [`key ${token}`]: `Bearer ${token}` }, 42, null, true] };
     expect(redactValues(redactor(token), value)).toEqual({
-      [token]: [{ key: "Bearer [redacted]" }, 42, null, true],
+      "[redacted]": [{ "key [redacted]": "Bearer [redacted]" }, 42, null, true],
     });
+    const parsed = parse(`{"__proto__":${JSON.stringify(token)},"a":1}`);
     expect(JSON.stringify(redactValues(redactor(token), parsed))).toBe('{"__proto__":"[redacted]","a":1}');
+  });
+
+  test("keeps every field where two names are the same without the key", () => {
+    const names = [token, encodeURIComponent(token), "[redacted] 2", "[redacted]", btoa(token)];
+    const value = Object.fromEntries(names.map((name, at) => [name, at]));
+    expect(Object.entries(redactValues(redactor(token), value) as object)).toEqual([
+      ["[redacted] 3", 0],
+      ["[redacted] 4", 1],
+      ["[redacted] 2", 2],
+      ["[redacted]", 3],
+      ["[redacted] 5", 4],
+    ]);
+  });
+
+  test("has no name changed by a key of fewer than 8 characters, which may be any field's", () => {
+    expect(redactValues(redactor(short), { bel: "bel", label: "a bel" })).toEqual({
+      bel: "[redacted]",
+      label: "a bel",
+    });
   });
 });

@@ -22,6 +22,7 @@ const echoes: readonly (readonly [what: string, echo: (key: string) => Reply])[]
     (key) => ({ json: { code: "UNAUTHENTICATED", request: { authorization: `Bearer ${key}` } } }),
   ],
   ["as a list's item", (key) => ({ json: { code: "UNAUTHENTICATED", keys: [[key], { unknown: key }] } })],
+  ["as a field's name", (key) => ({ json: { errors: { [key]: "unknown", [`no ${key}`]: { [key]: 1 } } } })],
   ["in plain text", (key) => ({ text: `Wrong key ${key}.`, headers: { "content-type": "text/plain" } })],
   ["in a page's title", (key) => ({ text: `<html><title>Wrong key ${key}</title></html>` })],
   ["as a JSON string", (key) => ({ json: `Wrong key ${key}.` })],
@@ -69,7 +70,7 @@ describe.each(transports)("over $name", ({ options }) => {
     });
 
     test("that the answer to an upload repeats is not in the error of a wrong number of bytes", async () => {
-      const json = { bytes: `1 of ${apiKey}`, filename: apiKey, id: [apiKey] };
+      const json = { bytes: `1 of ${apiKey}`, filename: apiKey, id: apiKey, purpose: [apiKey] };
       server.reply({ json, headers: { "x-request-id": apiKey } });
       const client = connect(server.url, { ...options, apiKey });
       const file = new Uint8Array([1]);
@@ -93,13 +94,13 @@ describe.each(transports)("over $name", ({ options }) => {
     });
   });
 
-  test("a key that is a field's name stays: programs read the body by it", async () => {
+  test("a key that is a field's name is taken out of it, and the field stays", async () => {
     const apiKey = "sk-4f9a8b7c6d";
     server.reply({ status: 401, json: { code: "UNAUTHENTICATED", [apiKey]: { [apiKey]: apiKey } } });
     const error = await failureOf(() =>
       connect(server.url, { ...options, apiKey }).deployments.scale("p", 1),
     );
-    expect(error.body).toEqual({ code: "UNAUTHENTICATED", [apiKey]: { [apiKey]: "[redacted]" } });
+    expect(error.body).toEqual({ code: "UNAUTHENTICATED", "[redacted]": { "[redacted]": "[redacted]" } });
   });
 
   test("a short key is taken out where it is a whole value, and changes no word and no field's name", async () => {

@@ -109,7 +109,7 @@ describe("at the edge of what is refused, a call is made", () => {
   });
 
   test("and verifyBytes: true compares the bytes", async () => {
-    server.reply({ json: { bytes: 2 } });
+    server.reply({ json: { id: "file-1", bytes: 2 } });
     const call = () => connect(server.url).datasets.upload("d", bytes, { name: "f", verifyBytes: true });
     expect((await failureOf(call)).code).toBe("DATA_LOSS");
   });

@@ -102,8 +102,6 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
   test.each<[name: string, data: unknown, message: RegExp]>([
     ["past the last item", [{ index: 2, relevance_score: 1 }], /data\[0\]\.index is not one of 2 documents/],
     ["below zero", [{ index: -1, relevance_score: 1 }], /data\[0\]\.index is not one of 2/],
-    ["that is no whole number", [{ index: 0.5, relevance_score: 1 }], /data\[0\]\.index is not one of 2/],
-    ["that is missing", [{ relevance_score: 1 }], /data\[0\]\.index is not one of 2/],
     [
       "that is there twice",
       [
@@ -117,8 +115,6 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
       [{ index: 0, relevance_score: 1, document: "x" }],
       /document of index 0 is another/,
     ],
-    ["without a score", [{ index: 0 }], /data\[0\]\.relevance_score is no number/],
-    ["in no list", { index: 0 }, /data is no list/],
   ])("an index %s is a broken answer: it ran, and is not repeated", async (_name, data, message) => {
     server.reply({ json: { object: "list", model: "m", data }, headers: { "x-request-id": "req-9" } });
     const error = await failureOf(() => client().rerank.items("q", things(1, 2), { text, maxRetries: 2 }));

@@ -80,6 +80,7 @@ describe.each(transports)("batches of rerank.items over $name", ({ options }) =>
   });
 
   test("no more than concurrency are under way at once", async () => {
+    const data = [0, 1, 2, 3, 4].map((index) => ({ index, relevance_score: 1 }));
     let most = 0;
     let held: ServerResponse[] = [];
     server.listen((request, response) => {
@@ -91,7 +92,7 @@ describe.each(transports)("batches of rerank.items over $name", ({ options }) =>
     const answerHeld = () => {
       const answered = held;
       held = [];
-      for (const response of answered) response.end('{"data":[],"model":"m"}');
+      for (const response of answered) response.end(JSON.stringify({ data, model: "m" }));
     };
     const client = connect(server.url, options);
     await client.rerank.items("q", items, { text, batchSize: 5, concurrency: 2 });

@@ -104,7 +104,7 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
       ],
       "index 1 is there twice (items[31])",
     ],
-    ["without a score", [{ index: 1 }], "data[0].relevance_score is no number (items[31])"],
+    ["that is missing", [{ index: 0, relevance_score: 1 }], "index 1 is missing (items[31])"],
     [
       "of another document",
       [{ index: 1, relevance_score: 1, document: "x" }],
@@ -116,6 +116,15 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
     expect(error.message).toBe(
       withHint(`[INTERNAL] The ranking cannot be matched with what was sent: ${message}.`, error),
     );
+    expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
+  });
+
+  test("for an index without a score names the item, too", async () => {
+    except({ json: { data: [{ index: 1 }], model: "m" } });
+    const error = await rank();
+    const what = "data[0].relevance_score (items[31]) is missing or not valid";
+    const whole = `[INTERNAL] The answer is not the JSON object the contract promises: ${what}.`;
+    expect(error.message).toBe(withHint(whole, error));
     expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
   });
 
@@ -170,7 +179,10 @@ describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ 
   });
 
   test("because the models differ lists the requests of all", async () => {
-    server.reply((request) => ({ json: { data: [], model: documentsOf(request)[0] } }));
+    server.reply((request) => {
+      const { json } = ranked(request) as { json: object };
+      return { json: { ...json, model: documentsOf(request)[0] } };
+    });
     const error = await rank();
     expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
     expect(error.attempts).toMatchObject([done, done, done, done]);

@@ -42,6 +42,7 @@ const table: readonly (readonly [RetryEvent, readonly [number, number, number, n
   ["attemptTimeout", [0, 1, 1, 0]],
   ["bodyLost", [0, 2, 1, 0]],
   ["notJson", [0, 1, 0, 0]],
+  ["incomplete", [0, 1, 0, 0]],
 ];
 
 function repeatsOf(changes: Partial<RetryInput>): number {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StatusError } from "../src/index.js";
+import { done } from "./support/answers.js";
 import { canaryKey, leaksOf, leaksWithin } from "./support/canary.js";
 import { takeLeaks } from "./support/canaryWatch.js";
 import { connect, operationCalls, transports } from "./support/clients.js";
@@ -101,7 +102,7 @@ describe("the watch", () => {
 
   describe.each(transports)("over $name", ({ options }) => {
     test.each(operationCalls)("sees the events and the answer of $operation", async ({ call }) => {
-      server.reply({ json: {}, headers: { "x-echo": canaryKey } });
+      server.reply({ ...done, headers: { "x-echo": canaryKey } });
       const heard: unknown[] = [];
       const onAttempt = (event: object): void => {
         heard.push(event);

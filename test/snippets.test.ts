@@ -149,6 +149,7 @@ const onServer: Readonly<Record<string, Case>> = {
         data: [
           { index: 1, relevance_score: 0.97 },
           { index: 0, relevance_score: 0.12 },
+          { index: 2, relevance_score: 0.05 },
         ],
       },
     },
@@ -179,14 +180,15 @@ const onServer: Readonly<Record<string, Case>> = {
     ],
     check: (requests) => expect([...(requests[1]?.body ?? [])]).toEqual([1, 2, 3]),
   },
-  // These three bring their own service.
+  // These bring their own service.
   testFailures: { answer: done, sends: [] },
+  testOffline: { answer: done, sends: [] },
   testServer: { answer: done, sends: [] },
   testService: { answer: done, sends: [] },
   tracing: { answer: ranking, sends: [rerank] },
   uploadNotRetried: { answer: gateway, sends: [upload("support-answers")] },
   uploadRepeatable: {
-    answer: inTurn(gateway, { json: { bytes: trainFile.length } }),
+    answer: inTurn(gateway, { json: { id: "file-1", bytes: trainFile.length } }),
     sends: [upload("support-answers"), upload("support-answers")],
     check: (requests) => {
       for (const { files } of requests) expect(files[0]?.bytes).toEqual(trainFile);
@@ -208,7 +210,7 @@ const onServer: Readonly<Record<string, Case>> = {
       for (const { headers } of requests) expect(headers["content-length"]).toMatch(/^\d+$/);
     },
   },
-  verifyBytes: { answer: { json: { bytes: 7 } }, sends: [upload("support-answers")] },
+  verifyBytes: { answer: { json: { id: "file-1", bytes: 7 } }, sends: [upload("support-answers")] },
   withResponse: { answer: ranking, sends: [rerank] },
   wrongArgument: { answer: done, sends: [] },
 };
@@ -216,13 +218,10 @@ const onServer: Readonly<Record<string, Case>> = {
 const [onMock = [], onStandIn = [], sendsNothing = []] = Object.values(printedWith);
 
 describe("a snippet of the docs", () => {
-  test.each(onMock.filter((name) => name !== "cli"))(
-    "%s prints against the contract's mock what the docs say",
-    async (name) => {
-      const printed = await runSnippet(name, inject("mockUrl"));
-      await expectPrinted(name, printed);
-    },
-  );
+  test.each(onMock)("%s prints against the contract's mock what the docs say", async (name) => {
+    const printed = await runSnippet(name, inject("mockUrl"));
+    await expectPrinted(name, printed);
+  });
 
   test.each(Object.keys(onServer))("%s sends and prints what the docs say", async (name) => {
     const { answer, sends, passMs, check } = onServer[name] as Case;
@@ -325,9 +324,7 @@ describe("the docs", () => {
   test("have no snippet that is not run", async () => {
     const files = (await readdir(folder)).filter((name) => name.endsWith(".ts"));
     const names = files.map((name) => name.slice(0, -3)).sort();
-    expect(names).toEqual(
-      [...onMock.filter((name) => name !== "cli"), ...Object.keys(onServer), ...withOwnTest].sort(),
-    );
+    expect(names).toEqual([...onMock, ...Object.keys(onServer), ...withOwnTest].sort());
   });
 
   test("hold code from files only, and each of these files is there", async () => {

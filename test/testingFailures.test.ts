@@ -190,6 +190,38 @@ test("closing the server ends what stalls", async () => {
   expect(await call).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
 });
 
+describe.each(ways)("scripted answers through %s", (_name, open) => {
+  test("an answer is the test's until reset; what is refused or changed stays so", async () => {
+    const mine = { object: "list", model: "m", data: [{ index: 0, relevance_score: 0.5 }] };
+    service.answer("rerank", mine);
+    service.answer("resumeReinforcementFineTuningJob", { name: "mine" });
+    const client = open();
+    expect([await client.rerank(body), await client.rerank(body)]).toEqual([mine, mine]);
+    expect(await client.reinforcementFineTuningJobs.resume("job-1")).toEqual({ name: "mine" });
+    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+    expect(error.code).toBe("FAILED_PRECONDITION");
+    service.reset();
+    expect((await client.rerank(body)).model).toBe("accounts/stand-in/models/shared-words");
+  });
+
+  test("a scripted failure comes first", async () => {
+    service.answer("scale", {});
+    service.fail("scale", { code: "NOT_FOUND" });
+    const client = open();
+    expect((await failureOf(() => client.deployments.scale("prod", 5))).code).toBe("NOT_FOUND");
+    await client.deployments.scale("prod", 5);
+  });
+});
+
+test.each([
+  ["rank", {}, /operation must be one of resume, rerank, scale, upload/],
+  ["rerank", "text", /value must be an object/],
+  ["rerank", [], /value must be an object/],
+  ["rerank", undefined, /value must be an object/],
+])("an answer that means nothing is refused: %s, %j", (operation, value, message) => {
+  expect(thrownBy(() => service.answer(operation as "rerank", value)).message).toMatch(message);
+});
+
 test.each<[failure: ScriptedFailure, message: RegExp]>([
   [{}, /needs status, code, reset, stall, truncate or delayMs/],
   [{ times: 2 }, /needs status/],
@@ -207,8 +239,15 @@ test.each<[failure: ScriptedFailure, message: RegExp]>([
   expect(thrownBy(() => service.fail("rerank", failure)).message).toMatch(message);
 });
 
+test("an operation may be named by its id, too", async () => {
+  service.fail("rerankDocuments", { code: "ABORTED" });
+  const error = await failureOf(() => connect(server.url).rerank(body));
+  expect(error.code).toBe("ABORTED");
+  expect(service.requests[0]?.operation).toBe("rerank");
+});
+
 test("a script for no operation is refused", () => {
-  const operation = "rerankDocuments" as never;
+  const operation = "rank" as never;
   expect(thrownBy(() => service.fail(operation, { reset: true })).message).toMatch(
     /resume, rerank, scale, upload/,
   );

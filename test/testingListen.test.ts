@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type AnsweredRequest, createTestService, type TestServer } from "../src/testing/index.js";
+import { ask } from "./support/ask.js";
 import { connect, failureOf } from "./support/clients.js";
 
 let server: TestServer;
@@ -68,6 +69,37 @@ test("a page of the public network may reach it where the browser asks", async (
     "access-control-request-private-network": "true",
   });
   expect(headers.get("access-control-allow-private-network")).toBe("true");
+});
+
+const asked = (url: string, host: string) =>
+  ask(`${url}/inference/v1/rerank`, { method: "POST", headers: { host }, body: "{}" });
+
+test.each(["evil.example.com", "evil.example.com:4010", "127.0.0.1.evil.test", "10.0.0.7:4010"])(
+  "a request for the host %s is refused, and not recorded, as long as it listens on this machine alone",
+  async (host) => {
+    service.reset();
+    const [status, body] = await asked(server.url, host);
+    expect([status, JSON.parse(body).code]).toEqual([403, "PERMISSION_DENIED"]);
+    expect(JSON.parse(body).message).toContain("Call it as 127.0.0.1 or localhost");
+    expect(service.requests).toEqual([]);
+  },
+);
+
+test.each(["127.0.0.1:1", "localhost", "LOCALHOST:4010", "[::1]:4010", "127.1.2.3"])(
+  "a request for the host %s is answered",
+  async (host) => {
+    expect((await asked(server.url, host))[0]).not.toBe(403);
+  },
+);
+
+test("what listens for other machines is called by whatever name they have for it", async () => {
+  const open = await service.listen({ host: "0.0.0.0" });
+  try {
+    const url = `http://127.0.0.1:${new URL(open.url).port}`;
+    expect((await asked(url, "mock.test"))[0]).not.toBe(403);
+  } finally {
+    await open.close();
+  }
 });
 
 test("what is no page gets no such header", async () => {

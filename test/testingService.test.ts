@@ -227,6 +227,21 @@ describe("sent by hand", () => {
   });
 });
 
+test("a query is kept as it was sent; strict, one that the contract does not have is refused", async () => {
+  const strict = createTestService({ strict: true });
+  const init = { method: "POST", headers: { authorization: "Bearer k", "content-type": "application/json" } };
+  const body = JSON.stringify({ query: "q", documents: ["d"] });
+  for (const send of [service.fetch, fetch]) {
+    const answer = await send(`${server.url}/inference/v1/rerank?a=%20b?c`, { ...init, body });
+    expect(answer.status).toBe(200);
+  }
+  expect(service.requests.map(({ path, query }) => [path, query])).toEqual(
+    Array(2).fill(["/inference/v1/rerank", "a=%20b?c"]),
+  );
+  const refused = await strict.fetch("https://service.test/inference/v1/rerank?a=b", { ...init, body });
+  expect(await refused.json()).toEqual({ code: "INVALID_ARGUMENT", message: "There is no parameter a." });
+});
+
 test("options that mean nothing are refused at once", () => {
   expect(thrownBy(() => createTestService({ apiKey: "a b" }))).toMatchObject({ code: "INVALID_ARGUMENT" });
   expect(thrownBy(() => createTestService([] as never))).toMatchObject({ code: "INVALID_ARGUMENT" });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { Agent, createServer as createSecureServer } from "node:https";
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test } from "vitest";
+import { goodText } from "./support/answers.js";
 import { certificate, certificateKey } from "./support/certificate.js";
 import { connect, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
@@ -29,7 +30,7 @@ describe.each(transports)("over $name", ({ options }) => {
       async (duration) => {
         const overflows = noteOverflows();
         server.reply((_request, response) => {
-          setTimeout(() => response.end("{}"), 20);
+          setTimeout(() => response.end(goodText), 20);
           return undefined;
         });
         await connect(server.url, { ...options, [duration]: ms }).deployments.scale("prod", 1);
@@ -54,7 +55,7 @@ test.each(tooLongForTimers)(
     const agent = new Agent({ ca: certificate });
     const slow = createServer((socket) => setTimeout(() => secure.emit("connection", socket), 50));
     const secure = createSecureServer({ cert: certificate, key: certificateKey }, (_request, response) => {
-      response.end("{}");
+      response.end(goodText);
     });
     await once(slow.listen(0, "127.0.0.1"), "listening");
     try {

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import path from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { goodJson } from "./support/answers.js";
 import { canaryKey } from "./support/canary.js";
 import { certificate, certificateKey, expiredCertificate } from "./support/certificate.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
@@ -24,7 +25,7 @@ beforeAll(async () => {
   secure = createHttpsServer({ cert: certificate, key: certificateKey }, (request, response) => {
     requests += 1;
     key = request.headers.authorization;
-    response.end(JSON.stringify({ url: request.url }));
+    response.end(JSON.stringify({ ...goodJson, url: request.url }));
   }).listen(0, "127.0.0.1");
   await once(secure, "listening");
   secureUrl = `https://localhost:${(secure.address() as AddressInfo).port}`;
@@ -89,7 +90,7 @@ describe.each(transports)("over $name", ({ options }) => {
       `;
       const env = { URL: secureUrl, NODE_EXTRA_CA_CERTS: authority };
       const { stdout, stderr } = await runScript(script, env);
-      expect(stdout + stderr).toBe('{"url":"/inference/v1/rerank"}\n');
+      expect(stdout + stderr).toBe(`${JSON.stringify({ ...goodJson, url: "/inference/v1/rerank" })}\n`);
       expect(key).toBe(`Bearer ${canaryKey}`);
     } finally {
       await remove();

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import type { Client } from "../src/index.js";
 import type { AttemptTrace, CallTrace } from "../src/platform/tracing.js";
-import { inTurn } from "./support/answers.js";
+import { goodJson, inTurn } from "./support/answers.js";
 import { canaryKey } from "./support/canary.js";
 import { connect, failureOf, operationCalls } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
@@ -33,7 +33,7 @@ afterEach(() => {
 test.each(operationCalls)("$operation is told of from beginning to end", async (operationCall) => {
   const { operation, method, path, call } = operationCall;
   listen();
-  server.reply({ json: { secret: "the answer" }, headers: { "x-request-id": "r-1" } });
+  server.reply({ json: { ...goodJson, secret: "the answer" }, headers: { "x-request-id": "r-1" } });
   await call(connect(server.url));
   expect(heard.map(([event]) => event)).toEqual(["start", "end", "asyncStart", "asyncEnd"]);
   const [message] = new Set(heard.map(([, message]) => message));

@@ -1,4 +1,5 @@
 import { describe, expectTypeOf, test } from "vitest";
+import { type RerankAllAttempt, type RerankAllResult, rerankAll } from "../src/bulk/index.js";
 import {
   type CallPromise,
   type CallResponse,
@@ -169,5 +170,18 @@ describe("errors", () => {
   test("come from jobs too", () => {
     expectTypeOf(throwIfFailed(job)).toEqualTypeOf<void>();
     throwIfFailed({ status: { code: "NOT_FOUND" } });
+  });
+});
+
+describe("a bulk run", () => {
+  test("is an async iterator of results with the caller's own ids, for await using too", () => {
+    const run = rerankAll(client, [{ id: 7, query: "q", documents: ["d"] }], {
+      maxHoldMs: Number.POSITIVE_INFINITY,
+      onAttempt: (event) => expectTypeOf(event).toEqualTypeOf<RerankAllAttempt<number>>(),
+    });
+    expectTypeOf(run).toExtend<AsyncIterableIterator<RerankAllResult<number>>>();
+    expectTypeOf(run.next()).toEqualTypeOf<Promise<IteratorResult<RerankAllResult<number>, undefined>>>();
+    expectTypeOf(run[Symbol.asyncDispose]()).toEqualTypeOf<Promise<void>>();
+    expectTypeOf<RerankAllAttempt["holdMs"]>().toEqualTypeOf<number | undefined>();
   });
 });

@@ -2,6 +2,7 @@ import { appendFileSync, truncateSync } from "node:fs";
 import { truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { goodText } from "./support/answers.js";
 import { connect, failureOf, transports } from "./support/clients.js";
 import { useCountingServer } from "./support/countingServer.js";
 import { temporaryFolder } from "./support/project.js";
@@ -37,7 +38,7 @@ function changeOnFirstBytes(change: () => void): Promise<boolean> {
     server.listen((request, response) => {
       request.once("data", change);
       request
-        .on("end", () => response.end("{}"))
+        .on("end", () => response.end(goodText))
         .on("error", () => {})
         .on("close", () => resolve(request.complete))
         .resume();
@@ -64,7 +65,7 @@ describe.each(transports)("over $name", ({ options }) => {
         request
           .on("end", () => {
             complete = true;
-            response.end("{}");
+            response.end(goodText);
           })
           .on("error", () => {})
           .resume();
@@ -78,6 +79,10 @@ describe.each(transports)("over $name", ({ options }) => {
       const error = await failureOf(() => client.datasets.upload("reviews", file));
       expect(error).toMatchObject({ code: "FAILED_PRECONDITION", codeSource: "client" });
       expect(error.executed).not.toBe("yes");
+      // Of a file on this machine, not of something that the service holds.
+      expect(error.hint).not.toContain("Bring the resource");
+      if (error.executed === "no")
+        expect(error.hint).toMatch(/^Call again with a file that can be read and does not change/);
       expect(complete).toBe(false);
     },
   );

@@ -48,7 +48,7 @@ test.each(transports)("onProgress over $name reports a path while it is read", a
 });
 
 test("a fetch function that answers without having asked for the file is taken at its word", async () => {
-  const fetch = async () => Response.json({ bytes: size });
+  const fetch = async () => Response.json({ id: "file-1", bytes: size });
   const seen: UploadProgress[] = [];
   const upload = { verifyBytes: true, onProgress: (progress: UploadProgress) => seen.push(progress) };
   const client = connect("https://service.test", { fetch });

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { FetchLike, StatusCode, UploadFile } from "../src/index.js";
+import { goodJson } from "./support/answers.js";
 import { connect, failureOf, transports } from "./support/clients.js";
 import { useTestClock } from "./support/clock.js";
 import { useCountingServer } from "./support/countingServer.js";
@@ -138,7 +139,7 @@ test("a stream that ends after its call did is not sent, even by a fetch that he
   let sent = 0;
   const fetch: FetchLike = async () => {
     sent += 1;
-    return Response.json({});
+    return Response.json(goodJson);
   };
   const controller = new AbortController();
   async function* late() {

@@ -111,13 +111,15 @@ describe("the fields of an object", () => {
 
 describe("what the client leaves to the service, its stand-in refuses:", () => {
   const { rerankDocuments, resumeReinforcementFineTuningJob } = requests;
+  const secret = "accounts/acme/secrets/object-store-a";
+  const secretForm = "^accounts/[^/]+/secrets/[^/]+$";
 
   test.each<[what: string, value: unknown, rules: Rules, problem: string]>([
     [
       "a model of another form",
       { query: "q", documents: ["d"], model: "m" },
       rerankDocuments.body,
-      "model must have the form ^accounts/[^/]+/models/[^/]+$.",
+      "model must have the form accounts/<account>/models/<model_id>, such as accounts/acme/models/reranker-small.",
     ],
     [
       "a field of an object that has none",
@@ -127,9 +129,9 @@ describe("what the client leaves to the service, its stand-in refuses:", () => {
     ],
     [
       "an item of another form",
-      [["a"], ["b", "c d"]],
-      { type: "array", items: { type: "array", items: { type: "string", pattern: "^\\S+$" } } },
-      "body[1][1] must have the form ^\\S+$.",
+      [[secret], [secret, "c d"]],
+      { type: "array", items: { type: "array", items: { type: "string", pattern: secretForm } } },
+      `body[1][1] must have the form accounts/{account_id}/secrets/{secret_id}, such as ${secret}.`,
     ],
   ])("%s", (_what, value, rules, problem) => {
     expect(refusalOf(value, rules)).toBe("");

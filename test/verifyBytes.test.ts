@@ -53,9 +53,9 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 
   test.each([
-    ["is missing", {}],
-    ["is text", { bytes: String(content.byteLength) }],
-    ["is null", { bytes: null }],
+    ["is missing", { id: "file-1" }],
+    ["is text", { id: "file-1", bytes: String(content.byteLength) }],
+    ["is null", { id: "file-1", bytes: null }],
   ])("verifyBytes fails with DATA_LOSS when the answer's bytes %s", async (_how, json) => {
     server.reply({ json });
     const error = await failureOf(() => upload(file, { verifyBytes: true }));
@@ -86,7 +86,7 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 
   test("an error of verifyBytes keeps the attempt that brought the answer", async () => {
-    server.reply({ json: { bytes: 1 }, headers: { "x-request-id": "req-7" } });
+    server.reply({ json: { id: "file-1", bytes: 1 }, headers: { "x-request-id": "req-7" } });
     const error = await failureOf(() => upload(file, { verifyBytes: true }));
     expect(error).toMatchObject({ requestId: "req-7", httpStatus: 200 });
     expect(error.attempts).toMatchObject([{ number: 1, code: "DATA_LOSS" }]);

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { goodJson } from "./support/answers.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 
@@ -9,7 +10,7 @@ describe.each(transports)("over $name", ({ options }) => {
   test.each(operationCalls)(
     "$operation tells status, headers, request id and attempts",
     async ({ operation, call }) => {
-      const json = { made: "up" };
+      const json = { ...goodJson, made: "up" };
       server.reply({ status: 201, json, headers: { "X-Request-Id": "req-1", "X-Other": "a, b" } });
       const response = await call(connect(server.url, options)).withResponse();
       expect(response.data).toEqual(operation === "scaleDeployment" ? undefined : json);

@@ -75,7 +75,7 @@ test("a file from disk is sent whole", async () => {
       body = sent;
       return true;
     })
-    .reply(200, {});
+    .reply(200, { id: "file-1" });
   await connect().datasets.upload("reviews", path);
   assert.ok(body.includes('"name": "tunerank-check-integrations"'));
 });

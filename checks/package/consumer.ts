@@ -1,6 +1,7 @@
 // What users write against each entry of the package; only checked, never run.
 import { type Client, createClient, isStatusError, type RerankRequest, throwIfFailed } from "tunerank";
 import { createRerankingModel } from "tunerank/ai-sdk";
+import { type RerankAllResults, rerankAll } from "tunerank/bulk";
 import { createDocumentCompressor } from "tunerank/langchain";
 import { type OpenTelemetryApi, traceCalls } from "tunerank/opentelemetry";
 import { mayRepeat } from "tunerank/queues";
@@ -59,6 +60,7 @@ export const activities: Activities = createActivities(client, {
   readChunk: (n, list = "") => [{ id: `${list}-${n}`, query: "q", documents: ["d"] }],
   writeChunk: (_n, results) => results.map(({ error }) => error?.executed),
 });
+export const results: RerankAllResults<number> = rerankAll(client, [{ ...body, id: 1 }], { maxHoldMs: 0 });
 export async function bulk(error: unknown): Promise<CallFailure["executed"] | number> {
   if (!mayRepeat(error)) return "unknown";
   const { ranked } = await rerankMany({ chunks: 3, reference: "nightly" });

@@ -8,62 +8,59 @@ import { parseArgs } from "node:util";
 import { chromiumProgram } from "../chromium.js";
 import { installPacked } from "../installPacked.js";
 import { type Browser, bundlers, checkInChromium, launch } from "./drivers/chromium.js";
-import { checkInProcess, type Runtime, versionOf } from "./drivers/process.js";
-import type { CheckResult } from "./drivers/results.js";
+import { checkInProcess, versionOf } from "./drivers/process.js";
+import type { CheckResult, Place } from "./drivers/results.js";
 import { checkInWorkerd } from "./drivers/workerd.js";
+import { binary, type NamedRuntime, programsOf, unableTo } from "./programs.js";
 import { type Pages, startServer } from "./server.js";
 
 const { values: options } = parseArgs({ options: { "require-all": { type: "boolean", default: false } } });
 
-const binary = (file: string): string => fileURLToPath(new URL(`node_modules/${file}`, import.meta.url));
-const nodes = [20, 22, 24, 26].map((major) => ({
-  name: "Node",
-  program: binary(`node-${major}/bin/node`),
-  readsPaths: true,
-}));
-const programs: readonly (Runtime & { name: string; readsPaths?: boolean })[] = [
-  ...nodes,
-  { name: "Bun", program: binary("@oven/bun-linux-x64/bin/bun") },
-  { name: "Deno", program: binary("@deno/linux-x64-glibc/deno"), args: ["run", "--allow-all"] },
-];
 const workerd = binary("@cloudflare/workerd-linux-64/bin/workerd");
 const file = fileURLToPath(new URL("../../examples/train.jsonl", import.meta.url));
 
-const checks = ["behaviour.js", "onServer.js", "inBrowser.js", "inWorkerd.js"];
+const entries = ["onServer.js", "inNode.js", "inBun.js", "inDeno.js", "inBrowser.js", "inWorkerd.js"];
 // The worker is that of the docs.
-const programsOfUsers = [...checks, "../../docs/snippets/recipes/edgeWorker.ts"];
+const programsOfUsers = [
+  "checking.js",
+  "behaviour.js",
+  ...entries,
+  "../../docs/snippets/recipes/edgeWorker.ts",
+];
 const packed = installPacked(programsOfUsers.map((name) => new URL(name, import.meta.url)));
 const { user } = packed;
 const closedUrl = `http://127.0.0.1:${await closedPort()}`;
 const rows: { runtime: string; version: string; passed: number; checks: number }[] = [];
 const skipped: string[] = [];
+const absent = "it is not on this machine";
 
 await withServer({}, async (baseUrl) => {
-  const place = { user, baseUrl, closedUrl };
-  for (const { name, readsPaths, ...runtime } of programs) {
-    if (!existsSync(runtime.program)) skipped.push(name);
-    else {
-      const results = await checkInProcess(runtime, { ...place, file: readsPaths ? file : undefined });
-      report(name, await versionOf(runtime.program), results);
-    }
-  }
-  if (!existsSync(workerd)) skipped.push("workerd");
+  const place = { user, baseUrl, closedUrl, file, modules: binary("") };
+  for (const runtime of programsOf(user, file)) await checkProgram(runtime, place);
+  if (!existsSync(workerd)) skipped.push(`workerd: ${absent}`);
   else report("workerd, bundled by esbuild", await versionOf(workerd), await checkInWorkerd(workerd, place));
 });
-if (chromiumProgram === undefined) skipped.push("Chromium");
+if (chromiumProgram === undefined) skipped.push(`Chromium: ${absent}`);
 else await checkPages(await launch());
 packed.remove();
 conclude();
 
+async function checkProgram({ name, ...runtime }: NamedRuntime, place: Place): Promise<void> {
+  const why = existsSync(runtime.program) ? unableTo(runtime.within) : absent;
+  if (why !== undefined) skipped.push(`${name}: ${why}`);
+  else report(name, await versionOf(runtime.program), await checkInProcess(runtime, place));
+}
+
 async function checkPages(browser: Browser): Promise<void> {
   for (const [bundler, bundle] of Object.entries(bundlers)) {
-    await checkPage(browser, `bundled by ${bundler}`, { "page.js": await bundle(user) });
+    await checkPage(browser, `bundled by ${bundler}`, await bundle(user));
   }
   const read = (file: string): string => readFileSync(path.join(user, file), "utf8");
   // No bundler, and no import map: the page names two files.
   await checkPage(browser, "tunerank/browser", {
     "page.js": read("inBrowser.js").replace('"tunerank"', '"./tunerank.js"'),
     "behaviour.js": read("behaviour.js"),
+    "checking.js": read("checking.js"),
     "tunerank.js": read("node_modules/tunerank/dist/browser.js"),
   });
   await browser.close();
@@ -91,7 +88,7 @@ function report(runtime: string, version: string, results: readonly CheckResult[
 }
 
 function conclude(): void {
-  for (const name of skipped) console.log(`SKIPPED  ${name}: it is not on this machine.`);
+  for (const name of skipped) console.log(`SKIPPED  ${name}.`);
   const failed = rows.filter(({ passed, checks }) => passed < checks);
   if (failed.length > 0 || (options["require-all"] && skipped.length > 0)) process.exitCode = 1;
   else if (skipped.length === 0) {

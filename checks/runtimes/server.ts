@@ -22,6 +22,8 @@ interface Received {
   readonly authorization: string | undefined;
   readonly type: string | undefined;
   readonly length: string | undefined;
+  /** Whether it came without its length. */
+  readonly chunked: boolean;
   readonly agent: string | undefined;
   readonly id: string;
   readonly file?: StoredFile;
@@ -56,7 +58,7 @@ const answers: Readonly<Record<string, (received: Received, count: number) => Re
   flaky: (_request, count) =>
     count === 1
       ? { status: 503, headers: { "retry-after-ms": "1" }, json: { code: "UNAVAILABLE" } }
-      : { json: {} },
+      : { json: { id: "file-1" } },
   silent: () => undefined,
   moved: () => ({ status: 307, headers: { location: "/requests/moved" }, json: {} }),
 };
@@ -94,7 +96,8 @@ export async function startServer(pages: Pages): Promise<{ url: string; close():
 
 function describe({ method, url = "", headers }: IncomingMessage, bytes: Buffer): Received {
   const { authorization, "content-type": type = "", "content-length": length, "user-agent": agent } = headers;
-  const received = { method, url, authorization, type: type.split(";")[0], length, agent };
+  const chunked = headers["transfer-encoding"] !== undefined;
+  const received = { method, url, authorization, type: type.split(";")[0], length, chunked, agent };
   const named = /\/([^/:]+):[a-z]+$/.exec(url)?.[1];
   if (type.startsWith("multipart/")) return { ...received, id: named ?? "ok", file: fileOf(type, bytes) };
   // A page asks for its icon too.

@@ -1,5 +1,5 @@
 import { columns } from "../../scripts/generate/columns.js";
-import { codeOfHttpStatus } from "../../src/call/httpStatus.js";
+import { codeOfHttpStatus } from "../../src/call/retry.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { hintFor } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
@@ -112,12 +112,12 @@ function readAs(httpStatus: number): string {
 function adviceFor(name: StatusCode, rows: readonly Row[]): string {
   const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
   const lines: string[] = [];
-  if (states.has("no")) lines.push(`- \`executed: "no"\`: ${hintFor({ code: name, executed: "no" })}`);
+  if (states.has("no")) lines.push(`- \`executed: "no"\`: ${hintFor({ code: name, executed: "no" }, "")}`);
   if (states.has("unknown") || states.has("yes")) {
     const open = [...states].filter((state) => state !== "no").sort();
     for (const { title, operation } of columns) {
       lines.push(
-        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(hintFor({ code: name, executed: "unknown", operation }))}`,
+        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(hintFor({ code: name, executed: "unknown", operation }, ""))}`,
       );
     }
   }

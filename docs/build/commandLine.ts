@@ -1,4 +1,4 @@
-import { exitCodeOf, exitCodeOfSignal, exitCodes } from "../../src/cli/exitCodes.js";
+import { exitCodeRows } from "../../src/cli/exitCodes.js";
 import { createProgram } from "../../src/cli/program.js";
 import { code, type Page, prose, sentence, table } from "./markdown.js";
 
@@ -8,21 +8,12 @@ export function commandLineParts(): Page[] {
     code(`tunerank ${command.name()} ${command.usage()}`),
     prose(sentence(command.summary())),
   ]);
-  const failures = [...new Set(Object.values(exitCodeOf))].map((exit) => {
-    const names = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
-    return [String(exit), names.map(([name]) => `[${code(name)}](/codes/${name}.md)`).join(", ")];
-  });
-  const own = [
-    [String(exitCodes.success), "success"],
-    [String(exitCodes.fault), "an error in this program, or a problem with a file"],
-    [String(exitCodes.usage), "the command line is wrong; nothing was sent"],
-  ];
-  const signals = [
-    [String(exitCodeOfSignal.SIGHUP), "ended by SIGHUP"],
-    [String(exitCodeOfSignal.SIGTERM), "ended by SIGTERM"],
-  ];
+  const exits = exitCodeRows((name) => `[${code(name)}](/codes/${name}.md)`).map(([exit, meaning]) => [
+    String(exit),
+    meaning,
+  ]);
   return [
     { path: "parts/commands.md", text: table(["Command", "What it does"], rows) },
-    { path: "parts/exit-codes.md", text: table(["Exit code", "Meaning"], [...own, ...failures, ...signals]) },
+    { path: "parts/exit-codes.md", text: table(["Exit code", "Meaning"], exits) },
   ];
 }

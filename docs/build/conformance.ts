@@ -7,6 +7,8 @@ import { code } from "./markdown.js";
 export interface Expected {
   readonly requests: number;
   readonly attempts?: number;
+  /** Whether it is a good answer of this operation: then there is no error. */
+  readonly value?: true;
   readonly code: string;
   readonly executed: string;
   readonly executedBecause: string;
@@ -39,7 +41,11 @@ export function repeats(row: Row): number[] {
 
 /** What the operations of a row have in common, or each of their values. */
 export function distinct(row: Row, key: "code" | "executed" | "notRetried"): string[] {
-  return [...new Set(columns.map(({ operation }) => row.operations[operation][key]))];
+  return [...new Set(failures(row).map((expected) => expected[key]))];
+}
+
+function failures({ operations }: Row): Expected[] {
+  return columns.map(({ operation }) => operations[operation]).filter(({ value }) => value === undefined);
 }
 
 // A "no" is proved where nothing was sent, and taken where the request was refused.
@@ -50,10 +56,9 @@ const readFrom: Readonly<Record<string, string>> = {
 
 /** What a row's error says of `executed`, as a cell: a "no" names what it is read from. */
 export function executedCell(row: Row): string {
-  const cells = columns.map(({ operation }) => {
-    const { executed, executedBecause } = row.operations[operation];
-    return executed === "no" ? (readFrom[executedBecause] ?? executed) : executed;
-  });
+  const cells = failures(row).map(({ executed, executedBecause }) =>
+    executed === "no" ? (readFrom[executedBecause] ?? executed) : executed,
+  );
   return [...new Set(cells)].join(", ");
 }
 
@@ -61,9 +66,13 @@ export function executedCell(row: Row): string {
 export const executedNote =
   "`executed` is whether the operation ran. **No: nothing sent** is proved. **No: refused** is [our decision](/guide/unstated.md#refused): it is not documented that a refused request did nothing, but we treat it as not run.";
 
-/** The same as cells of a table: what is repeated stands out. */
+/** The same as cells of a table: what is repeated stands out, and a good answer has a dash. */
 export function repeatCells(row: Row): string[] {
-  return repeats(row).map((count) => (count === 0 ? "0" : `**${count}**`));
+  return repeats(row).map((count, index) => {
+    const { operation } = columns[index] as (typeof columns)[number];
+    if (row.operations[operation].value) return "–";
+    return count === 0 ? "0" : `**${count}**`;
+  });
 }
 
 /** A row's description, with the options that make it what it is. */

@@ -25,6 +25,7 @@ const main: readonly (readonly [event: string, words: string])[] = [
   ["internal-named", "`INTERNAL` or `UNKNOWN`, named"],
   ["body-truncated", "a 200 began, and its body was lost"],
   ["not-json-text", "a 200 that is not JSON"],
+  ["incomplete-other", "a JSON object without what is needed"],
   ["status-401-fresh-key", "401, with a key from a function"],
   ["not-found-named", "any other refusal: 400, 403, 404, 409, 501"],
   ["data-loss-named", "`DATA_LOSS`"],
@@ -80,7 +81,7 @@ function fullTable(rows: readonly Row[]): string {
     "the end. [`notRetried`](/guide/errors.md#why-was-it-not-retried) says why it was not retried again. A test over",
     "real sockets counts the requests of each row at the server. The same data for any language:",
     "[retries.json](/conformance/retries.json). The rules in words: [retries and deadlines](/guide/retries.md).\n",
-    `${executedNote}\n`,
+    `${executedNote} A dash (–) stands where the answer is a good one of the operation.\n`,
     ...parts.map((part) => `${part}\n`),
   ].join("\n");
 }

@@ -5,7 +5,7 @@ const samples = operationPages.flatMap(({ hasGuide, page }) => (hasGuide ? [page
 // Who answered when an output of docs/snippets was recorded; the tests that run the snippets hold these lists against it.
 // Whatever they do not name met a server of the test, with answers made up for it.
 export const printedWith: Readonly<Record<string, readonly string[]>> = {
-  "with the contract's mock: its examples, whatever is sent": ["cli", "fourCalls", "home", ...samples],
+  "with the contract's mock: its examples, whatever is sent": ["fourCalls", "home", ...samples],
   "with the stand-in of tunerank/testing": [
     "first",
     "testServer",

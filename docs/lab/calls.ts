@@ -1,7 +1,9 @@
 // The calls that the lab begins with. A reader may change them.
-import type { TestOperation } from "tunerank/testing";
 
-export const calls: Readonly<Record<TestOperation, string>> = {
+/** An operation of the lab. */
+export type LabOperation = keyof typeof calls;
+
+export const calls = {
   rerank: `const { data } = await client.rerank({
   query: "capital of France",
   documents: ["Rome is in Italy.", "Paris, France."],
@@ -19,4 +21,4 @@ console.log(job.state);`,
 };
 
 /** The operations in the order in which the lab shows them: what may be repeated first. */
-export const operations: readonly TestOperation[] = ["rerank", "scale", "resume", "upload"];
+export const operations: readonly LabOperation[] = ["rerank", "scale", "resume", "upload"];

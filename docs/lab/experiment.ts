@@ -1,6 +1,7 @@
 // Runs one call with the real client against the real stand-in, in this page or process: no server, no network.
 import { type AttemptEvent, type CallOptions, createClient, isStatusError, type StatusError } from "tunerank";
-import { createTestService, type TestOperation } from "tunerank/testing";
+import { createTestService } from "tunerank/testing";
+import type { LabOperation } from "./calls.js";
 import type { Preset } from "./presets.js";
 
 /** A stretch of a call's time, in milliseconds since its start; without an end it goes on. */
@@ -15,7 +16,7 @@ export interface Stretch {
 
 /** What is known of a call so far. */
 export interface Course {
-  readonly operation: TestOperation;
+  readonly operation: LabOperation;
   readonly stretches: readonly Stretch[];
   /** How many requests the stand-in has received. */
   readonly requests: number;
@@ -29,7 +30,7 @@ export interface Course {
 
 /** What is to be tried. */
 export interface Experiment {
-  readonly operation: TestOperation;
+  readonly operation: LabOperation;
   /** The snippet; it sees `client` and `console`. */
   readonly code: string;
   readonly preset: Preset;

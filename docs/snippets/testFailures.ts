@@ -22,3 +22,8 @@ const upload = client.datasets.upload("reviews", new Blob(["{}\n"]), {
 });
 await assert.rejects(upload, { code: "UNAVAILABLE", executed: "unknown" });
 assert.equal(service.requests.length, 4);
+
+// A good answer of your own, until service.reset().
+service.answer("rerank", { object: "list", model: "mine", data: [] });
+const { model } = await client.rerank({ query: "q", documents: ["d"] });
+assert.equal(model, "mine");

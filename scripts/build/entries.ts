@@ -4,7 +4,7 @@ export interface Entry {
   readonly name: "." | `./${string}`;
   /** Its module in src; in dist its files stand at the same place. */
   readonly source: `${string}.ts`;
-  /** Whether it imports "#platform": then it is built twice, for Node and for the web. */
+  /** Whether it imports "#platform": then it is built for Node, for Bun and Deno, and for the web. */
   readonly platforms?: true;
 }
 

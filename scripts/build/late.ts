@@ -10,7 +10,7 @@ import type { Plugin } from "esbuild";
 export const joined: Plugin = {
   name: "joined",
   setup({ onLoad }) {
-    onLoad({ filter: /src\/(call|wrappers)\/.*\.ts$/ }, async ({ path: file }) => {
+    onLoad({ filter: /src\/(call|ranking|wrappers)\/.*\.ts$/ }, async ({ path: file }) => {
       const modules: string[] = [];
       const text = (await readFile(file, "utf8")).replace(/\bimport\((".*?")\)/g, (_, module) => {
         modules.push(`import * as late${modules.length} from ${module};`);

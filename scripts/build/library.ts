@@ -4,7 +4,7 @@ import { browserFile, type Entry, entries, stemOf } from "./entries.js";
 import { apart, joined, sharingOne } from "./late.js";
 import { builtinsAsImports, withoutDebug, withoutSourceMaps } from "./nodeModules.js";
 
-type Platform = "node" | "web";
+type Platform = "node" | "server" | "web";
 
 const plugins = [builtinsAsImports, withoutDebug, withoutSourceMaps];
 
@@ -24,7 +24,7 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
   const write = (...parts: BuildOptions[]) =>
     build(Object.assign({ absWorkingDir: root, outdir: dist }, shared, ...parts));
   for (const entry of entries) {
-    const platforms: Platform[] = entry.platforms ? ["node", "web"] : ["node"];
+    const platforms: Platform[] = entry.platforms ? ["node", "server", "web"] : ["node"];
     for (const platform of platforms) {
       const input = inputOf(entry, platform);
       await write(input, platform === "web" ? severalFiles(root) : oneFile);
@@ -40,7 +40,7 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
 }
 
 function inputOf(entry: Entry, platform: Platform): BuildOptions {
-  const suffix = platform === "web" ? ".web" : "";
+  const suffix = platform === "node" ? "" : `.${platform}`;
   return {
     entryPoints: { [stemOf(entry) + suffix]: `src/${entry.source}` },
     conditions: entry.platforms ? conditionsOf(platform) : [],
@@ -72,6 +72,8 @@ const commonJs: BuildOptions = {
 };
 
 // package.json says what "#platform" is under each.
+const conditions: Readonly<Record<Platform, string>> = { node: "node", server: "bun", web: "browser" };
+
 function conditionsOf(platform: Platform): string[] {
-  return platform === "web" ? ["tunerank-source", "browser"] : ["tunerank-source"];
+  return ["tunerank-source", conditions[platform]];
 }

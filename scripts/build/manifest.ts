@@ -3,7 +3,8 @@ import { browserFile, type Entry, entries, stemOf } from "./entries.js";
 type Target = string | { readonly [condition: string]: Target };
 
 // Bun and Deno answer to "node" too, so that comes after them.
-const webConditions = ["bun", "deno", "workerd", "edge-light", "browser"];
+const serverConditions = ["bun", "deno"];
+const webConditions = ["workerd", "edge-light", "browser"];
 
 /** The exports that are modules: for each entry both forms, each with its types first. */
 export function moduleExports(): Record<string, Target> {
@@ -20,8 +21,10 @@ function targets(entry: Entry, folder: string): Target {
   const types = `${stem}.d.ts`;
   if (!entry.platforms) return { types, default: `${stem}.js` };
   const web = `${stem}.web.js`;
-  const onTheWeb = Object.fromEntries(webConditions.map((condition) => [condition, web]));
-  return { types, ...onTheWeb, node: `${stem}.js`, default: web };
+  const under = (conditions: readonly string[], file: string) =>
+    Object.fromEntries(conditions.map((condition) => [condition, file]));
+  const elsewhere = { ...under(serverConditions, `${stem}.server.js`), ...under(webConditions, web) };
+  return { types, ...elsewhere, node: `${stem}.js`, default: web };
 }
 
 /** package.json with what follows from the list of entries; its exports that are documents stay. */

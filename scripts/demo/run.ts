@@ -30,7 +30,7 @@ try {
   await failure();
 } catch (error) {
   if (!isStatusError(error)) throw error;
-  console.error(`${error.message}\n  ${error.hint}`);
+  console.error(error.message);
   process.exitCode = 1;
 } finally {
   await mock.stop();
@@ -83,7 +83,6 @@ async function failure(): Promise<void> {
     console.log(
       `  executed: "${error.executed}" (${error.executedBecause})  httpStatus: ${error.httpStatus}  codeSource: "${error.codeSource}"`,
     );
-    console.log(`  hint: ${error.hint}`);
   }
 }
 

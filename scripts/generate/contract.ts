@@ -16,6 +16,21 @@ export function generateContract(document: Document, operations: readonly Operat
   ].join("\n");
 }
 
+/** Writes the good answers that the stand-in begins with. */
+export function generateExamples(operations: readonly OperationShape[]): string {
+  const rows = operations.map(({ id, answer: { status, contentType, example } }) => {
+    const row = { status: Number(status), contentType, value: example };
+    return `  ${id}: ${JSON.stringify(row)},\n`;
+  });
+  return (
+    `import type { OperationId } from "./contract.js";\n\n` +
+    "/** The first example of each operation's good answer; one without a body has neither type nor value. */\n" +
+    "export const examples: Readonly<\n" +
+    "  Record<OperationId, { readonly status: number; readonly contentType?: string; readonly value?: unknown }>\n" +
+    `> = {\n${rows.join("")}};\n`
+  );
+}
+
 function codesTable(document: Document): string {
   const code = document.components.schemas.Code;
   const names = code?.enum ?? [];
@@ -33,7 +48,7 @@ function codesTable(document: Document): string {
 
 function operationsTable(operations: readonly OperationShape[]): string {
   const rows = operations.map(({ id, method, path, kind, timeoutMs, bytesPerSecond, ...shape }) => {
-    const { maxResponseBytes, answer } = shape;
+    const { maxResponseBytes, answer, operation } = shape;
     const row = {
       method,
       path,
@@ -43,11 +58,18 @@ function operationsTable(operations: readonly OperationShape[]): string {
       maxResponseBytes,
       answer: answer.kind === "json" ? undefined : answer.kind,
       accept: answer.kind === "json" ? undefined : answer.contentType,
+      whenUnknown: operation["x-when-unknown"] ?? whenUnknown[kind],
     };
     return `  ${id}: ${JSON.stringify(row)},\n`;
   });
   return `${rowTypes}\n/** Each operation of the contract. */\nexport const operations: Readonly<Record<OperationId, OperationRow>> = {\n${rows.join("")}};\n`;
 }
+
+// What is said of a call that may have run, where its operation has no words of its own.
+const whenUnknown: Readonly<Partial<Record<string, string>>> = {
+  start: "It may have been started: look at it through the service's other operations before repeating.",
+  append: "It may have been added: look for it through the service's other operations before repeating.",
+};
 
 const rowTypes = `/**
  * What sending an operation twice does: it changes nothing (\`read\`), leads to the same state (\`set\`), begins something
@@ -71,6 +93,8 @@ export interface OperationRow {
   readonly answer?: "none" | "bytes" | "text";
   /** The media type of an answer that is not JSON. */
   readonly accept?: string;
+  /** Of a start and an append: what to tell the caller of a call that may have run. */
+  readonly whenUnknown?: string;
 }
 `;
 

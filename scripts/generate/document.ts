@@ -23,6 +23,7 @@ export interface Schema {
   exclusiveMaximum?: number;
   minItems?: number;
   pattern?: string;
+  example?: unknown;
   "x-max-bytes"?: number;
   "x-enumDescriptions"?: Record<string, string>;
   "x-http-statuses"?: Record<string, number>;
@@ -50,6 +51,7 @@ export interface Operation {
   "x-timeout-ms": number | { baseMs: number; bytesPerSecond: number };
   "x-max-response-bytes": number;
   "x-sdk-method": string;
+  "x-when-unknown"?: string;
   parameters?: object[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, unknown>;

@@ -41,22 +41,9 @@ export async function generateMethods(
     ...interfaces,
     `/** What the contract adds to a client besides what is written by hand. */\nexport interface ContractClient {\n${[...roots, ...members].join("\n")}\n}\n`,
     `/** All of that, by group. */\nexport interface ContractMethods extends ContractClient {\n${typed.join("\n")}\n}\n`,
-    methodType,
-    tableOf(groups),
+    own.length === 0 ? noMethods : tableOf(groups),
   ].join("\n");
 }
-
-const methodType = `/** A method that follows from a row of the contract. */
-export interface OperationMethod {
-  readonly operation: OperationId;
-  /** The ids of its path, but for the account, in their order. */
-  readonly path: readonly string[];
-  /** Whether it takes a body, or a file. */
-  readonly body: boolean;
-  /** Whether it takes an object of query and header parameters. */
-  readonly parameters: boolean;
-}
-`;
 
 // A wrapper names its operation.
 async function wrappedBy(operations: readonly OperationShape[], wrappers: string): Promise<Set<string>> {
@@ -97,10 +84,13 @@ function importsOf(document: Document, shapes: readonly OperationShape[]): strin
   const hasFile = shapes.some(({ body }) => body?.file !== undefined);
   return [
     hasFile ? `import type { UploadFile } from "../files/fileSource.js";\n` : "",
-    `import type { OperationId } from "../generated/contract.js";\n`,
+    shapes.length === 0 ? "" : `import type { LateSettings } from "../call/settings.js";\n`,
     names && `import type { ${names} } from "../generated/types.js";\n`,
     types,
-    hasFile ? `import type { UploadOptions } from "./datasets.js";\n` : "",
+    shapes.length === 0 ? "" : `import { addOperations } from "./operationMethods.js";\n`,
+    shapes.length === 0
+      ? ""
+      : `import type { OperationMethod${hasFile ? ", UploadOptions" : ""} } from "./types.js";\n`,
     names &&
       `\nexport type { ${[...reachedFrom(document, schemas)].sort().join(", ")} } from "../generated/types.js";\n`,
   ].join("");
@@ -246,10 +236,19 @@ function tableOf(groups: ReadonlyMap<string, readonly OperationShape[]>): string
       return `  ${JSON.stringify(group)}: {\n${methods.join("")}  },\n`;
     });
   return (
-    "/** Those methods by group and name; a group without a name is the client itself. */\n" +
-    `export const contractMethods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>> = {\n${rows.join("")}};\n`
+    "// Those methods by group and name; a group without a name is the client itself.\n" +
+    `const methods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>> = {\n${rows.join("")}};\n\n` +
+    "/** Gives a client the methods that the contract has and nobody wrote. */\n" +
+    "export function addMethods<T extends object>(client: T, settings: LateSettings): T & ContractMethods {\n" +
+    "  return addOperations(client, settings, methods) as T & ContractMethods;\n}\n"
   );
 }
+
+const noMethods = `/** Gives a client the methods that the contract has and nobody wrote: there are none. */
+export function addMethods<T>(client: T, _settings: unknown): T & ContractMethods {
+  return client as T & ContractMethods;
+}
+`;
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();

@@ -9,6 +9,8 @@ import {
 } from "./document.js";
 import { type PlacedParameter, parametersOf } from "./parameters.js";
 import {
+  type Examples,
+  exampleOf,
   type LineOf,
   linesOf,
   type Place,
@@ -22,7 +24,7 @@ import {
 export type AnswerKind = "json" | "none" | "bytes" | "text";
 
 interface Body {
-  readonly content?: Readonly<Record<string, { readonly schema?: Schema; readonly examples?: object }>>;
+  readonly content?: Readonly<Record<string, Examples & { readonly schema?: Schema }>>;
   readonly required?: boolean;
 }
 
@@ -35,6 +37,8 @@ export interface RequestBody {
   readonly file: string | undefined;
   /** Where its schema stands. */
   readonly place: Place;
+  /** The first of the contract; of a form, by its parts. */
+  readonly example: unknown;
 }
 
 /** An operation, with its parameters by where they stand. */
@@ -57,6 +61,8 @@ export interface OperationShape {
     readonly status: string;
     readonly schema?: Schema;
     readonly contentType?: string;
+    /** The first of the contract, where there is a body. */
+    readonly example?: unknown;
   };
 }
 
@@ -151,23 +157,24 @@ function bodyOf(reading: Reading): RequestBody | undefined {
   if (operation.requestBody === undefined) return undefined;
   const at = [...place, "requestBody"];
   const { content, required = false } = pointedTo<Body>(reading, operation.requestBody, at);
-  const [[contentType, { schema, examples }] = refuse("a body without content", at), ...others] =
+  const [[contentType, { schema, ...examples }] = refuse("a body without content", at), ...others] =
     Object.entries(content ?? {});
   if (others.length > 0) refuse(`${others.length + 1} content types in its request`, [...at, "content"]);
   const inner = [...at, "content", contentType];
   if (schema === undefined || nameOf(schema) === undefined)
     return refuse("a body whose schema has no name", inner);
   const { type, properties = {} } = schemaAt(reading, schema, inner);
-  if (examples === undefined) refuse("a body without an example", inner, lacking);
+  const example =
+    exampleOf(reading.document, examples) ?? refuse("a body without an example", inner, lacking);
   if (contentType === "application/json") {
     if (type !== "object") refuse("a JSON body that is no object", inner);
-    return { contentType, schema, required, file: undefined, place: [...inner, "schema"] };
+    return { contentType, schema, required, file: undefined, place: [...inner, "schema"], example };
   }
   if (contentType !== "multipart/form-data") refuse(`a body of the type ${contentType}`, inner);
   const [[file, part] = refuse("a form without a file", inner), ...more] = Object.entries(properties);
   if (more.length > 0 || schemaAt(reading, part, inner).format !== "binary")
     refuse("a form that is not one file", inner);
-  return { contentType, schema, required, file, place: [...inner, "schema"] };
+  return { contentType, schema, required, file, place: [...inner, "schema"], example };
 }
 
 function answerOf(reading: Reading): OperationShape["answer"] {
@@ -184,16 +191,17 @@ function answerOf(reading: Reading): OperationShape["answer"] {
   const [media, ...others] = Object.entries(content ?? {});
   if (others.length > 0) refuse(`${others.length + 1} content types in its answer`, [...at, "content"]);
   if (media === undefined) return { kind: "none", status };
-  const [contentType, { schema, examples }] = media;
+  const [contentType, { schema, ...examples }] = media;
   const inner = [...at, "content", contentType];
-  if (examples === undefined) refuse("an answer without an example", inner, lacking);
-  if (/^text\//.test(contentType)) return { kind: "text", status, contentType };
-  if (!/[/+]json$/.test(contentType)) return { kind: "bytes", status, contentType };
+  const example =
+    exampleOf(reading.document, examples) ?? refuse("an answer without an example", inner, lacking);
+  if (/^text\//.test(contentType)) return { kind: "text", status, contentType, example };
+  if (!/[/+]json$/.test(contentType)) return { kind: "bytes", status, contentType, example };
   if (
     schema === undefined ||
     nameOf(schema) === undefined ||
     schemaAt(reading, schema, inner).type !== "object"
   )
     return refuse("a JSON answer that is no object with a name", inner);
-  return { kind: "json", status, schema, contentType };
+  return { kind: "json", status, schema, contentType, example };
 }

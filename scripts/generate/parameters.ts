@@ -1,6 +1,6 @@
 // The parameters of an operation, and of its path.
 import type { Parameter } from "./document.js";
-import { type Place, pointedTo, type Reading, schemaAt } from "./reading.js";
+import { exampleOf, type Place, pointedTo, type Reading, schemaAt } from "./reading.js";
 
 /** A parameter, and where it stands. */
 export interface PlacedParameter extends Parameter {
@@ -41,6 +41,12 @@ function checkParameter(reading: Reading, parameter: PlacedParameter): void {
   if (!(where in styles)) refuse(what, [...place, "in"]);
   if (style !== styles[where]) refuse(`${what} with style: ${style}`, [...place, "style"]);
   if (schema === undefined) refuse(`${what} without a schema`, place);
+  if (parameter.required && where !== "path" && exampleOf(reading.document, parameter) === undefined)
+    refuse(
+      `${what} without an example`,
+      place,
+      ", which it needs: the stand-in and the conformance data send it.",
+    );
   const at = [...place, "schema"];
   const { type = "", items } = schemaAt(reading, schema, at);
   const isList = type === "array" && where === "query" && items !== undefined;

@@ -59,6 +59,18 @@ export function component<T>(
   return (document.components[kind]?.[name] ?? refuse(`the reference ${$ref}, which leads nowhere`)) as T;
 }
 
+/** The examples of a body or a parameter. */
+export interface Examples {
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, object>>;
+}
+
+/** The first example; undefined where there is none. */
+export function exampleOf(document: Document, { example, examples = {} }: Examples): unknown {
+  const [first] = Object.values(examples);
+  return example ?? (first && component<{ value?: unknown }>(document, first).value);
+}
+
 function noSuch(what: string): never {
   throw new Error(`The contract has ${what}.`);
 }

@@ -4,9 +4,9 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { withEntries } from "../build/manifest.js";
 import { revisionFiles, withId, withRevision } from "../build/revision.js";
-import { type Operations, withContract } from "./conformance/operations.js";
+import { conformanceOperations } from "./conformance/operations.js";
 import type { RetryRow } from "./conformance/rows.js";
-import { generateContract } from "./contract.js";
+import { generateContract, generateExamples } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
 import { generateMethods, methodsFile } from "./methods.js";
@@ -56,6 +56,7 @@ async function generated(): Promise<Record<string, string>> {
     "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
     "src/generated/contract.ts": withHeader(orEnd(() => generateContract(document, operations))),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
+    "src/generated/examples.ts": withHeader(generateExamples(operations)),
     [`src/wrappers/${methodsFile}`]: withHeader(await generateMethods(document, operations, wrappers)),
     "src/generated/paths.ts": withHeader(await generatePaths(document)),
     "src/generated/types.ts": withHeader(await generateTypes(document)),
@@ -67,11 +68,10 @@ async function decided(): Promise<Record<string, string>> {
   const { withExpectations } = await import("./conformance/expectations.js");
   const { parameters } = await import("./conformance/parameters.js");
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
-  const asked = JSON.parse(await current("contract/conformance/operations.json")) as Operations;
   const files = {
     retries: json({ ...data, rows: data.rows.map(withExpectations) }),
     errors: await current("contract/conformance/errors.json"),
-    operations: json(withContract(asked, document, operations)),
+    operations: json({ $schema: "./operations.schema.json", ...conformanceOperations(document, operations) }),
     parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
   };
   const schemas = await Promise.all(Object.keys(files).map(schemaOf));

@@ -9,7 +9,7 @@ import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
-import type { RerankItemsOptions, RerankItemsResponse } from "../wrappers/rerankItems.js";
+import type { RerankItemsOptions, RerankItemsResponse } from "../ranking/types.js";
 
 /** What the AI SDK asks of a reranking model. */
 export interface RerankingCall {

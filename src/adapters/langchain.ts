@@ -8,7 +8,7 @@ import { memberOf } from "../errors/memberOf.js";
 import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
-import type { RerankItemsOptions } from "../wrappers/rerankItems.js";
+import type { RerankItemsOptions } from "../ranking/types.js";
 
 /** The part of a LangChain document that is read. */
 export interface DocumentLike {

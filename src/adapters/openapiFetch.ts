@@ -10,7 +10,8 @@ import { invalid } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
 import { ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
-import { type EncodedCall, encodedCall } from "../wrappers/encodedCall.js";
+import type { EncodedCall } from "../wrappers/types.js";
+import { encodedCall } from "../wrappers/types.js";
 import type { OpenapiCallOptions, OpenapiClient, OpenapiClientOptions } from "./openapiFetchTypes.js";
 import { type Exchange, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
 

@@ -6,7 +6,7 @@ import type {
 } from "openapi-fetch";
 import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "openapi-typescript-helpers";
 import type { StatusError } from "../errors/statusError.js";
-import type { RequestOptions } from "../wrappers/request.js";
+import type { RequestOptions } from "../wrappers/types.js";
 
 /** Options of {@link createOpenapiClient}: openapi-fetch's own; what the client itself decides is not among them. */
 export type OpenapiClientOptions = Pick<

@@ -1,7 +1,6 @@
 // What openapi-fetch sends through, and what becomes of its answers.
 import { invalid, isStatusError, StatusError } from "../errors/statusError.js";
-import type { EncodedCall } from "../wrappers/encodedCall.js";
-import type { RequestOptions } from "../wrappers/request.js";
+import type { EncodedCall, RequestOptions } from "../wrappers/types.js";
 
 /** What openapi-fetch takes for the base URL: the client's own may come from the environment, at the first call. */
 export const placeholder = "https://service.invalid";

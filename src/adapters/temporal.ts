@@ -4,6 +4,7 @@
  * @module tunerank/temporal
  */
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
+import { isRepeatable } from "../call/retry.js";
 import type { Client } from "../client.js";
 import { isStatusError } from "../errors/statusError.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
@@ -55,19 +56,18 @@ export function createActivities(
     concurrency: checkInteger(own.concurrency ?? 8, "concurrency", 1),
   };
   return {
-    rerank: (request) => run("rerankDocuments", false, ({ signal }) => client.rerank(request, { signal })),
-    rerankChunk: (n, reference) =>
-      run("rerankDocuments", false, (aids) => rankChunk(tools, [n, reference], aids)),
+    rerank: (request) => run("rerankDocuments", ({ signal }) => client.rerank(request, { signal })),
+    rerankChunk: (n, reference) => run("rerankDocuments", (aids) => rankChunk(tools, [n, reference], aids)),
     scale: (deploymentId, replicaCount) =>
-      run("scaleDeployment", false, ({ signal }) =>
+      run("scaleDeployment", ({ signal }) =>
         client.deployments.scale(deploymentId, replicaCount, { signal }),
       ),
     resume: (jobId) =>
-      run("resumeReinforcementFineTuningJob", true, ({ signal }) =>
+      run("resumeReinforcementFineTuningJob", ({ signal }) =>
         client.reinforcementFineTuningJobs.resume(jobId, { signal }),
       ),
     upload: (datasetId, file, uploadOptions) =>
-      run("uploadDatasetFile", true, async ({ signal, onProgress, prepare }) => {
+      run("uploadDatasetFile", async ({ signal, onProgress, prepare }) => {
         const { name, contentType, verifyBytes } = ownProperties(uploadOptions, "options", uploadNames);
         const opened = openFile ? await prepare(() => openFile(file)) : file;
         return client.datasets.upload(datasetId, opened, {
@@ -83,14 +83,10 @@ export function createActivities(
 
 const uploadNames: Names<ActivityUploadOptions> = { name: 1, contentType: 1, verifyBytes: 1 };
 
-async function run<T>(
-  operation: ActivityCall<T>["operation"],
-  once: boolean,
-  call: ActivityCall<T>["call"],
-): Promise<T> {
+async function run<T>(operation: ActivityCall<T>["operation"], call: ActivityCall<T>["call"]): Promise<T> {
   const context = Context.current();
   try {
-    return await callWithin(context, { operation, once, call });
+    return await callWithin(context, { operation, once: !isRepeatable(operation, undefined), call });
   } catch (error) {
     if (!isStatusError(error)) throw error;
     // Temporal asks for this one where it cancelled; what it makes of it is its own to know.

@@ -14,6 +14,11 @@ export interface Progress<Id> {
   readonly ran: Ran;
 }
 
+/** What is known of a request that was answered. */
+export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
+/** The same of one that is under way. */
+export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
+
 /** The error that ends a run: that of a request, with what is not done. */
 export function endedBy<Id>(error: StatusError, progress: Progress<Id>): RerankAllError<Id> {
   return withProgress(textOf(error), { ...detailsOf(error), hint: error.hint }, progress);
@@ -29,12 +34,11 @@ export function endedAs<Id>(
   if (reason === "aborted")
     return withProgress(
       "The caller aborted the run.",
-      { ...shared, ...progress.ran, code: "CANCELLED", notRetried: "aborted", cause },
+      { ...shared, code: "CANCELLED", notRetried: "aborted", cause },
       progress,
     );
   const details = {
     ...shared,
-    ...progress.ran,
     code: "DEADLINE_EXCEEDED",
     notRetried: "deadline-too-close",
     hint: "Allow more time with totalTimeoutMs. Repeating what is not done is safe.",
@@ -46,9 +50,35 @@ export function endedAs<Id>(
   );
 }
 
+/** The same for a run that the service asks to wait for too long. @param error That of the request that was told so */
+export function endedByHold<Id>(
+  error: StatusError,
+  maxHoldMs: number,
+  progress: Progress<Id>,
+): RerankAllError<Id> {
+  const { retryAfterMs = 0, httpStatus, requestId, attempts } = error;
+  const longest =
+    maxHoldMs === 0
+      ? "never waits (maxHoldMs is 0)"
+      : `waits no longer than ${maxHoldMs / 1000} s (maxHoldMs)`;
+  const details = {
+    code: "RESOURCE_EXHAUSTED",
+    codeSource: "client",
+    operation: "rerankDocuments",
+    notRetried: "asked-to-wait-too-long",
+    ...{ retryAfterMs, httpStatus, requestId, attempts, cause: error },
+    hint: "Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
+  } as const;
+  return withProgress(
+    `The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`,
+    details,
+    progress,
+  );
+}
+
 function withProgress<Id>(
   message: string,
-  details: StatusErrorDetails,
+  details: Omit<StatusErrorDetails, "executed">,
   { done, notDone, ran }: Progress<Id>,
 ): RerankAllError<Id> {
   const text = `${message} The run ended with ${done} results handed out and ${notDone.length} requests begun`;

@@ -60,20 +60,37 @@ export function noteFailure<Id>(held: Held<Id>, error: StatusError): void {
   held.error = error;
 }
 
+/** Notes that there is another attempt. @param wasTooMany Whether the last was more than this machine can make at once */
+export function noteRetry<Id>(
+  held: Held<Id>,
+  error: StatusError,
+  readyAt: number,
+  wasTooMany: boolean,
+): void {
+  if (error.code === "UNAUTHENTICATED") held.renewed = true;
+  else if (!wasTooMany) held.retries += 1;
+  // Its time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
+  else if (held.retries === 0) held.endsAt = Number.POSITIVE_INFINITY;
+  held.readyAt = readyAt;
+}
+
 /** The error of a request, of all its attempts together. @param notRetried Why there is no other */
 export function errorOf<Id>(held: Held<Id>, error: StatusError, notRetried: NotRetried): StatusError {
   if (held.attempts.length === error.attempts.length && error.notRetried === notRetried) return error;
   // What was advised stays; why there was no other attempt is another now.
   const reason = wholeHint(error, "");
-  const advice = reason && error.hint.endsWith(reason) ? error.hint.slice(0, -reason.length).trimEnd() : "";
-  const { retryAfterMs } = error;
+  const { hint, retryAfterMs } = error;
+  const advice = reason && hint.endsWith(reason) ? hint.slice(0, -reason.length).trimEnd() : hint;
   const { executed, executedBecause } = held.ran;
+  const { attempts } = held;
+  // How long it waits is the run's to say.
+  const reasonTold = notRetried === "asked-to-wait-too-long" ? undefined : notRetried;
   return new StatusError(textOf(error), {
     ...detailsOf(error),
     executed,
     executedBecause,
     notRetried,
-    attempts: held.attempts,
-    hint: wholeHint({ retryAfterMs, notRetried }, advice || error.hint),
+    attempts,
+    hint: wholeHint({ retryAfterMs, notRetried: reasonTold, attempts }, advice),
   });
 }

@@ -4,7 +4,12 @@
  * @module tunerank/bulk
  */
 import type { Client } from "../client.js";
-import { type RerankAllOptions, type RerankAllRequest, type RerankAllResult, settingsOf } from "./options.js";
+import {
+  type RerankAllOptions,
+  type RerankAllRequest,
+  type RerankAllResults,
+  settingsOf,
+} from "./options.js";
 import { Run } from "./run.js";
 import { sourceOf } from "./source.js";
 
@@ -14,6 +19,7 @@ export type {
   RerankAllOptions,
   RerankAllRequest,
   RerankAllResult,
+  RerankAllResults,
 } from "./options.js";
 
 /**
@@ -22,16 +28,17 @@ export type {
  *
  * Requests are taken from the source as there is room for them, so that memory does not grow with their number, and only
  * while results are asked for. A transient failure is tried again until the request's time is over, by the decision table
- * of all calls; when the service asks to wait (`Retry-After`), everything waits. A request that is wrong is a result with
+ * of all calls; when the service asks to wait (`Retry-After`), everything waits, up to `maxHoldMs`. A request that is wrong is a result with
  * its error. Leaving the loop early aborts what is under way, and closes the source.
  *
  * @param client The client that makes the calls. Its `maxRetries` and `timeoutMs` have no effect here.
  * @param requests Any iterable or async iterable: a list, a generator, the rows of a query.
  * @param options How many at once, in which order, and how long.
  * @returns An async iterator, which can be gone through once. It throws a {@link RerankAllError} that says what is not
- * done: `UNAUTHENTICATED` or `PERMISSION_DENIED` as soon as the service refuses the key, `DEADLINE_EXCEEDED` when
- * `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts, `INVALID_ARGUMENT` when the client has no key or address.
- * What the source throws is thrown on, after the results of what was taken from it.
+ * done: `UNAUTHENTICATED` or `PERMISSION_DENIED` as soon as the service refuses the key, `RESOURCE_EXHAUSTED` when it asks
+ * to wait longer than `maxHoldMs`, `DEADLINE_EXCEEDED` when `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts,
+ * `INVALID_ARGUMENT` when the client has no key or address. What the source throws is thrown on, after the results of what
+ * was taken from it.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for options that cannot be used.
  * @example
  * for await (const { id, response, error } of rerankAll(client, requests)) {
@@ -43,16 +50,22 @@ export function rerankAll<Id = string>(
   client: Pick<Client, "rerank">,
   requests: Iterable<RerankAllRequest<Id>> | AsyncIterable<RerankAllRequest<Id>>,
   options?: RerankAllOptions<Id>,
-): AsyncIterableIterator<RerankAllResult<Id>> {
+): RerankAllResults<Id> {
   const run = new Run(client, sourceOf(requests), settingsOf(options));
-  return {
+  const results = {
     next: () => run.next(),
     async return() {
       await run.close();
-      return { done: true, value: undefined };
+      return { done: true, value: undefined } as const;
     },
-    [Symbol.asyncIterator]() {
-      return this;
+    async throw(error: unknown) {
+      // How the source ends is less than why it is ended.
+      await run.close().catch(() => {});
+      throw error;
     },
+    [Symbol.asyncIterator]: () => results,
+    // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
+    [Symbol.asyncDispose ?? "asyncDispose"]: () => run.close(),
   };
+  return results as RerankAllResults<Id>;
 }

@@ -45,9 +45,9 @@ export class Intake<Id> {
     return late;
   }
 
-  /** When the first of those that wait has something to do. @param heldUntil When anything may be sent again */
-  wakesAt(heldUntil: number): number {
-    let at = Number.POSITIVE_INFINITY;
+  /** When there is something to do. @param heldUntil When anything may be sent again */
+  wakesAt(now: number, heldUntil: number): number {
+    let at = heldUntil > now ? heldUntil : Number.POSITIVE_INFINITY;
     for (const { readyAt, endsAt } of this.#waiting) at = Math.min(at, Math.max(readyAt, heldUntil), endsAt);
     return at;
   }
@@ -68,7 +68,8 @@ export class Intake<Id> {
       const next = this.#source.next();
       if (!isPromise(next)) return this.#take(next);
       this.#isPulling = true;
-      next.then(
+      // A thenable that is no promise may throw, or call back twice.
+      Promise.resolve(next).then(
         (result) => this.#pulled(() => this.#take(result)),
         (error) => this.#pulled(() => this.#fail(error)),
       );
@@ -81,17 +82,31 @@ export class Intake<Id> {
   #pulled(take: () => Held<Id> | undefined): void {
     this.#isPulling = false;
     if (this.#isClosed) return;
-    const held = take();
-    if (held) this.#waiting.push(held);
+    try {
+      const held = take();
+      if (held) this.#waiting.push(held);
+    } catch (error) {
+      this.#fail(error);
+    }
     this.#arrived();
   }
 
   #take(result: IteratorResult<RerankAllRequest<Id>>): Held<Id> | undefined {
+    if (Object(result) !== result)
+      throw new TypeError(`next() of requests came to ${String(result)}, which is no { done, value }.`);
     if (result.done) {
       this.isDry = true;
       return undefined;
     }
-    const held = hold(result.value, this.#taken++);
+    const { value } = result;
+    let held: Held<Id>;
+    try {
+      held = hold(value, this.#taken++);
+    } catch (error) {
+      // The source works: it is told that no more is wanted. What it says to that comes too late.
+      this.#source.close().catch(() => {});
+      return this.#fail(error);
+    }
     this.held.add(held);
     return held;
   }
@@ -103,5 +118,5 @@ export class Intake<Id> {
 }
 
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as PromiseLike<T>).then === "function";
+  return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
 }

@@ -1,10 +1,24 @@
 import type { Decision } from "../call/retry.js";
+import { memberOf } from "../errors/memberOf.js";
 import type { StatusError } from "../errors/statusError.js";
+import { networkCode } from "../transport/transport.js";
+import { holdAskedBy, isTransient } from "./decision.js";
 
 const firstLimit = 4;
 const mostAtOnce = 64;
 // Fewer failures in a row than this say nothing of the service.
 const fewestForOutage = 4;
+// Where no more files may be open, some are left to the rest of the process: a quarter, and at most so many.
+const mostSpared = 4;
+
+/** What this machine calls it when the process (EMFILE) or all of them (ENFILE) may open no more files and sockets. */
+export type OutOfFiles = "EMFILE" | "ENFILE";
+
+/** Whether a connection failed because no more files may be open. @param cause What the network reported */
+export function outOfFiles(cause: unknown): OutOfFiles | undefined {
+  const code = networkCode(cause);
+  return code === "EMFILE" || code === "ENFILE" ? code : undefined;
+}
 
 /** When an attempt began and ended. */
 export interface AttemptEnd {
@@ -15,7 +29,8 @@ export interface AttemptEnd {
 
 /**
  * How many attempts may be under way, and from when: for all requests of a run together. The clock is passed in.
- * Adaptive, it begins with 4, adds one after each round without a refusal, and halves on RESOURCE_EXHAUSTED.
+ * Adaptive, it begins with 4, adds one after each round without a refusal, and halves on RESOURCE_EXHAUSTED. Where this
+ * machine opens no more sockets, the limit is what it opened, less a few, for the rest of the run.
  */
 export class Limiter {
   /** The most attempts at once. */
@@ -24,6 +39,7 @@ export class Limiter {
   /** Nothing is sent before. */
   heldUntil = 0;
   readonly #adaptive: boolean;
+  #most = mostAtOnce;
   // Attempts sent before the limit was halved say nothing of the new one.
   #epoch = 0;
   #answered = 0;
@@ -59,21 +75,27 @@ export class Limiter {
     this.#answered += 1;
     if (this.#answered < this.limit) return;
     this.#answered = 0;
-    this.limit = Math.min(mostAtOnce, this.limit + 1);
+    this.limit = Math.min(this.#most, this.limit + 1);
   }
 
-  /** An attempt failed. @param decision Whether there is another, and when */
-  failed(error: StatusError, { waitMs }: Decision, { epoch, now }: AttemptEnd): void {
-    const { code, codeSource, httpStatus, notRetried, retryAfterMs } = error;
-    // A call that has no retries to spend says this of everything transient.
-    const isTransient = notRetried === "retries-used-up" || notRetried === "deadline-too-close";
-    if (isTransient && retryAfterMs !== undefined) this.#hold(now + retryAfterMs);
+  /**
+   * An attempt failed.
+   * @param decision Whether there is another, and when
+   * @returns whether it was one too many for this machine, and there are fewer from now on
+   */
+  failed(error: StatusError, { waitMs }: Decision, { epoch, now }: AttemptEnd): boolean {
+    const { code, codeSource, httpStatus } = error;
+    const transient = isTransient(error);
+    const holdMs = holdAskedBy(error);
+    if (holdMs > 0) this.#hold(now + holdMs);
+    if (codeSource === "transport" && outOfFiles(memberOf(error, "cause"))) return this.#ranOutOfFiles(epoch);
     if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(epoch);
-    else if (!isTransient && httpStatus !== undefined) this.answered(epoch);
+    else if (!transient && httpStatus !== undefined) this.answered(epoch);
     else {
       this.inFlight -= 1;
-      if (isTransient) this.#noteFailure(now, waitMs);
+      if (transient) this.#noteFailure(now, waitMs);
     }
+    return false;
   }
 
   #refused(epoch: number): void {
@@ -83,6 +105,21 @@ export class Limiter {
     this.limit = Math.max(1, Math.floor(this.limit / 2));
     this.#epoch += 1;
     this.#answered = 0;
+  }
+
+  // It says nothing of the service. Of those begun together, as many were too many as fail so.
+  #ranOutOfFiles(epoch: number): boolean {
+    const before = this.limit;
+    if (epoch === this.#epoch) {
+      this.limit = Math.min(before, this.inFlight);
+      this.limit -= Math.min(mostSpared, this.limit >> 2);
+      this.#epoch += 1;
+      this.#answered = 0;
+    }
+    this.inFlight -= 1;
+    this.limit = Math.max(1, this.limit - 1);
+    this.#most = this.limit;
+    return this.limit < before;
   }
 
   #noteFailure(now: number, waitMs: number | undefined): void {

@@ -1,5 +1,5 @@
 import type { StatusError } from "../errors/statusError.js";
-import { invalid } from "../errors/statusError.js";
+import { invalid, refusal } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import {
   checkCallback,
@@ -37,6 +37,30 @@ export type RerankAllResult<Id = string> =
       readonly response?: undefined;
     };
 
+// For `await using`, where the program's `lib` has it: without that, nothing could name it.
+type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Name extends symbol }
+  ? Readonly<Record<Name, () => Promise<void>>>
+  : object;
+
+/**
+ * The results of a run, which can be gone through once. It has `Symbol.asyncDispose` too, for `await using`, which ends
+ * the run as `return` does.
+ */
+export interface RerankAllResults<Id = string>
+  extends AsyncIterableIterator<RerankAllResult<Id>>,
+    AsyncDispose {
+  /** The next result. Those that ask at once each get their own. */
+  next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
+  /** Ends the run: what is under way is aborted, and the source closed. Leaving a loop calls it. */
+  return(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
+  /**
+   * The same, and rejects, as a generator does.
+   *
+   * @param error What it rejects with.
+   */
+  throw(error: unknown): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
+}
+
 /** Why a run ended before its requests were done. */
 export interface RerankAllError<Id = string> extends StatusError {
   /** How many results were handed out before. */
@@ -54,6 +78,11 @@ export interface RerankAllAttempt<Id = string> extends AttemptEvent {
   readonly id: Id;
   /** How many attempts may be under way at once from now on, in the whole run. */
   readonly concurrency: number;
+  /**
+   * Milliseconds in which the whole run sends nothing, because this answer asks to wait (`Retry-After`); absent when it
+   * does not. Longer than `maxHoldMs`, it ends the run.
+   */
+  readonly holdMs?: number;
 }
 
 /** Options of {@link rerankAll}. */
@@ -76,6 +105,13 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   attemptTimeoutMs?: number | undefined;
   /** Milliseconds for the whole run, in which it ends with `DEADLINE_EXCEEDED`. Greater than 0. @default no limit */
   totalTimeoutMs?: number | undefined;
+  /**
+   * The longest `Retry-After`, in milliseconds, for which the whole run waits: at least 0; 0 never waits, and `Infinity`
+   * always does. A longer one ends the run, once the answers under way are handed out, with `RESOURCE_EXHAUSTED` and
+   * `retryAfterMs`.
+   * @default 60,000
+   */
+  maxHoldMs?: number | undefined;
   /** Ends the run with `CANCELLED` when it aborts, and what is under way with it. */
   signal?: AbortSignalLike | undefined;
   /** Called after each attempt, as the same option of a call is. */
@@ -88,12 +124,14 @@ const names: Names<RerankAllOptions> = {
   timeoutMs: 1,
   attemptTimeoutMs: 1,
   totalTimeoutMs: 1,
+  maxHoldMs: 1,
   headers: 1,
   signal: 1,
   onAttempt: 1,
 };
 
 const defaultTimeoutMs = 60_000;
+const defaultMaxHoldMs = 60_000;
 
 /** @internal The options, checked, with their defaults. */
 export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | "signal" | "onAttempt"> {
@@ -102,6 +140,7 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
   readonly totalTimeoutMs: number | undefined;
+  readonly maxHoldMs: number;
 }
 
 /** @internal @throws StatusError naming the first option that cannot be used */
@@ -122,6 +161,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     timeoutMs,
     attemptTimeoutMs: durationOf(own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
     totalTimeoutMs: durationOf(own.totalTimeoutMs, "totalTimeoutMs"),
+    maxHoldMs: holdOf(own.maxHoldMs),
     headers: own.headers,
     signal: signal ?? undefined,
     onAttempt: checkCallback(own.onAttempt, "onAttempt"),
@@ -130,4 +170,12 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
 
 function durationOf(value: unknown, what: string): number | undefined {
   return value === undefined ? undefined : checkDuration(value, what);
+}
+
+function holdOf(value: unknown): number {
+  if (value === undefined) return defaultMaxHoldMs;
+  if (typeof value !== "number" || Number.isNaN(value))
+    throw invalid("maxHoldMs must be a number of milliseconds, or Infinity.");
+  if (value < 0) throw refusal("OUT_OF_RANGE", `maxHoldMs must be at least 0, not ${value}.`);
+  return value;
 }

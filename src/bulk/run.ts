@@ -1,13 +1,22 @@
+import { listen, unlisten } from "../call/abortSignals.js";
 import { type Decision, nothingSent, type Ran, worse } from "../call/retry.js";
 import type { Client } from "../client.js";
 import type { NotRetried } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
-import type { CallOptions } from "../options/callOptions.js";
-import { callOptionsOf, report } from "./attempt.js";
-import { decide } from "./decision.js";
+import { Attempts, report } from "./attempt.js";
+import { decide, holdAskedBy } from "./decision.js";
 import { Delivery, type Failed } from "./delivery.js";
-import { asStatusError, endedAs, endedBy, endsRun, type Progress } from "./ended.js";
-import { errorOf, type Held, noteFailure } from "./held.js";
+import {
+  asStatusError,
+  endedAs,
+  endedBy,
+  endedByHold,
+  endsRun,
+  type Progress,
+  ranWell,
+  underWay,
+} from "./ended.js";
+import { errorOf, type Held, noteFailure, noteRetry } from "./held.js";
 import { Intake } from "./intake.js";
 import { Limiter } from "./limiter.js";
 import type { RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
@@ -15,26 +24,22 @@ import { asTheyCome, inOrder } from "./outbox.js";
 import type { Source } from "./source.js";
 import { Timer } from "./timer.js";
 
-const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
-const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
-
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
 const heldForEach = 4;
 
 /** A run over many requests: what is taken from the source, sent, tried again and handed out, within fixed bounds. */
 export class Run<Id> {
-  readonly #client: Pick<Client, "rerank">;
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
-  readonly #controller: AbortController = new AbortController();
-  readonly #firstCall: CallOptions;
+  readonly #attempts: Attempts<Id>;
   readonly #wake: Timer = new Timer(() => this.#advance());
-  readonly #lastly: Timer = new Timer(() => this.#endAs("deadline"));
-  readonly #onAbort: () => void = () => this.#endAs("aborted");
+  readonly #lastly: Timer = new Timer(() => this.end("deadline"));
   #state: "new" | "running" | "over" = "new";
   #isAdvancing = false;
+  // The service asks to wait for too long: what is under way is waited for, and nothing else is sent.
+  #heldBy: StatusError | undefined;
   #settled = 0;
   #ran: Ran = nothingSent;
 
@@ -43,12 +48,11 @@ export class Run<Id> {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
-    this.#client = client;
     this.#settings = settings;
     this.#limiter = new Limiter(settings.concurrency);
     this.#intake = new Intake(source, () => this.#advance());
     this.#delivery = new Delivery(settings.ordered ? inOrder() : asTheyCome());
-    this.#firstCall = callOptionsOf(settings, this.#controller.signal, settings.timeoutMs);
+    this.#attempts = new Attempts(client, settings);
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
@@ -69,14 +73,19 @@ export class Run<Id> {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
     if (totalTimeoutMs !== undefined) this.#lastly.set(totalTimeoutMs);
-    signal?.addEventListener("abort", this.#onAbort);
-    if (signal?.aborted) this.#onAbort();
+    if (signal?.aborted) this.end("aborted");
+    else if (signal) listen(signal, this);
   }
 
   // Sends what may be sent, and sets the timer for what waits.
   #advance(): void {
     // A source may ask for a result while it is asked for a request.
     if (this.#isAdvancing || this.#state !== "running") return;
+    if (this.#heldBy !== undefined) {
+      if (this.#limiter.inFlight === 0)
+        this.#end(endedByHold(this.#heldBy, this.#settings.maxHoldMs, this.#progress()));
+      return;
+    }
     this.#isAdvancing = true;
     const now = performance.now();
     for (const held of this.#intake.takeLate(now))
@@ -84,7 +93,8 @@ export class Run<Id> {
     while (this.#state === "running" && this.#limiter.isOpen(now)) {
       const held = this.#intake.next(now, this.#hasRoom);
       if (held === undefined) break;
-      this.#send(held, now);
+      if (held.wrong) this.#settle(held, { id: held.id, error: held.wrong });
+      else this.#send(held, now);
     }
     this.#isAdvancing = false;
     const { isDry, held, failed } = this.#intake;
@@ -102,60 +112,48 @@ export class Run<Id> {
   #sleep(now: number): void {
     this.#wake.clear();
     if (this.#state !== "running") return;
-    const { heldUntil } = this.#limiter;
-    const at = Math.min(this.#intake.wakesAt(heldUntil), heldUntil > now ? heldUntil : Infinity);
+    const at = this.#intake.wakesAt(now, this.#limiter.heldUntil);
     if (at > now && at < Infinity) this.#wake.set(at - now);
   }
 
   #send(held: Held<Id>, now: number): void {
-    if (held.wrong) {
-      this.#settle(held, { id: held.id, error: held.wrong });
-      return;
-    }
     const { timeoutMs } = this.#settings;
     held.endsAt = Math.min(held.endsAt, now + timeoutMs);
     const epoch = this.#limiter.begin();
-    this.#client.rerank(held.body, this.#optionsFor(held, now)).then(
+    this.#attempts.begin(held, now).then(
       (response) => {
         this.#limiter.answered(epoch);
         this.#ran = ranWell;
-        report(this.#settings, held, undefined, this.#limiter.limit);
+        report(this.#settings, held, { concurrency: this.#limiter.limit });
         this.#settle(held, { id: held.id, response });
       },
       (error) => this.#failed(held, asStatusError(error), epoch),
     );
   }
 
-  #optionsFor(held: Held<Id>, now: number): CallOptions {
-    const { timeoutMs, onAttempt } = this.#settings;
-    const leftMs = held.endsAt - now;
-    // Most requests need one attempt: its options are the same for all.
-    if (leftMs >= timeoutMs && onAttempt === undefined) return this.#firstCall;
-    const wholeMs = leftMs < 1 ? leftMs : Math.floor(leftMs);
-    return callOptionsOf(this.#settings, this.#controller.signal, wholeMs, held);
-  }
-
   #failed(held: Held<Id>, error: StatusError, epoch: number): void {
     if (this.#state === "over") return;
     const now = performance.now();
-    const { retries, renewed, endsAt } = held;
+    const { maxHoldMs } = this.#settings;
     noteFailure(held, error);
     this.#ran = worse(this.#ran, error);
-    const decision = decide({ error, retries, renewed, timeLeftMs: endsAt - now, random: Math.random() });
-    this.#limiter.failed(error, decision, { epoch, now });
-    report(this.#settings, held, decision.waitMs, this.#limiter.limit);
-    if (decision.waitMs === undefined) this.#giveUp(held, error, decision);
+    const decision = decide({ error, held, now, maxHoldMs, random: Math.random() });
+    const wasTooMany = this.#limiter.failed(error, decision, { epoch, now });
+    const { waitMs } = decision;
+    report(this.#settings, held, { waitMs, holdMs: holdAskedBy(error), concurrency: this.#limiter.limit });
+    if (waitMs === undefined) this.#giveUp(held, error, decision);
     else {
-      if (error.code === "UNAUTHENTICATED") held.renewed = true;
-      else held.retries += 1;
-      held.readyAt = now + decision.waitMs;
+      noteRetry(held, error, now + waitMs, wasTooMany);
       this.#intake.putBack(held);
     }
     this.#advance();
   }
 
   #giveUp(held: Held<Id>, error: StatusError, { notRetried }: Decision): void {
-    if (endsRun(error, held.body)) {
+    if (notRetried === "asked-to-wait-too-long") {
+      const longest = this.#heldBy?.retryAfterMs ?? 0;
+      if ((error.retryAfterMs ?? 0) > longest) this.#heldBy = errorOf(held, error, notRetried);
+    } else if (endsRun(error, held.body)) {
       this.#end(endedBy(errorOf(held, error, notRetried ?? "refused"), this.#progress()));
     } else this.#fail(held, error, notRetried ?? "not-transient");
   }
@@ -178,7 +176,8 @@ export class Run<Id> {
     return { done: this.#settled, notDone, ran };
   }
 
-  #endAs(reason: "aborted" | "deadline"): void {
+  /** Ends the run for a reason that is none of its requests'. */
+  end(reason: "aborted" | "deadline"): void {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#end(endedAs(reason, { cause: signal?.reason, totalTimeoutMs }, this.#progress()));
   }
@@ -192,8 +191,9 @@ export class Run<Id> {
     this.#state = "over";
     this.#wake.clear();
     this.#lastly.clear();
-    this.#settings.signal?.removeEventListener("abort", this.#onAbort);
-    this.#controller.abort();
+    const { signal } = this.#settings;
+    if (signal) unlisten(signal, this);
+    this.#attempts.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();
   }

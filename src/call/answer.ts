@@ -6,9 +6,10 @@ import { type Redact, redactorOf } from "../errors/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
 import type { RetryEvent } from "./decisions.js";
 import { Failure, type FailureInput } from "./failure.js";
-import { codeOfHttpStatus } from "./httpStatus.js";
-import { eventsOfAnswer, executedAfter } from "./retry.js";
+import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "./retry.js";
 import { header, retryAfterMs } from "./retryAfter.js";
+
+const notPromised = "The answer is not the JSON object the contract promises";
 
 /** What a wrapper says of a 2xx answer that it cannot use. */
 export class Unusable {
@@ -20,6 +21,12 @@ export class Unusable {
     this.message = message;
     this.event = event;
   }
+}
+
+/** A JSON object without what its caller cannot do without. */
+export function incomplete(field: string): Unusable {
+  const message = `${notPromised}: ${field} is missing or not valid.`;
+  return new Unusable("INTERNAL", message, "incomplete");
 }
 
 /** The value that `read` makes of a 2xx answer's JSON object; a Failure for every other answer. */
@@ -70,7 +77,7 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
     });
   }
   return unusable(answer, redact, {
-    message: `The answer is not the JSON object the contract promises (HTTP ${status}).`,
+    message: `${notPromised} (HTTP ${status}).`,
     code: "INTERNAL",
     executed: "yes",
     events: [status === 200 ? "notJson" : "otherSuccess"],

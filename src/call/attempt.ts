@@ -1,10 +1,13 @@
-import { tracedAttempt, wordsFor } from "#platform";
+import { adviceFor, tracedAttempt, wordsFor } from "#platform";
 import { SourceError } from "../files/sourceError.js";
+import { keyProblem } from "../options/arguments.js";
+import type { ApiKey } from "../options/clientOptions.js";
 import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
-import { currentKey } from "./apiKey.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import { failureRecord, successRecord, targetOf } from "./records.js";
-import type { Run, Success } from "./run.js";
+import type { Run, Success } from "./types.js";
+
+const networkWords = { wordsFor, adviceFor };
 
 /** One request and its answer: asks for the key, sends, reads. Never rejects. */
 export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
@@ -41,7 +44,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
     if (cause instanceof SourceError) return sourceFailure(cause);
     return cause instanceof TransportFailure
-      ? networkFailure(cause, secretsOf(run), wordsFor)
+      ? networkFailure(cause, secretsOf(run), networkWords)
       : unexpectedFailure(cause);
   } finally {
     deadline.attemptOver();
@@ -77,4 +80,21 @@ function headersOf<T>({ client, settings, request, key }: Run<T>): Record<string
     authorization: `Bearer ${key}`,
     ...(contentType !== undefined && { "content-type": contentType }),
   };
+}
+
+/** The key that a function gives for the next attempt; a Failure when it gives none that can be sent. */
+export async function currentKey(apiKey: Exclude<ApiKey, string>): Promise<string | Failure> {
+  let key: unknown;
+  try {
+    key = await apiKey();
+  } catch (cause) {
+    return refused("UNAUTHENTICATED", "The apiKey function failed, so nothing was sent.", cause);
+  }
+  const problem = keyProblem(key);
+  if (problem === undefined) return key as string;
+  return refused("INVALID_ARGUMENT", `What the apiKey function returned ${problem}`);
+}
+
+function refused(code: "UNAUTHENTICATED" | "INVALID_ARGUMENT", message: string, cause?: unknown): Failure {
+  return new Failure({ code, message, cause, executed: "no", requested: false });
 }

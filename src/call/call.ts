@@ -1,4 +1,4 @@
-import { detailsOf, traced, watchesAttempts } from "#platform";
+import { tracedCall, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
 import { memberOf } from "../errors/memberOf.js";
@@ -7,17 +7,22 @@ import type { StatusError } from "../errors/statusError.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { secretsOf, send, sendTraced } from "./attempt.js";
-import type { Outcome } from "./callPromise.js";
 import { Deadline } from "./deadline.js";
 import { budget as budgetRule } from "./decisions.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
-import { type OperationInput, type PreparedRequest, prepare } from "./request.js";
+import { prepare, timesOf } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
-import type { Purpose, Run, Success } from "./run.js";
-import type { CallSettings } from "./settings.js";
-import { timesOf } from "./times.js";
+import type {
+  CallSettings,
+  OperationInput,
+  Outcome,
+  PreparedRequest,
+  Purpose,
+  Run,
+  Success,
+} from "./types.js";
 
 /** One call: an operation with its input, and how its answer is read. */
 export interface Call<T> extends OperationInput {
@@ -30,7 +35,8 @@ export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outc
   const { operation, body, read } = call;
   const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
     readAnswer(answer, secrets, read);
-  return makeRequest(prepare(settings.client.baseUrl, call), { operation, body, read: readJson }, settings);
+  const purpose = { operation, body, read: readJson };
+  return makeRequest(prepare(settings.client.baseUrl, call), purpose, settings);
 }
 
 /** The same for a request made ready already. @throws StatusError */
@@ -40,10 +46,10 @@ export function makeRequest<T>(
   settings: CallSettings,
 ): Promise<Outcome<T>> {
   const { operation, body } = purpose;
-  return traced(
-    () => ({ ...targetOf(operation, request), ...detailsOf(operation, body) }),
+  return tracedCall(
+    () => targetOf(operation, request),
     () => runCall(request, purpose, settings),
-    ({ data }) => detailsOf(operation, body, data),
+    body,
   );
 }
 

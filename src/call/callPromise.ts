@@ -1,25 +1,30 @@
 import { publishRefusal } from "#platform";
-import type { Attempt, OperationName } from "../errors/details.js";
+import type { OperationName } from "../errors/details.js";
+import { memberOf } from "../errors/memberOf.js";
+import { type Redact, redactCause, redactorOf } from "../errors/redact.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
-import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
+import type { Outcome } from "./types.js";
 
-/** A call's value, with the answer it was read from. */
-export interface Outcome<T> {
-  readonly data: T;
-  readonly answer: TransportResponse;
-  readonly attempts: readonly Attempt[];
+/** What no message may show. */
+export interface Secretive {
+  readonly secrets: readonly string[];
 }
 
 /** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
-export function startCall<T>(operation: OperationName, run: () => Promise<Outcome<T>>): CallPromise<T> {
-  return start(operation, run, responseOf);
+export function startCall<T>(
+  operation: OperationName,
+  client: Secretive,
+  run: () => Promise<Outcome<T>>,
+): CallPromise<T> {
+  return start(operation, client, run, responseOf);
 }
 
 /** The same for a call of any outcome; `present` makes of it what `withResponse` resolves to. */
 export function start<T, O extends { readonly data: T }, R>(
   operation: OperationName,
+  client: Secretive,
   run: () => Promise<O>,
   present: (outcome: O) => R,
 ): Promise<O["data"]> & { withResponse(): Promise<R> } {
@@ -27,7 +32,7 @@ export function start<T, O extends { readonly data: T }, R>(
   const value = outcome.then(
     ({ data }) => data,
     (error) => {
-      const named = errorOf(error, operation);
+      const named = errorOf(error, operation, client);
       publishRefusal(operation, named);
       throw named;
     },
@@ -37,7 +42,7 @@ export function start<T, O extends { readonly data: T }, R>(
       // Whoever asks for the response gets its failure there: here it is not unhandled.
       value.catch(() => {});
       return outcome.then(present, (error) => {
-        throw errorOf(error, operation);
+        throw errorOf(error, operation, client);
       });
     },
   });
@@ -53,12 +58,22 @@ export function loaded<T>(part: Promise<T>): Promise<T> {
   });
 }
 
-function errorOf(error: unknown, operation: OperationName): StatusError {
-  // What is no StatusError came out of an argument, such as a getter that throws.
-  if (!isStatusError(error))
-    return invalid("An argument could not be read.", { operation, notRetried: "refused", cause: error });
+function errorOf(error: unknown, operation: OperationName, client: Secretive): StatusError {
+  if (!isStatusError(error)) return unreadable(error, operation, redactorOf(client.secrets));
   // Checks of arguments do not know which operation they serve.
   return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
+}
+
+// What is no StatusError came out of an argument, such as a getter that throws.
+function unreadable(error: unknown, operation: OperationName, redact: Redact): StatusError {
+  const said = String(memberOf(error, "message") ?? error);
+  const text = redact(said);
+  return invalid(`An argument could not be read: ${text}`, {
+    operation,
+    notRetried: "refused",
+    hint: "See cause.",
+    cause: text === said ? error : redactCause(redact, error),
+  });
 }
 
 function responseOf<T>({ data, answer, attempts }: Outcome<T>): CallResponse<T> {

@@ -1,6 +1,12 @@
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import type { Times } from "./times.js";
+import { listen, unlisten } from "./abortSignals.js";
+
+/** How long a call and each of its attempts may take, in milliseconds. */
+export interface Times {
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+}
 
 /** Why a call ended before its answer. */
 export type EndReason = "aborted" | "closed" | "deadline";
@@ -124,29 +130,4 @@ export class Deadline {
     this.ended ??= reason;
     this.running?.abort("aborted");
   }
-}
-
-// One listener for all calls on a signal: Node warns of a leak when an eleventh is added.
-const listening = new WeakMap<AbortSignalLike, { calls: Set<Deadline>; onAbort: () => void }>();
-
-function listen(signal: AbortSignalLike, call: Deadline): void {
-  const entry = listening.get(signal);
-  if (entry) {
-    entry.calls.add(call);
-    return;
-  }
-  const calls = new Set([call]);
-  const onAbort = () => {
-    for (const each of calls) each.end("aborted");
-  };
-  listening.set(signal, { calls, onAbort });
-  signal.addEventListener("abort", onAbort);
-}
-
-function unlisten(signal: AbortSignalLike, call: Deadline): void {
-  const entry = listening.get(signal);
-  entry?.calls.delete(call);
-  if (entry?.calls.size !== 0) return;
-  signal.removeEventListener("abort", entry.onAbort);
-  listening.delete(signal);
 }

@@ -25,6 +25,7 @@ export type RetryEvent =
   | "attemptTimeout"
   | "bodyLost"
   | "notJson"
+  | "incomplete"
   | "html"
   | "otherSuccess"
   | "upgraded"
@@ -67,6 +68,8 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
   // Inside the body of a 2xx: the operation ran.
   bodyLost: row([0, 2, 1, 0], "yes"),
   notJson: row([0, 1, 0, 0], "yes"),
+  // A JSON object without what the operation is for: an upload's id, a ranking's entries.
+  incomplete: row([0, 1, 0, 0], "yes"),
   // A web page is somebody else's answer: the service may never have seen the request.
   html: row([0, 0, 0, 0], "unknown"),
   // Not 200, and without the JSON object that the contract promises.
@@ -83,11 +86,6 @@ function row(
   executed: Executed,
 ): EventRow {
   return { retries: { start, read, set, append }, executed };
-}
-
-/** Whether sending a request of this kind twice is safe. */
-export function isSafe(kind: RetryKind): boolean {
-  return kind === "read" || kind === "set";
 }
 
 /** A code that the answer names -> event. */
@@ -142,12 +140,9 @@ export const statusRows: readonly StatusRow[] = [
 ];
 
 /** How long to wait before a retry, in milliseconds: full jitter over a base that doubles up to a cap. */
-export const backoff: {
-  readonly baseMs: number;
-  readonly exhaustedBaseMs: number;
-  readonly capMs: number;
-  readonly longestRetryAfterMs: number;
-} = {
+export const backoff: Readonly<
+  Record<"baseMs" | "exhaustedBaseMs" | "capMs" | "longestRetryAfterMs", number>
+> = {
   baseMs: 250,
   /** The base after RESOURCE_EXHAUSTED. */
   exhaustedBaseMs: 1000,

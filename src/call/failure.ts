@@ -5,14 +5,14 @@ import { SourceError } from "../files/sourceError.js";
 import {
   type Exchange,
   type FailureReason,
+  type NetworkWords,
   networkCode,
   type Phase,
   type TransportFailure,
 } from "../transport/transport.js";
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
-import { rowOfStatus } from "./httpStatus.js";
-import { adviceFor } from "./networkWords.js";
+import { rowOfStatus } from "./retry.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {
@@ -58,11 +58,11 @@ export class Failure {
   }
 }
 
-/** The failure of a request that brought no whole answer. @param wordsFor Has words for what the network reported. */
+/** The failure of a request that brought no whole answer. @param words What the platform says of it. */
 export function networkFailure(
   failure: TransportFailure,
   secrets: readonly string[],
-  wordsFor: (message: string, error: unknown) => string,
+  words: NetworkWords,
 ): Failure {
   const { phase, reason, status } = failure;
   const redact = redactorOf(secrets);
@@ -72,12 +72,12 @@ export function networkFailure(
   const network = reason === "network";
   const message = redact(failure.message);
   return new Failure({
-    message: network && phase !== "body" ? wordsFor(message, found) : message,
+    message: network && phase !== "body" ? words.wordsFor(message, found) : message,
     executed: executedSoFar(failure),
     events: [reason === "proxy" ? tunnelEvent(status) : eventOfFailure(phase, reason, name)],
     httpStatus: status,
     cause,
-    hint: phase === "connect" ? connectAdvice(failure, name) : undefined,
+    hint: phase === "connect" ? connectAdvice(failure, name, words) : undefined,
     reusedSocket: failure.reusedSocket,
     neverSent: reason === "proxy",
     ...namedBy(failure),
@@ -112,8 +112,12 @@ function namedBySource({ code, message, hint, cause }: SourceError): Named & { r
   return { code, message, hint, cause };
 }
 
-function connectAdvice({ reason, advice }: TransportFailure, code: string): string | undefined {
-  if (!/^(network|connect-timeout|proxy)$/.test(reason)) return undefined;
+function connectAdvice(
+  { reason, advice }: TransportFailure,
+  code: string,
+  { adviceFor }: NetworkWords,
+): string | undefined {
+  if (!/^(network|connect-timeout|proxy|agent)$/.test(reason)) return undefined;
   const known = reason === "network" ? adviceFor(code) : undefined;
   return known && advice ? `${known} ${advice}` : (known ?? advice);
 }

@@ -1,20 +1,6 @@
-import type { Redact } from "../errors/redact.js";
 import { invalid } from "../errors/statusError.js";
-import type { AttemptEvent } from "../options/callOptions.js";
 import type { ClientOptions, LoggerLike, LogLevel } from "../options/clientOptions.js";
-import type { TransportResponse } from "../transport/transport.js";
-import type { Failure } from "./failure.js";
-import type { PreparedRequest } from "./request.js";
-
-/** The bodies of an attempt, as they were sent and came. */
-export interface LoggedBodies {
-  readonly request: PreparedRequest["body"];
-  readonly result: TransportResponse | Failure;
-  readonly redact: Redact;
-}
-
-/** Writes the line of an attempt. */
-export type Log = (event: AttemptEvent, bodies: LoggedBodies) => void;
+import type { Log } from "./types.js";
 
 const levels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
 const methods = levels.slice(1) as Exclude<LogLevel, "off">[];

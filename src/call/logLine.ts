@@ -1,7 +1,8 @@
 // Loaded only where attempts are logged.
+
 import type { AttemptEvent } from "../options/callOptions.js";
 import type { LoggerLike, LogLevel } from "../options/clientOptions.js";
-import type { LoggedBodies } from "./log.js";
+import type { LoggedBodies } from "./types.js";
 
 /** Writes one line for an attempt, on stderr where there is no logger. */
 export type WriteLine = (

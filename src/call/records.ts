@@ -1,13 +1,14 @@
 // What a call tells of its attempts, and of its failure.
+
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, OperationName, StatusErrorDetails, Target } from "../errors/details.js";
-import { hintFor, wholeHint } from "../errors/hints.js";
+import { wholeHint } from "../errors/hints.js";
 import { StatusError } from "../errors/statusError.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import type { Failure } from "./failure.js";
-import type { PreparedRequest } from "./request.js";
 import type { Ran } from "./retry.js";
+import type { PreparedRequest } from "./types.js";
 
 /** Where a call goes. */
 export function targetOf(operation: OperationName, { method, url }: PreparedRequest): Target {
@@ -47,5 +48,6 @@ export function callError(
   });
   // What the last attempt advises does not fit when an earlier one may have run.
   const advice = ran.executed === details.executed ? details.hint : undefined;
-  return new StatusError(details.message, { ...whole, hint: wholeHint(whole, advice ?? hintFor(whole)) });
+  const hint = advice && wholeHint(whole, advice);
+  return new StatusError(details.message, { ...whole, hint });
 }

@@ -1,27 +1,13 @@
 import { defaultPathSerializer } from "openapi-fetch";
+import type { OperationName } from "../errors/details.js";
 import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import type { RequestRules } from "../options/validate.js";
-import type { Body } from "../transport/transport.js";
-
-/** What a call asks of the service: an operation, the parameters of its path, its body. */
-export interface OperationInput {
-  readonly operation: OperationId;
-  readonly path?: Readonly<Record<string, string>>;
-  readonly body: object;
-}
-
-/** The same as HTTP has it, but for the headers. */
-export interface PreparedRequest {
-  readonly method: string;
-  readonly url: URL;
-  readonly body: Body;
-  /** The media type of the body; undefined when there is none. */
-  readonly contentType: string | undefined;
-  /** The most bytes of its answer. */
-  readonly maxResponseBytes: number;
-}
+import { isForm } from "../transport/transport.js";
+import type { Times } from "./deadline.js";
+import { isRepeatable } from "./retry.js";
+import type { CallSettings, OperationInput, PreparedRequest } from "./types.js";
 
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {
@@ -70,4 +56,20 @@ function withoutPrototypes(value: unknown): unknown {
   const copy = Object.create(null);
   for (const [name, member] of Object.entries(value)) copy[name] = withoutPrototypes(member);
   return copy;
+}
+
+/** What the options say, else the operation's defaults. */
+export function timesOf(operation: OperationName, request: PreparedRequest, settings: CallSettings): Times {
+  const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(operation, request) } = settings;
+  const retried = isRepeatable(operation, repeatable) && maxRetries > 0;
+  // Half of the time for a first try leaves the other half for a second.
+  return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
+}
+
+// A file may take as long as it does at the slowest rate; one of unknown size, as the largest.
+function defaultTimeoutMs(operation: OperationName, { body }: PreparedRequest): number {
+  const { timeoutMs, bytesPerSecond } = operations[operation as OperationId];
+  if (bytesPerSecond === undefined || !isForm(body)) return timeoutMs;
+  const { file, maxFileBytes } = body.part;
+  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / bytesPerSecond;
 }

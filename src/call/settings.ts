@@ -1,60 +1,21 @@
+import { permissionFor, readVariable } from "#platform";
 import { invalid } from "../errors/statusError.js";
 import {
+  checkApiKey,
+  checkBaseUrl,
   checkCallback,
   checkDuration,
   checkFlag,
   checkHeaders,
   checkId,
   checkInteger,
+  checkText,
   given,
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import type { ApiKey } from "../options/clientOptions.js";
-import type { Transport } from "../transport/transport.js";
-import type { Deadline } from "./deadline.js";
-import type { LateSettings } from "./lateSettings.js";
-import type { Log } from "./log.js";
-
-/** What a client may still spend on retries, in tenths of one. */
-export interface RetryBudget {
-  left: number;
-}
-
-/** What a client was made with: its connection to the service, and what its calls do by default. */
-export interface ClientSettings {
-  readonly baseUrl: string;
-  readonly apiKey: ApiKey;
-  readonly userAgent: string;
-  readonly connectTimeoutMs: number;
-  /** Shared with the clients made of this one, as the budget is. */
-  readonly transport: Transport;
-  readonly budget: RetryBudget;
-  /** The calls under way, of all these clients. */
-  readonly calls: Set<Deadline>;
-  /** What writes a line for each attempt; false where the options turn that off. */
-  readonly log: Log | false | undefined;
-  readonly accountId: string | undefined;
-  readonly rerankModel: string | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly attemptTimeoutMs: number | undefined;
-  readonly maxRetries: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly onAttempt: CallOptions["onAttempt"];
-}
-
-/** The options of one call, checked and joined with its client's. */
-export interface CallSettings {
-  readonly client: ClientSettings;
-  readonly signal: AbortSignalLike | undefined;
-  /** Undefined for the operation's own deadline. */
-  readonly timeoutMs: number | undefined;
-  readonly attemptTimeoutMs: number | undefined;
-  readonly maxRetries: number;
-  readonly repeatable: boolean | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly onAttempt: CallOptions["onAttempt"];
-  readonly accountId: string | undefined;
-}
+import { logOf } from "./log.js";
+import type { CallSettings, ClientSettings, Log } from "./types.js";
 
 /**
  * Joins a call's options with its client's.
@@ -96,4 +57,88 @@ function checkSignal(signal: unknown): AbortSignalLike | undefined {
     typeof removeEventListener === "function";
   if (!usable) throw invalid("signal must be an AbortSignal.");
   return signal as AbortSignalLike;
+}
+
+type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel" | "log";
+
+/** What a client was made with; what its options left open is undefined. */
+export interface GivenSettings extends Omit<ClientSettings, FromEnvironment> {
+  readonly baseUrl: string | undefined;
+  readonly apiKey: ApiKey | undefined;
+  readonly accountId: string | undefined;
+  readonly rerankModel: string | undefined;
+  readonly log: Log | false | undefined;
+  readonly logBodies: boolean;
+  readonly allowInsecureHttp: boolean;
+}
+
+const variables = {
+  baseUrl: "TUNERANK_BASE_URL",
+  apiKey: "TUNERANK_API_KEY",
+  accountId: "TUNERANK_ACCOUNT_ID",
+  rerankModel: "TUNERANK_RERANK_MODEL",
+  log: "TUNERANK_LOG",
+} as const satisfies Readonly<Record<FromEnvironment, string>>;
+
+/** A client's settings: the environment is read at the first call, so that a program can be built without it. */
+export class LateSettings {
+  readonly #given: GivenSettings;
+  #settled: ClientSettings | undefined;
+
+  constructor(given: GivenSettings) {
+    this.#given = given;
+  }
+
+  /** What no message may show: the key as far as it is known, and a proxy's credentials. */
+  get secrets(): readonly string[] {
+    const { apiKey = readVariable(variables.apiKey, false), transport } = this.#settled ?? this.#given;
+    return [typeof apiKey === "string" ? apiKey : "", ...(transport.secrets ?? [])];
+  }
+
+  /**
+   * The settings for a call. The environment is not read again once nothing is missing.
+   * @throws StatusError that names all that is missing, or what the environment has and cannot be used.
+   */
+  settle(needsAccount: boolean): ClientSettings {
+    const settled = this.#settled;
+    if (settled !== undefined && !(needsAccount && settled.accountId === undefined)) return settled;
+    this.#settled = withEnvironment({ ...this.#given, ...settled }, needsAccount);
+    return this.#settled;
+  }
+}
+
+function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSettings {
+  const baseUrl =
+    given.baseUrl ?? read("baseUrl", (value, name) => checkBaseUrl(value, name, given.allowInsecureHttp));
+  const apiKey = given.apiKey ?? read("apiKey", checkApiKey);
+  const accountId = given.accountId ?? read("accountId", checkId, needsAccount);
+  const rerankModel = given.rerankModel ?? read("rerankModel", checkText, false);
+  if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
+    throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
+  }
+  const { logBodies } = given;
+  const log = given.log ?? read("log", (level, name) => logOf({ logBodies }, level, name), false);
+  return { ...given, baseUrl, apiKey, accountId, rerankModel, log };
+}
+
+// An empty variable counts as unset.
+function read<T>(
+  option: FromEnvironment,
+  check: (value: string, name: string) => T,
+  isNeeded = true,
+): T | undefined {
+  const variable = variables[option];
+  const value = readVariable(variable, isNeeded);
+  return value ? check(value, variable) : undefined;
+}
+
+function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Error {
+  const options = (Object.keys(found) as FromEnvironment[]).filter((option) => found[option] === undefined);
+  const listed = options.join(", ");
+  const named = options.map((option) => variables[option]);
+  const s = options.length === 1 ? "" : "s";
+  const where = listed === "accountId" ? "createClient or to the call" : "createClient";
+  return invalid(`There is no ${listed}.`, {
+    hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named.join(", ")}.${permissionFor(named)}`,
+  });
 }

@@ -1,6 +1,28 @@
 // Options that several commands have, and how values are read.
 import type { Command } from "commander";
+import { type OperationId, operations } from "../generated/contract.js";
 import { UsageError } from "./context.js";
+
+/** The operation of each command that has one of its own. */
+export const operationOfCommand: Readonly<Record<"rerank" | "scale" | "resume" | "upload", OperationId>> = {
+  rerank: "rerankDocuments",
+  scale: "scaleDeployment",
+  resume: "resumeReinforcementFineTuningJob",
+  upload: "uploadDatasetFile",
+};
+
+function defaultSeconds(): string {
+  const commands = new Map<string, string[]>();
+  const add = (command: string, seconds: string) =>
+    commands.set(seconds, [...(commands.get(seconds) ?? []), command]);
+  for (const [command, operation] of Object.entries(operationOfCommand)) {
+    const { timeoutMs, bytesPerSecond } = operations[operation];
+    add(command, `${timeoutMs / 1000}${bytesPerSecond === undefined ? "" : " or more, by size,"}`);
+  }
+  add("a request to a PATH", "30");
+  const list = new Intl.ListFormat("en-GB");
+  return [...commands].map(([seconds, names]) => `${seconds} for ${list.format(names)}`).join("; ");
+}
 
 /** Where the service is, and how it is called. */
 export function addServiceOptions(command: Command): void {
@@ -14,7 +36,7 @@ export function addServiceOptions(command: Command): void {
     .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
     .option(
       "--timeout <SECONDS>",
-      "The time for the whole call, including retries. Default: 60 for rerank; 30 for scale, resume and request; 60 or more, by size, for upload.",
+      `The time for the whole call, including retries. Default: ${defaultSeconds()}.`,
       numberOf("--timeout"),
     )
     .option(

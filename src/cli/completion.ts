@@ -1,5 +1,6 @@
 import type { Command, Option } from "commander";
 import { type Context, UsageError } from "./context.js";
+import { operationIds } from "./operations.js";
 import { shells } from "./program.js";
 
 type Commands = readonly Command[];
@@ -17,6 +18,13 @@ export async function run({ args, program, terminal }: Context): Promise<void> {
   terminal.print(scripts[shell](program.commands));
 }
 
+// What the first argument of a command may be.
+const firstWords: Readonly<Record<string, readonly string[]>> = { completion: shells, request: operationIds };
+
+function firstWordsOf(command: Command): string {
+  return (firstWords[command.name()] ?? []).join(" ");
+}
+
 function optionsOf(command: Command): Option[] {
   return command.createHelp().visibleOptions(command);
 }
@@ -26,10 +34,10 @@ function bash(commands: Commands): string {
   const names = commands.map((command) => command.name()).join(" ");
   const cases = commands.map((command) => {
     const words = optionsOf(command).map(({ long }) => long);
-    return `    ${command.name()}) words="${words.join(" ")}" ;;`;
+    return `    ${command.name()}) words="${words.join(" ")}" first="${firstWordsOf(command)}" ;;`;
   });
   return `_tunerank() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" words=""
+  local current="\${COMP_WORDS[COMP_CWORD]}" words="" first=""
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${names} help --help --version" -- "$current"))
@@ -40,7 +48,7 @@ ${cases.join("\n")}
   esac
   case "$current" in
     -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
-    *) [ "\${COMP_WORDS[1]}" = completion ] && COMPREPLY=($(compgen -W "${shells.join(" ")}" -- "$current")) ;;
+    *) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "$first" -- "$current")) ;;
   esac
 }
 complete -o default -F _tunerank tunerank`;
@@ -52,8 +60,9 @@ function zsh(commands: Commands): string {
     const rows = optionsOf(command).map((option) =>
       quote(`${option.long}[${bracketed(option.description)}]${option.required ? `:${option.name()}:` : ""}`),
     );
-    const last = command.name() === "completion" ? `1:shell:(${shells.join(" ")})` : "*:file:_files";
-    return `    ${command.name()}) _arguments ${[...rows, quote(last)].join(" ")} ;;`;
+    const first = firstWordsOf(command);
+    const rest = [...(first === "" ? [] : [`1:argument:(${first})`]), "*:file:_files"];
+    return `    ${command.name()}) _arguments ${[...rows, ...rest.map(quote)].join(" ")} ;;`;
   });
   return `#compdef tunerank
 _tunerank() {
@@ -77,12 +86,19 @@ compdef _tunerank tunerank`;
 function fish(commands: Commands): string {
   const lines = commands.flatMap((command) => [
     `complete -c tunerank -n __fish_use_subcommand -f -a ${command.name()} -d ${quote(command.summary())}`,
+    ...firstWordsLine(command),
     ...optionsOf(command).map(({ long, short, required, description }) => {
       const flags = `-l ${long?.slice(2)}${short ? ` -s ${short.slice(1)}` : ""}${required ? " -r" : ""}`;
       return `complete -c tunerank -n '__fish_seen_subcommand_from ${command.name()}' ${flags} -d ${quote(description)}`;
     }),
   ]);
   return lines.join("\n");
+}
+
+function firstWordsLine(command: Command): string[] {
+  const words = firstWordsOf(command);
+  const isFirst = `__fish_seen_subcommand_from ${command.name()}; and test (count (commandline -opc)) -eq 2`;
+  return words === "" ? [] : [`complete -c tunerank -n '${isFirst}' -f -a '${words}'`];
 }
 
 function quote(text: string): string {

@@ -92,10 +92,11 @@ async function writeBadge(file: string, svg: string): Promise<void> {
   });
 }
 
-// The exit code is 0 only where rows passed, and all that were not skipped did.
+// The exit code is 0 only where every row was served, and all that were not skipped passed.
 function conclude({ results, cut }: RunResult): void {
   if (cut !== undefined) throw new Error(cut);
-  const { passed, failed } = countsOf(results);
+  const { passed, failed, neverServed } = countsOf(results);
   if (failed > 0) throw new Error(`${failed} of ${results.length} rows differ.`);
+  if (neverServed > 0) throw new Error(`${neverServed} of ${results.length} rows were never served.`);
   if (passed === 0) throw new Error("Every row was skipped: nothing is certified.");
 }

@@ -29,6 +29,11 @@ export const examples: Readonly<Record<string, readonly (readonly [line: string,
   ],
   resume: [["tunerank resume answer-quality", "resume a job, and print its state"]],
   request: [
+    ["tunerank request --list", "show the operations of the contract with their parameters"],
+    [
+      `tunerank request scaleDeployment --param deployment_id=prod --body '{"replicaCount": 2}'`,
+      "call one of them by its id",
+    ],
     [
       "tunerank request GET /v1/accounts/acme/datasets/reviews",
       "look at a dataset before you repeat an upload",

@@ -35,8 +35,49 @@ export const exitCodeOf: Readonly<Record<StatusCode, number>> = {
   CANCELLED: exitCodes.interrupted,
 };
 
-/** The exit code of a failed call: what was refused before anything was sent is a fault of the command line. */
+// What the client itself says of arguments and files; said by the service, each has its own exit code.
+const ofArguments: ReadonlySet<StatusCode> = new Set([
+  "INVALID_ARGUMENT",
+  "OUT_OF_RANGE",
+  "FAILED_PRECONDITION",
+]);
+
+/**
+ * The exit code of a failed call. What this client refuses before anything is sent is `usage`; what stops it later, such
+ * as a file that changes while it is sent, is a fault of this machine.
+ */
 export function exitCodeOfError({ code, codeSource, attempts }: StatusError): number {
-  const refused = codeSource === "client" && attempts.length === 0 && code !== "CANCELLED";
-  return refused && exitCodeOf[code] === exitCodeOf.INVALID_ARGUMENT ? exitCodes.usage : exitCodeOf[code];
+  if (codeSource !== "client" || !ofArguments.has(code)) return exitCodeOf[code];
+  return attempts.length === 0 ? exitCodes.usage : exitCodes.fault;
+}
+
+// Besides the names of the codes.
+const refusedByService = "refused by the service, or a bulk run ended with invalid lines";
+
+/** Every exit code with what it means. @param named How the names of the service's codes are written */
+export function exitCodeRows(
+  named: (code: string) => string,
+): readonly (readonly [exit: number, meaning: string])[] {
+  const failures = [...new Set(Object.values(exitCodeOf))].map((exit) => {
+    const names = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
+    const meaning = names.map(([name]) => named(name)).join(", ");
+    return [
+      exit,
+      exit === exitCodeOf.INVALID_ARGUMENT ? `${meaning}: ${refusedByService}` : meaning,
+    ] as const;
+  });
+  return [
+    [exitCodes.success, "success"],
+    [
+      exitCodes.fault,
+      "a fault of this machine during the run, such as a full disk; for conformance, a row that differs",
+    ],
+    [
+      exitCodes.usage,
+      "refused before anything is sent: words, fields, a file that is missing or not this command's",
+    ],
+    ...failures,
+    [exitCodeOfSignal.SIGHUP, "ended by SIGHUP"],
+    [exitCodeOfSignal.SIGTERM, "ended by SIGTERM"],
+  ];
 }

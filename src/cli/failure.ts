@@ -13,7 +13,7 @@ import type { Terminal } from "./terminal.js";
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (error instanceof Reported) return error.exitCode;
   if (isStatusError(error)) {
-    const said = inWords(error);
+    const said = inWords(error, command);
     if (terminal.json) terminal.note(jsonLine({ error: { ...error.toJSON(), ...wholeOf(said) } }));
     else explain(said, error, terminal);
     return exitCodeOfError(error);
@@ -47,14 +47,19 @@ interface Said {
 }
 
 // The message without the hint at its end, which is shown apart. What a service says is left as it is.
-function inWords({ message, hint, codeSource }: StatusError): Said {
-  const text = message.slice(0, -hint.length).trimEnd();
+function inWords({ message, hint, codeSource }: StatusError, command: string | undefined): Said {
+  const text = hint === "" ? message : message.slice(0, -hint.length).trimEnd();
   const own = codeSource === "client" || codeSource === "transport";
-  return { message: own ? inFlags(text) : text, hint: inFlags(hint) };
+  return { message: own ? inFlags(text, command) : text, hint: inFlags(hint, command) };
+}
+
+/** The whole message of an upload's error in the words of the command line. */
+export function messageOf(error: StatusError): string {
+  return wholeOf(inWords(error, "upload")).message;
 }
 
 function wholeOf({ message, hint }: Said): Said {
-  return { message: `${message} ${hint}`, hint };
+  return { message: `${message} ${hint}`.trimEnd(), hint };
 }
 
 function explain(

@@ -1,4 +1,6 @@
 // What the client's messages and hints call its options, and what the command line calls them.
+import { camelCase } from "../wrappers/operation.js";
+import { idsOf, operationIds } from "./operations.js";
 
 const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
   ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
@@ -7,7 +9,12 @@ const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
     "it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
     "nothing was sent to the standard input. An empty file has to be named.",
   ],
+  ["pass the path of one file", "name one file"],
   ["pass a Uint8Array or a Blob", "name another --content-type"],
+  [
+    "Go on after that time with what is not done, or allow",
+    "Run the same command again after that time: it continues. Or allow",
+  ],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
   ["Pass accountId to createClient or to the call", "Add --account"],
@@ -25,24 +32,38 @@ const words: Readonly<Record<string, string>> = {
   batchSize: "--batch-size",
   concurrency: "--concurrency",
   contentType: "--content-type",
-  datasetId: "DATASET",
-  deploymentId: "DEPLOYMENT",
-  jobId: "JOB",
   maxBatchBytes: "--max-batch-bytes",
+  maxHoldMs: "--max-hold",
   maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",
-  replicaCount: "REPLICAS",
   timeoutMs: "--timeout",
   topN: "--top-n",
   totalTimeoutMs: "--total-timeout",
   verifyBytes: "--verify",
 };
 
-// What stands in quotes is the caller's own.
-const quotedOrWord = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys(words).join("|")})\\b`, "g");
+// Arguments of the commands that one operation has.
+const commandArguments: Readonly<Record<string, string>> = {
+  datasetId: "DATASET",
+  deploymentId: "DEPLOYMENT",
+  jobId: "JOB",
+  replicaCount: "REPLICAS",
+};
 
-/** A message or hint of the client's own, in the words of the command line. */
-export function inFlags(text: string): string {
+// Of `request ID`: the ids in a path.
+const parameters: Readonly<Record<string, string>> = Object.fromEntries(
+  operationIds.flatMap((id) => idsOf(id).map((name) => [camelCase(name), `--param ${name}`])),
+);
+
+// What stands in quotes is the caller's own.
+const quotedOrWord = new RegExp(
+  `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...words, ...commandArguments, ...parameters }).join("|")})\\b`,
+  "g",
+);
+
+/** A message or hint of the client's own, in the words of the command line. @param command The one that was run */
+export function inFlags(text: string, command?: string): string {
   const replaced = phrases.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
-  return replaced.replace(quotedOrWord, (found) => words[found] ?? found);
+  const own = { ...words, ...(command === "request" ? parameters : commandArguments) };
+  return replaced.replace(quotedOrWord, (found) => own[found] ?? found);
 }

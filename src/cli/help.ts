@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { examples } from "./examples.js";
-import { exitCodeOf, exitCodeOfSignal, exitCodes } from "./exitCodes.js";
+import { exitCodeRows } from "./exitCodes.js";
+import { isOperation, linesOf } from "./operations.js";
 import type { Terminal } from "./terminal.js";
 
 const widest = 100;
@@ -25,21 +26,18 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
       `  ${terminal.style("dim", `# ${text}`)}`,
       `  ${line}`,
     ]);
+    command.addHelpText("before", () => aboutOperation(command, title));
     if (lines.length > 0) command.addHelpText("after", `\n${[title("Examples:"), ...lines].join("\n")}`);
   }
   program.addHelpText("after", `\n${[title("Exit codes:"), ...exitCodeLines()].join("\n")}`);
 }
 
+// `tunerank request ID --help` begins with the operation.
+function aboutOperation({ args }: Command, title: (text: string) => string): string {
+  const [id = ""] = args;
+  return isOperation(id) ? `${linesOf(id, title).join("\n")}\n` : "";
+}
+
 function exitCodeLines(): string[] {
-  const rows: [code: number, meaning: string][] = [
-    [exitCodes.success, "success"],
-    [exitCodes.fault, "an error in this program, or a problem with a file"],
-    [exitCodes.usage, "the command line is wrong; nothing was sent"],
-  ];
-  for (const exit of new Set(Object.values(exitCodeOf))) {
-    const codes = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
-    rows.push([exit, codes.map(([code]) => code).join(", ")]);
-  }
-  rows.push([exitCodeOfSignal.SIGHUP, "ended by SIGHUP"], [exitCodeOfSignal.SIGTERM, "ended by SIGTERM"]);
-  return rows.map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
+  return exitCodeRows((name) => name).map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
 }

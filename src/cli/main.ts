@@ -3,7 +3,6 @@
 import type { Context } from "./context.js";
 import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
 import { setUpHelp } from "./help.js";
-import { outputError, surviveOutputErrors } from "./output.js";
 import { parse } from "./parse.js";
 import { createProgram } from "./program.js";
 import { createTerminal, type Terminal } from "./terminal.js";
@@ -21,6 +20,9 @@ const commands: Readonly<Record<string, () => Promise<{ run(context: Context): P
 };
 
 const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)[];
+
+// Above what runs, which reads it.
+let lost: Error | undefined;
 
 surviveOutputErrors();
 process.exitCode = await main(process.argv.slice(2));
@@ -69,4 +71,20 @@ async function run(args: readonly string[], terminal: Terminal, signal: AbortSig
     });
   }
   await parse(program, args);
+}
+
+/** Lets a command run to its end whoever reads it: an error of stdout or stderr would end it in the middle of a call. */
+export function surviveOutputErrors(): void {
+  // What stderr does not take can be shown nowhere else.
+  process.stderr.on("error", () => {});
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // A reader that has seen enough (`| head`) is no failure.
+    if (error.code !== "EPIPE") lost ??= error;
+  });
+}
+
+/** Why stdout has not taken all that was printed, as on a full disk. */
+export async function outputError(): Promise<Error | undefined> {
+  await new Promise((resolve) => process.stdout.write("", resolve));
+  return lost;
 }

@@ -1,4 +1,6 @@
 import type { StatusCode } from "../index.js";
+import { isLoopbackAddress } from "../options/thisMachine.js";
+import { findOperation, testNames } from "../testing/behaviours.js";
 import {
   type AnsweredRequest,
   createTestService,
@@ -39,7 +41,7 @@ export async function run({ options, terminal, signal }: Context<Options>): Prom
       `A stand-in for the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`,
     );
   }
-  if (!isLoopback(host)) {
+  if (!isLoopbackAddress(host)) {
     terminal.note(
       "Anybody who can reach this machine can call it, without your key. A client on another machine needs allowInsecureHttp.",
     );
@@ -48,19 +50,14 @@ export async function run({ options, terminal, signal }: Context<Options>): Prom
   await server.close();
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
-const script =
-  /^(resume|rerank|scale|upload):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;
+const script = /^(\w+):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;
 
 // rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED.
 function failureOf(text: string): [operation: TestOperation, failure: ScriptedFailure] {
   const [, operation, status, code, kind, times] = script.exec(text) ?? [];
-  if (operation === undefined) {
+  if (findOperation(operation) === undefined) {
     throw new UsageError(
-      "--fail must be OPERATION:STATUS, such as rerank:503x2; a code, reset, stall or truncate may stand for the status.",
+      `--fail must be OPERATION:STATUS, such as rerank:503x2; a code, reset, stall or truncate may stand for the status. OPERATION is one of ${testNames.join(", ")}, or an operation's id.`,
     );
   }
   const failure = {

@@ -5,6 +5,7 @@ import { UsageError } from "./context.js";
 export async function parse(program: Command, args: readonly string[]): Promise<void> {
   refuseKeys(args);
   refuseMissingValues(program, args);
+  refuseShortQuery(args);
   try {
     await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
   } catch (error) {
@@ -32,6 +33,13 @@ function refuseMissingValues(program: Command, [name, ...args]: readonly string[
       );
     }
   }
+}
+
+// Elsewhere -q often means a query: here it would be taken for --quiet, and the query for a file.
+function refuseShortQuery([name, ...args]: readonly string[]): void {
+  const given = (option: RegExp): boolean => args.some((arg) => option.test(arg));
+  if (name !== "rerank" || !given(/^-q/) || given(/^--(query|bulk|help)(=|$)|^-q?h/)) return;
+  throw new UsageError("-q means --quiet: the query is --query TEXT.");
 }
 
 // Commander repeats the argument that it does not know, which may be a key; its suggestion is one of our names.

@@ -3,14 +3,19 @@ import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
 import { version } from "../generated/version.js";
 import { addBulkOptions } from "./bulk/options.js";
-import { addOutputOptions, addServiceOptions, collect, numberOf } from "./commonOptions.js";
+import {
+  addOutputOptions,
+  addServiceOptions,
+  collect,
+  numberOf,
+  operationOfCommand as operation,
+} from "./commonOptions.js";
+import { addRequestOptions } from "./operations.js";
 
-const {
-  rerankDocuments: rerank,
-  uploadDatasetFile: upload,
-  scaleDeployment: scale,
-  resumeReinforcementFineTuningJob: resume,
-} = descriptions;
+const rerank = descriptions[operation.rerank];
+const upload = descriptions[operation.upload];
+const scale = descriptions[operation.scale];
+const resume = descriptions[operation.resume];
 
 /** The program `tunerank`. What runs a command is not in it. */
 export function createProgram(): Command {
@@ -74,7 +79,8 @@ function addUpload(program: Command): void {
       "--checkpoint <FILE>",
       "Records the outcome of each file: run the same command again to continue. A file that may be stored is not sent again.",
     )
-    .option("--resend-unknown", "Send such files again too; they may then be stored twice.");
+    .option("--resend-unknown", "Send such files again too; they may then be stored twice.")
+    .option("--wait", "Wait while another run writes to --checkpoint. Without it, that is refused.");
   addServiceOptions(command);
   addOutputOptions(command);
 }
@@ -103,19 +109,17 @@ function addResume(program: Command): void {
 function addRequest(program: Command): void {
   const command = program
     .command("request")
-    .summary("Call any other operation of the service")
+    .summary("Call any operation of the service")
     .description(
-      "Sends a request with your key, and prints the answer: JSON, text, or bytes unchanged. The path and its parameters are not checked.",
+      "Calls an operation of the contract by its id, checked like a call of the client; or sends a METHOD to a PATH, neither of them checked. Prints the answer: JSON, text, or bytes unchanged.",
     )
-    .argument("<METHOD>", "GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.")
-    .argument("<PATH>", "The path below the service's address, not encoded. It begins with a slash.")
-    .option("--query <NAME=VALUE>", "A parameter of the query. May be given more than once.", collect)
-    .option("--body <JSON>", "The body, as JSON.")
-    .option("--body-file <FILE>", "A file that holds the body, or - for the standard input.")
-    .option("--content-type <TYPE>", "The body's media type. Default: application/json.")
-    .option("--accept <TYPE>", "The media type of the answer. Default: application/json.")
-    .option("--repeatable", "The request may be sent twice. Default for GET, HEAD, PUT and DELETE.")
-    .option("--max-bytes <N>", "The most bytes of the answer. Default: 1048576.", numberOf("--max-bytes"));
+    .usage("[options] ID | METHOD PATH")
+    .argument(
+      "[ID]",
+      "An operation of the contract: --list shows all, ID --help one. Before a PATH, the METHOD: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
+    )
+    .argument("[PATH]", "The path below the service's address, not encoded. It begins with a slash.");
+  addRequestOptions(command);
   addServiceOptions(command);
   addOutputOptions(command);
 }
@@ -125,7 +129,7 @@ function addMock(program: Command): void {
     .command("mock")
     .summary("Serve a stand-in for the service")
     .description(
-      "Serves all four operations from memory until it is stopped, and writes a line to stderr for each request. It is only a stand-in: scores count shared words, and nothing is trained.",
+      "Serves every operation of the contract from memory until it is stopped, and writes a line to stderr for each request. It is only a stand-in: scores count shared words, and nothing is trained.",
     )
     .option("--port <N>", "The port; 0 chooses a free one. Default: 4010.", numberOf("--port"))
     .option(
@@ -139,10 +143,10 @@ function addMock(program: Command): void {
     )
     .option(
       "--fail <SCRIPT>",
-      "Failures for the next requests: rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED. May be given more than once.",
+      "Failures for the next requests: rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED; any operation by its id, too. May be given more than once.",
       collect,
     )
-    .option("--strict", "Answer 400 to fields that the contract does not have.");
+    .option("--strict", "Answer 400 to fields and query parameters that the contract does not have.");
   addOutputOptions(command);
 }
 

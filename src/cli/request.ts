@@ -1,45 +1,85 @@
-import type { CallResponse, ServiceRequest } from "../index.js";
+import type { OperationId } from "../generated/contract.js";
+import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
+import { suggestion } from "../options/names.js";
+import { type OperationCall, operationCall } from "../wrappers/types.js";
 import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
 import { readInput } from "./input.js";
+import { type InputOptions, inputOf, pairsOf } from "./operationInput.js";
+import { isOperation, linesOf, operationIds, toldOf } from "./operations.js";
 import { jsonLine, jsonLines, oneLine } from "./safeText.js";
 import type { Terminal } from "./terminal.js";
 
-interface Options {
+interface Options extends InputOptions {
+  readonly list?: boolean;
   readonly query?: readonly string[];
-  readonly body?: string;
-  readonly bodyFile?: string;
-  readonly contentType?: string;
   readonly accept?: string;
   readonly repeatable?: boolean;
   readonly maxBytes?: number;
 }
 
-/** `tunerank request METHOD PATH` */
+/** `tunerank request ID`, and `tunerank request METHOD PATH` */
 export async function run(context: Context<Options>): Promise<void> {
-  const { args, options, signal, terminal } = context;
-  const [method = "", path = ""] = args;
-  const { accept, repeatable, maxBytes: maxResponseBytes } = options;
-  const content = await contentOf(context);
-  const request = { method, path, query: queryOf(options.query), accept, ...content } as ServiceRequest;
-  await withClient(context, "request", async (client) => {
-    const call = client.request(request, { signal, repeatable, maxResponseBytes });
-    const answer = await call.withResponse();
-    if (terminal.json) terminal.print(jsonLine(asJson(answer)));
-    else print(answer, terminal);
+  const { args, options, terminal } = context;
+  const [name, path] = args;
+  if (options.list === true) return list(name === undefined ? operationIds : [idOf(name)], terminal);
+  if (name === undefined) throw new UsageError("ID is missing: --list shows the operations.");
+  const isId = isOperation(name) || (path === undefined && !/^[A-Z]+$/.test(name));
+  return isId ? callOperation(context, idOf(name)) : callAny(context);
+}
+
+function list(ids: readonly OperationId[], terminal: Terminal): void {
+  const title = (id: string) => terminal.style("bold", id);
+  if (terminal.json) terminal.print(jsonLine(ids.map(toldOf)));
+  else terminal.print(ids.map((id) => linesOf(id, title).join("\n")).join("\n\n"));
+}
+
+function idOf(name: string): OperationId {
+  if (isOperation(name)) return name;
+  throw new UsageError(`The contract has no such operation: ${suggestion(name, operationIds)}`);
+}
+
+async function callOperation(context: Context<Options>, operation: OperationId): Promise<void> {
+  const { args, signal, options, terminal } = context;
+  if (args.length > 1) throw new UsageError("An ID takes no PATH: the contract has it.");
+  const anyOnly = (["query", "accept", "maxBytes"] as const).find((name) => options[name] !== undefined);
+  if (anyOnly !== undefined) {
+    const option = anyOnly === "maxBytes" ? "max-bytes" : anyOnly;
+    throw new UsageError(
+      `--${option} is for a METHOD and a PATH; parameters of an ID are given with --param.`,
+    );
+  }
+  const input = await inputOf(operation, options, () => contentOf(context));
+  const { repeatable, contentType } = options;
+  await withClient(context, operation, async (client) => {
+    const call = (client as unknown as Readonly<Record<symbol, OperationCall>>)[
+      operationCall
+    ] as OperationCall;
+    // Of a file: the type of its part.
+    const own = { signal, repeatable, ...(contentType !== undefined && { contentType }) };
+    await show(call(input, own), terminal);
   });
 }
 
-// A name may be given more than once.
-function queryOf(pairs: readonly string[] = []): ServiceRequest["query"] {
-  const query: Record<string, string[]> = Object.create(null);
-  for (const pair of pairs) {
-    const at = pair.indexOf("=");
-    if (at < 1) throw new UsageError("--query must be NAME=VALUE.");
-    const name = pair.slice(0, at);
-    query[name] = [...(query[name] ?? []), pair.slice(at + 1)];
-  }
-  return query;
+async function callAny(context: Context<Options>): Promise<void> {
+  const { args, options, signal, terminal } = context;
+  const [method = "", path] = args;
+  if (path === undefined) throw new UsageError("PATH is missing: a METHOD needs one.");
+  if (options.param !== undefined)
+    throw new UsageError("--param is for an ID; parameters of a METHOD and a PATH are given with --query.");
+  const { accept, repeatable, maxBytes: maxResponseBytes } = options;
+  const content = await contentOf(context);
+  const query = options.query && pairsOf(options.query, "--query");
+  const request = { method, path, query, accept, ...content } as ServiceRequest;
+  await withClient(context, "request", (client) =>
+    show(client.request(request, { signal, repeatable, maxResponseBytes }), terminal),
+  );
+}
+
+async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<void> {
+  const answer = await call.withResponse();
+  if (terminal.json) terminal.print(jsonLine(asJson(answer)));
+  else print(answer, terminal);
 }
 
 // JSON is checked and sent as it was written: reading it would round large numbers.

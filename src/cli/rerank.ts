@@ -58,7 +58,16 @@ function oneQuery(options: Options): { query: string; concurrency: number | unde
   const { query, concurrency } = options;
   if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
   const name = (
-    ["output", "errors", "idField", "queryField", "documentsField", "totalTimeout"] as const
+    [
+      "output",
+      "errors",
+      "wait",
+      "idField",
+      "queryField",
+      "documentsField",
+      "totalTimeout",
+      "maxHold",
+    ] as const
   ).find((each) => options[each] !== undefined);
   if (name !== undefined) {
     const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -4,6 +4,7 @@ import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
 import { createProgress } from "./progress.js";
 import { jsonLine, oneLine } from "./safeText.js";
+import { storedLine } from "./storedLine.js";
 
 interface Options extends ManyOptions {
   readonly name?: string;
@@ -12,10 +13,11 @@ interface Options extends ManyOptions {
 /** `tunerank upload DATASET FILE...` */
 export async function run(context: Context<Options>): Promise<void> {
   const [dataset = "", file = "", ...more] = context.args;
-  const { checkpoint, resendUnknown } = context.options;
+  const { checkpoint, resendUnknown, wait } = context.options;
   if (more.length > 0 || checkpoint !== undefined)
     return (await import("./bulk/uploadMany.js")).uploadMany(context);
   if (resendUnknown === true) throw new UsageError("--resend-unknown has no effect without --checkpoint.");
+  if (wait === true) throw new UsageError("--wait has no effect without --checkpoint.");
   const { terminal, signal } = context;
   const { name, verify } = context.options;
   if (file === "-" && name === undefined) {
@@ -35,6 +37,6 @@ export async function run(context: Context<Options>): Promise<void> {
       progress.end();
     }
     if (terminal.json) terminal.print(jsonLine(stored));
-    else terminal.print(oneLine(`Uploaded ${stored.filename}: ${stored.bytes} bytes, file ${stored.id}.`));
+    else terminal.print(oneLine(`Uploaded ${storedLine(stored.filename ?? name ?? file, stored)}`));
   });
 }

@@ -1,5 +1,4 @@
 // A cell is one row for one operation: what a client is asked to do, what it meets, and what must come of it.
-import type { OperationId } from "../generated/contract.js";
 import type {
   ConformanceData,
   ErrorRow,
@@ -33,7 +32,7 @@ export interface Expected extends RowExpected {
 export interface Cell {
   readonly id: string;
   readonly description: string;
-  readonly operation: OperationId;
+  readonly operation: string;
   readonly asked: OperationData;
   /** The last meets all requests that follow. */
   readonly steps: readonly Step[];
@@ -44,35 +43,46 @@ export interface Cell {
 
 /** Every cell, in the order of the data. */
 export function cellsOf(data: ConformanceData): readonly Cell[] {
-  const names = Object.keys(data.operations) as OperationId[];
+  const asked = Object.entries(data.operations);
+  // One that is not sent twice anyway.
+  const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
   return [
-    ...data.retries.flatMap((row) => names.map((operation) => retryCell(row, operation, data))),
-    ...unique(data.errors.map((row) => errorCell(row, data))),
+    ...data.retries.flatMap((row) => asked.flatMap((operation) => retryCells(row, operation))),
+    ...unique(once.flatMap((operation) => data.errors.map((row) => errorCell(row, operation)))),
   ];
 }
 
-function retryCell(row: RetryRow, operation: OperationId, data: ConformanceData): Cell {
+type Asked = readonly [operation: string, asked: OperationData];
+
+function retryCells(row: RetryRow, [operation, asked]: Asked): readonly Cell[] {
   const { event, description, server, client = {}, needs = [], codeSource, message } = row;
-  const asked = data.operations[operation];
-  const steps = "sequence" in server ? server.sequence : [server];
   const expected = row.operations[operation];
-  return {
+  if (expected === undefined) return [];
+  const steps = "sequence" in server ? server.sequence : [server];
+  const cell = {
     id: `retries/${event}/${operation}`,
     description,
     operation,
     asked,
     steps: steps.map((step) => stepOf(step, asked)),
     client,
-    needs: operation === "uploadDatasetFile" ? [...needs, "upload"] : needs,
+    needs: asked.part === undefined ? needs : [...needs, "upload"],
     expected: expected.value
       ? expected
       : { ...expected, ...(codeSource && { codeSource }), ...(message !== undefined && { message }) },
   };
+  return [cell];
 }
 
-function stepOf(step: RowStep, { answer }: OperationData): Step {
-  if ("success" in step) return { answer: answerOf({ status: 200, body: answer }) };
+function stepOf(step: RowStep, asked: OperationData): Step {
+  if ("success" in step) return { answer: goodAnswer(asked) };
   return "answer" in step ? { answer: answerOf(step.answer) } : step;
+}
+
+function goodAnswer({ status = 200, answerType, answer }: OperationData): Answer {
+  if (answer === undefined) return { status, headers: {}, body: "" };
+  if (typeof answer !== "string") return answerOf({ status, body: answer });
+  return answerOf({ status, headers: { "content-type": answerType ?? "text/plain" }, text: answer });
 }
 
 function answerOf({ status, headers, body, text }: RowAnswer): Answer {
@@ -86,15 +96,13 @@ function answerOf({ status, headers, body, text }: RowAnswer): Answer {
 // HTTP libraries hide these from their caller, or repeat by themselves.
 const hiddenStatuses: ReadonlySet<number> = new Set([407, 421]);
 
-// One request of an operation that is not sent twice anyway.
-function errorCell(row: ErrorRow, data: ConformanceData): Cell {
+function errorCell(row: ErrorRow, [operation, asked]: Asked): Cell {
   const { name, status, headers, body = "", bodyBase64, code, inferred, codeSource, message } = row;
-  const operation = "resumeReinforcementFineTuningJob";
   return {
     id: `errors/${slugOf(name)}`,
     description: name,
     operation,
-    asked: data.operations[operation],
+    asked,
     steps: [{ answer: { status, headers, body: bodyBase64 ? Buffer.from(bodyBase64, "base64") : body } }],
     client: { maxRetries: 0 },
     needs: hiddenStatuses.has(status) ? [`status-${status}`] : [],

@@ -1,7 +1,14 @@
 // What a client under test talks to: GET /next and POST /outcome, on this machine alone.
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
+import { isForeignHost, isForeignOrigin } from "../options/thisMachine.js";
 import { BadOutcome } from "./outcome.js";
 import type { RowResult, Session } from "./session.js";
 
@@ -27,6 +34,12 @@ const mostBytes = 1024 * 1024;
 export async function listen(port: number, session: Session, listener: Listener): Promise<Control> {
   const server = createServer((request, response) => {
     request.on("error", () => {});
+    const foreign = foreignIn(request.headers);
+    if (foreign !== undefined) {
+      listener.refused(foreign);
+      send(response, 403, { error: foreign });
+      return;
+    }
     respond(request, session, listener)
       .catch((error: unknown) => failureOf(error, listener))
       .then(({ status, body }) => send(response, status, body))
@@ -36,6 +49,15 @@ export async function listen(port: number, session: Session, listener: Listener)
   server.keepAliveTimeout = 0;
   await once(server.listen(port, "127.0.0.1"), "listening");
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => close(server) };
+}
+
+// A web page of another machine could take a row or post an outcome. Of an image that it loads there is no Origin.
+function foreignIn({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
+  if (isForeignHost(host)) return "It came for another Host: only 127.0.0.1 and localhost are answered.";
+  const isPages = origin === undefined && /^(cross|same)-site$/.test(`${headers["sec-fetch-site"]}`);
+  return isPages || isForeignOrigin(origin)
+    ? "It came from a web page of another Origin, and was not read."
+    : undefined;
 }
 
 interface Reply {

@@ -1,6 +1,5 @@
 // The conformance data as the package ships it.
 import { readFile } from "node:fs/promises";
-import type { OperationId } from "../generated/contract.js";
 
 /** An answer as retries.json writes it. */
 export interface RowAnswer {
@@ -55,7 +54,8 @@ export interface RetryRow {
   readonly needs?: readonly string[];
   readonly codeSource?: string;
   readonly message?: string;
-  readonly operations: Readonly<Record<OperationId, RowExpected>>;
+  /** By the operation's id; without those that it does not concern. */
+  readonly operations: Readonly<Record<string, RowExpected>>;
 }
 
 /** A row of errors.json. */
@@ -75,9 +75,21 @@ export interface ErrorRow {
 export interface OperationData {
   readonly method: string;
   readonly path: string;
-  readonly contentType: string;
+  /** The arguments that stand in the query, and those that are headers. */
+  readonly query?: readonly string[];
+  readonly headers?: readonly string[];
+  /** Absent where the request has no body. */
+  readonly contentType?: string;
+  /** The name of the part that holds the file. */
+  readonly part?: string;
+  readonly repeatable: boolean;
   readonly arguments: Readonly<Record<string, unknown>>;
-  readonly answer: Readonly<Record<string, unknown>>;
+  /** 200 unless given. */
+  readonly status?: number;
+  /** The media type of the good answer, where it is not JSON. */
+  readonly answerType?: string;
+  /** Absent where the good answer has no body. */
+  readonly answer?: Readonly<Record<string, unknown>> | string;
 }
 
 /** All of it. */
@@ -85,7 +97,7 @@ export interface ConformanceData {
   readonly revision: string;
   readonly retries: readonly RetryRow[];
   readonly errors: readonly ErrorRow[];
-  readonly operations: Readonly<Record<OperationId, OperationData>>;
+  readonly operations: Readonly<Record<string, OperationData>>;
 }
 
 /** Reads the data of this package. */

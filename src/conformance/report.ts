@@ -6,12 +6,19 @@ export interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Rows that a run which was cut had not handed out. */
+  readonly neverServed: number;
 }
 
 /** Counts a run's rows. */
 export function countsOf(results: readonly RowResult[]): Counts {
   const count = (kind: RowResult["result"]): number => results.filter(({ result }) => result === kind).length;
-  return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
+  return {
+    passed: count("passed"),
+    failed: count("failed"),
+    skipped: count("skipped"),
+    neverServed: count("never served"),
+  };
 }
 
 /** The rows that were skipped, by what was lacking. */
@@ -25,14 +32,15 @@ export function skippedByName(results: readonly RowResult[]): Readonly<Record<st
 
 /** The lines for people: each row that differs, what was skipped, and the counts. */
 export function linesOf(results: readonly RowResult[], revision: string): readonly string[] {
-  const { passed, failed, skipped } = countsOf(results);
+  const { passed, failed, skipped, neverServed } = countsOf(results);
+  const unserved = neverServed === 0 ? "" : `, ${neverServed} never served`;
   const differing = results.filter(({ result }) => result === "failed");
   const weaker = results.filter(({ notes }) => notes.length > 0);
   return [
     ...differing.flatMap(({ id, differences }) => [id, ...differences.map((text) => `  ${text}`)]),
     ...Object.entries(skippedByName(results)).map(([name, count]) => `skipped for ${name}: ${rows(count)}`),
     ...(weaker.length === 0 ? [] : [`passed with a weaker answer than the table's: ${rows(weaker.length)}`]),
-    `${passed} passed, ${failed} failed, ${skipped} skipped, of ${rows(results.length)} (contract revision ${revision})`,
+    `${passed} passed, ${failed} failed, ${skipped} skipped${unserved}, of ${rows(results.length)} (contract revision ${revision})`,
   ];
 }
 

@@ -9,7 +9,7 @@ import { type Served, serveCell } from "./serve/serveCell.js";
 /** What came of one row. */
 export interface RowResult {
   readonly id: string;
-  readonly result: "passed" | "failed" | "skipped";
+  readonly result: "passed" | "failed" | "skipped" | "never served";
   readonly differences: readonly string[];
   readonly notes: readonly string[];
   /** What the client, or this machine, lacks. */
@@ -27,7 +27,7 @@ export interface Session {
   next(): Promise<object | undefined>;
   /** Takes an outcome. @throws BadOutcome */
   take(text: string): Promise<RowResult>;
-  /** Counts what is under way as failed, and ends every server. */
+  /** Counts what is under way as failed and what is left as never served, and ends every server. */
   close(why: string): Promise<void>;
 }
 
@@ -43,11 +43,19 @@ interface Rows {
   readonly running: Map<string, UnderWay>;
   readonly results: RowResult[];
   starting: number;
+  closed: boolean;
 }
 
 /** @param onRequest Called with each request of a row. */
 export function createSession(cells: readonly Cell[], onRequest: () => void): Session {
-  const rows: Rows = { cells, waiting: [...cells], running: new Map(), results: [], starting: 0 };
+  const rows: Rows = {
+    cells,
+    waiting: [...cells],
+    running: new Map(),
+    results: [],
+    starting: 0,
+    closed: false,
+  };
   return {
     results: rows.results,
     get over() {
@@ -69,11 +77,15 @@ async function next(rows: Rows, onRequest: () => void): Promise<object | undefin
   rows.starting += 1;
   try {
     const served = await serveCell(cell, keys, onRequest);
+    if (rows.closed) {
+      await served.close();
+      return undefined;
+    }
     rows.running.set(cell.id, { cell, keys, served });
     return taskOf(cell, keys, served);
   } catch (error) {
     if (!(error instanceof NotOnThisMachine)) throw error;
-    rows.results.push(skipped(cell.id, `this machine: ${error.message}`));
+    if (!rows.closed) rows.results.push(skipped(cell.id, `this machine: ${error.message}`));
   } finally {
     rows.starting -= 1;
   }
@@ -91,10 +103,16 @@ async function take({ cells, running, results }: Rows, text: string): Promise<Ro
   return result;
 }
 
-async function close({ running, results }: Rows, why: string): Promise<void> {
+async function close(rows: Rows, why: string): Promise<void> {
+  const { cells, waiting, running, results } = rows;
   const left = [...running];
+  rows.closed = true;
   running.clear();
+  waiting.length = 0;
   for (const [id] of left) results.push({ id, result: "failed", differences: [why], notes: [] });
+  const heardOf = new Set(results.map(({ id }) => id));
+  for (const { id } of cells)
+    if (!heardOf.has(id)) results.push({ id, result: "never served", differences: [], notes: [] });
   await Promise.all(left.map(([, { served }]) => served.close()));
 }
 

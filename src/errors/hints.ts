@@ -1,23 +1,25 @@
 import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
-import type { Executed, NotRetried, StatusCode } from "./codes.js";
+import type { CodeSource, Executed, NotRetried, StatusCode } from "./codes.js";
 import { isIdempotent } from "./idempotent.js";
 
 /** What a hint is written from. */
 interface Situation {
   readonly code: StatusCode;
   readonly executed: Executed;
+  readonly codeSource?: CodeSource | undefined;
   readonly httpStatus?: number | undefined;
   readonly operation?: OperationId | "request" | undefined;
   readonly method?: string | undefined;
   readonly notRetried?: NotRetried | undefined;
   readonly retryAfterMs?: number | undefined;
+  readonly attempts?: readonly unknown[] | undefined;
 }
 
 const adviceOfCode: Readonly<Record<StatusCode, string>> = {
-  ABORTED: "Another change ran at the same time: read the state, then decide.",
+  ABORTED: "Read the state, then decide: another change ran at the same time.",
   ALREADY_EXISTS: "It exists already: use it, or choose another id.",
-  CANCELLED: "The call was cancelled.",
+  CANCELLED: "Call again if the result is still wanted.",
   DATA_LOSS: "Compare what the service holds with what you sent.",
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
   FAILED_PRECONDITION: "Bring the resource into the state required, then call again.",
@@ -28,10 +30,15 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
   PERMISSION_DENIED: "The key lacks this permission: use another, or have it granted.",
   RESOURCE_EXHAUSTED: "Wait, or lower the rate or the size of your requests.",
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",
-  UNAVAILABLE: "The service is down or overloaded: try again later.",
+  UNAVAILABLE: "Try again later: the service is down or overloaded.",
   UNIMPLEMENTED: "This server does not offer it: check the base URL, or have it enabled.",
   UNKNOWN: "Report it with the request id.",
 };
+
+// This client itself names FAILED_PRECONDITION only for what an upload reads.
+const unreadable = "Call again with a file that can be read and does not change.";
+// The service need not name the argument.
+const refusedValue = "Compare what was sent with the message and the contract.";
 
 // Where the status says more than the code it stands for.
 const adviceOfStatus: Readonly<Record<number, string>> = {
@@ -54,13 +61,6 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   511: "This network wants you to sign in first.",
 };
 
-const unsettled: Readonly<Partial<Record<OperationId, string>>> = {
-  resumeReinforcementFineTuningJob:
-    "The job may have been resumed: look at it through the service's other operations before repeating.",
-  uploadDatasetFile:
-    "The file may have been stored: look at the dataset through the service's other operations before repeating.",
-};
-
 // Empty where the advice says it.
 const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "It was not retried: it would most likely fail again.",
@@ -76,23 +76,38 @@ const reasons: Readonly<Record<NotRetried, string>> = {
 
 /** What to do now, and why there was no other attempt. */
 export function wholeHint(
-  { retryAfterMs, notRetried }: Pick<Situation, "retryAfterMs" | "notRetried">,
+  { retryAfterMs, notRetried, attempts }: Pick<Situation, "retryAfterMs" | "notRetried" | "attempts">,
   advice: string,
 ): string {
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
-  return [advice, asked, notRetried ? reasons[notRetried] : ""].filter(Boolean).join(" ");
+  // After one attempt only `maxRetries: 0` uses up what the event allows.
+  const isOnly = attempts?.length === 1 && notRetried === "retries-used-up";
+  const reason = isOnly ? "It was not retried, because maxRetries is 0." : notRetried && reasons[notRetried];
+  return [advice, asked, reason].filter(Boolean).join(" ");
 }
 
-/** What to do now. */
-export function hintFor({ code, executed, httpStatus = 0, operation, method }: Situation): string {
-  const advice = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
-  const known = advice ?? adviceOfCode[code];
+/** What to do now; empty where the message says it. */
+export function hintFor(
+  { code, codeSource, executed, httpStatus = 0, operation, method }: Situation,
+  message: string,
+): string {
+  const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
+  const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
+  const isRefused = code === "INVALID_ARGUMENT" && httpStatus > 0;
+  const ofCode = isRefused ? refusedValue : adviceOfCode[code];
+  const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? ofCode), message);
   if (executed === "no" || operation === undefined) return known;
-  if (operation === "request") {
-    if (!isIdempotent(method)) return "It may have run: look at what it changes before repeating.";
-    if (method === "DELETE" && code === "NOT_FOUND")
-      return "An earlier attempt of this call may have deleted it.";
-  } else if (Object.hasOwn(unsettled, operation)) return unsettled[operation] as string;
-  else if (!/read|set/.test(operations[operation].kind)) return known;
-  return `${known} Repeating this call is safe.`;
+  if (method === "DELETE" && code === "NOT_FOUND")
+    return "An earlier attempt of this call may have deleted it.";
+  if (operation === "request" && !isIdempotent(method))
+    return "It may have run: look at what it changes before repeating.";
+  if (operation !== "request" && !/read|set/.test(operations[operation].kind))
+    return operations[operation].whenUnknown as string;
+  return `${known} Repeating this call is safe.`.trimStart();
+}
+
+// A message with an instruction of the same verb, such as "Check the id.", says itself what to do.
+function withoutSaid(advice: string, message: string): string {
+  const isInstruction = !/^(Th|It|A)/.test(advice);
+  return isInstruction && message.includes(`${advice.split(/\W/)[0]} `) ? "" : advice;
 }

@@ -2,7 +2,6 @@ import { findForm, type Span } from "./findForm.js";
 import { type KeyForm, keyForms, leastCharacters, plainForm } from "./keyForms.js";
 import { memberOf } from "./memberOf.js";
 import { type Characters, undoEscapes } from "./undoEscapes.js";
-import { isWholeValue } from "./wholeValue.js";
 
 /**
  * Takes a key out of a text, however JSON, URLs, HTML or base64 write it.
@@ -37,12 +36,27 @@ export function redactorOf(secrets: readonly string[]): Redact {
   return (text, cut) => all.reduce((left, redact) => redact(left, cut), text);
 }
 
-/** The value with the key taken out of its strings. Fields keep their names: programs read by them. */
+/** The value with the key taken out of its strings, and of the names of its properties. */
 export function redactValues(redact: Redact, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redactValues(redact, item));
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, redactValues(redact, item)]));
+  const names = new Set(Object.keys(value));
+  const left = Object.entries(value).map(([name, item]) => [
+    newName(name, redact, names),
+    redactValues(redact, item),
+  ]);
+  return Object.fromEntries(left);
+}
+
+// A name is no whole value: a short key is left in it, as behind any other character. Names that are the same without
+// the key are numbered, so that no property is lost.
+function newName(name: string, redact: Redact, names: Set<string>): string {
+  const redacted = redact(`\uffff${name}`).slice(1);
+  let free = redacted;
+  for (let number = 2; free !== name && names.has(free); number++) free = `${redacted} ${number}`;
+  names.add(free);
+  return free;
 }
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
@@ -78,4 +92,26 @@ function replace(text: string, spans: readonly Span[]): string {
     at = Math.max(at, to);
   }
   return replaced + text.slice(at);
+}
+
+// What stands on both sides of a whole value. Where the text ends, so may the value.
+const surroundings: readonly (readonly [before: RegExp, after: RegExp])[] = [
+  // The text is the value.
+  [/^\s*$/, /^\s*$/],
+  // A JSON string, but not a field's name.
+  [/"$/, /^(?:"(?!\s*:)|$)/],
+  // A header's value; in a JSON string an escape begins where its line ends.
+  [/:\s*$/, /^\s*(?:["\r\n\\]|$)/],
+  // A query's.
+  [/=$/, /^(?:[\s"'&#;,]|$)/],
+  [/\bbearer\s+$/i, /^(?![\w~+/=-]|\.\w)/],
+];
+const reach = 16;
+
+/** Whether what stands there is a whole value: a JSON string, a header's or a query's value, or a bearer token. */
+export function isWholeValue([from, to]: Span, { chars }: Characters): boolean {
+  if (from > 0 && !/[\s":=]/.test(chars.charAt(from - 1))) return false;
+  const before = chars.slice(Math.max(0, from - reach), from);
+  const after = chars.slice(to, to + reach);
+  return surroundings.some(([left, right]) => left.test(before) && right.test(after));
 }

@@ -63,7 +63,7 @@ export class StatusError extends Error {
   declare readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   declare readonly body?: unknown;
-  /** What to do now, and why there was no other attempt where that is not plain. */
+  /** What to do now, and why there was no other attempt where that is not plain; empty where the message says it. */
   readonly hint: string;
   /** Every HTTP request this call made; empty when it was refused before one. */
   readonly attempts: readonly Attempt[];
@@ -78,8 +78,8 @@ export class StatusError extends Error {
     // Its own members only: a polluted prototype says nothing of what happened.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
     const { code, executed, cause } = own;
-    const hint = own.hint ?? wholeHint(own, hintFor(own));
-    super(`[${code}] ${sentence(message)} ${hint}`, cause === undefined ? undefined : { cause });
+    const hint = own.hint ?? wholeHint(own, hintFor(own, message));
+    super(`[${code}] ${sentence(message)} ${hint}`.trimEnd(), cause === undefined ? undefined : { cause });
     // A descriptor that inherits nothing: Object.prototype may have a `get` or `set`.
     Object.defineProperty(this, brand, { __proto__: null, value: true } as PropertyDescriptor);
     this.code = code;
@@ -136,7 +136,7 @@ function sentence(text: string): string {
 
 /** What happened: the message without the code before it and the hint behind. */
 export function textOf({ code, message, hint }: StatusError): string {
-  return message.slice(`[${code}] `.length, -` ${hint}`.length);
+  return message.slice(`[${code}] `.length, message.length - hint.length).trimEnd();
 }
 
 /** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */

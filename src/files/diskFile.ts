@@ -8,21 +8,25 @@ import { SourceError } from "./sourceError.js";
 
 const readBytes = 1024 * 1024;
 
-/** Opens a file by path. @throws StatusError when it cannot be read or is not a file. */
-export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
-  // Loaded with the first file: most processes never upload one.
-  const [{ open, stat }, { fileURLToPath }] = await Promise.all([
-    import("node:fs/promises"),
-    import("node:url"),
-  ]);
-  const filePath = typeof path === "string" ? path : pathOf(path, fileURLToPath);
-  const fileName = name ?? checkFileName(filePath, "file");
+/**
+ * Opens a file by path.
+ * @param isStreamed Whether `fetch` sends a stream with its length. @throws StatusError when it cannot be read or is not a file.
+ */
+export async function openPath(
+  path: string | UrlLike,
+  name: string | undefined,
+  isStreamed: boolean,
+): Promise<FileSource> {
+  // getBuiltinModule, not import: Bun and Deno run the build for the web, whose bundlers know no modules of Node.
+  const { open, stat } = globalThis.process.getBuiltinModule("node:fs/promises");
+  const filePath = typeof path === "string" ? path : pathOf(path);
   // Before opening: to open a named pipe would block until there is a writer.
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
     const what = kind.isDirectory() ? "a folder" : "not a regular file";
     throw invalid(`file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`);
   }
+  const fileName = name ?? checkFileName(filePath, "file");
   const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
   const opened = await handle.stat({ bigint: true });
   const check = (): Promise<void> => checkUnchanged(handle, opened);
@@ -32,7 +36,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
     type: "",
     replayable: true,
     blob: undefined,
-    streamed: (form) => new FormStream(form),
+    streamed: isStreamed ? (form) => new FormStream(form) : undefined,
     check,
     chunks: () => readAhead(handle, Number(opened.size), check),
     close: () => handle.close(),
@@ -50,9 +54,9 @@ async function checkUnchanged(handle: FileHandle, { size, mtimeNs }: BigIntStats
   );
 }
 
-function pathOf(url: UrlLike, fileURLToPath: (url: string) => string): string {
+function pathOf(url: UrlLike): string {
   try {
-    return fileURLToPath(url.href);
+    return globalThis.process.getBuiltinModule("node:url").fileURLToPath(url.href);
   } catch (cause) {
     throw invalid(`file is a URL that names no file here: ${(cause as Error).message}.`, {
       cause,
@@ -98,13 +102,14 @@ async function* readAhead(
 }
 
 function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
-  throw invalid(openFailure(path, cause.code), { cause });
+  throw invalid(`file ${JSON.stringify(path)} ${openFailure(path, cause)}.`, { cause });
 }
 
-function openFailure(path: string, code: string | undefined): string {
-  const shown = JSON.stringify(path);
-  if (code === "ENOENT")
-    return `file ${shown} does not exist (looked for in ${JSON.stringify(process.cwd())}).`;
-  if (code === "EACCES" || code === "EPERM") return `file ${shown} may not be read by this user.`;
-  return `file ${shown} cannot be opened (${code ?? "unknown reason"}).`;
+function openFailure(path: string, { code, name }: NodeJS.ErrnoException): string {
+  if (code === "ENOENT") return `does not exist (looked for in ${JSON.stringify(globalThis.process.cwd())})`;
+  // The permissions of Node and of Deno, which a program is started with.
+  if (code === "ERR_ACCESS_DENIED") return `may not be read: start Node with --allow-fs-read=${path}`;
+  if (name === "NotCapable") return `may not be read: start Deno with --allow-read=${path}`;
+  if (code === "EACCES" || code === "EPERM") return "may not be read by this user";
+  return `cannot be opened (${code ?? "unknown reason"})`;
 }

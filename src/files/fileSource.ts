@@ -1,5 +1,3 @@
-import type { Multipart } from "./multipart.js";
-
 /** Any `URL`. */
 export interface UrlLike {
   /** The whole address: `file:` and the path of a file on this machine. */
@@ -40,7 +38,7 @@ export interface ReadableStreamLike {
 /**
  * What can be uploaded.
  *
- * - A path or `file:` URL (Node), read from disk while it is sent. When its size or modification time changes
+ * - A path or `file:` URL (Node, Bun, Deno), read from disk while it is sent. When its size or modification time changes
  *   between the start of the call and the last bytes, the request is broken off before its end:
  *   `FAILED_PRECONDITION`. A write within one tick of the file system's clock, or after which the old time is set
  *   again, cannot be seen. A file replaced by a rename is sent whole as it was when the call opened it.
@@ -59,7 +57,7 @@ export type UploadFile =
   | ReadableStreamLike
   | AsyncIterable<Uint8Array>;
 
-/** @internal A form as a `fetch` function sends it: as a Blob, or on Node as a stream. */
+/** @internal A form as a `fetch` function sends it: as a Blob, or on Node and Bun as a stream. */
 export interface FetchForm {
   /** "half" for a stream. */
   readonly duplex: "half" | undefined;
@@ -83,8 +81,8 @@ export interface FileSource {
   readonly type: string;
   /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
   readonly blob: (() => Blob) | undefined;
-  /** For a file on disk: the whole form as a stream, for Node's `fetch`. */
-  readonly streamed: ((form: Multipart) => FetchForm) | undefined;
+  /** For a file on disk: the whole form as a stream, for the `fetch` of Node and Bun. */
+  readonly streamed: ((form: FileForm) => FetchForm) | undefined;
   /** Whether its content can be read again from the beginning; false for a stream once it is read. */
   readonly replayable: boolean;
   /** Called before each request. Rejects with a SourceError when the content cannot be read from the beginning. */
@@ -92,4 +90,22 @@ export interface FileSource {
   /** The content from the beginning; a chunk is valid until the next is requested. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
+}
+
+/** @internal A file as a multipart body's one part takes it. */
+export interface FilePart {
+  readonly file: FileSource;
+  /** The most bytes the file may have. */
+  readonly maxFileBytes: number;
+  /** Called with the number of file bytes handed to the network; `done` when there are no more. */
+  readonly onSent: (sentBytes: number, done: boolean) => void;
+}
+
+/** @internal A form with one file, in the parts that are sent. */
+export interface FileForm {
+  readonly head: string;
+  readonly part: FilePart;
+  readonly tail: string;
+  /** The whole form's size in bytes; undefined when the file's is unknown. */
+  readonly size: number | undefined;
 }

@@ -1,8 +1,8 @@
 import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
-import type { FetchForm } from "./fileSource.js";
-import { fileChunks, type Multipart } from "./multipart.js";
+import type { FetchForm, FileForm } from "./fileSource.js";
+import { fileChunks } from "./multipart.js";
 
-/** A form whose file is on disk, as a stream for Node's `fetch`: it is never held in memory. */
+/** A form whose file is on disk, as a stream for the `fetch` of Node and Bun: it is never held in memory. */
 export class FormStream implements FetchForm {
   readonly duplex = "half";
   failed: { readonly cause: unknown } | undefined;
@@ -10,10 +10,10 @@ export class FormStream implements FetchForm {
   #begun = false;
   #complete = false;
   #closed = false;
-  readonly #form: Multipart;
+  readonly #form: FileForm;
   readonly #chunks: AsyncGenerator<Uint8Array>;
 
-  constructor(form: Multipart) {
+  constructor(form: FileForm) {
     this.#form = form;
     this.#chunks = this.#read(form);
   }
@@ -59,7 +59,7 @@ export class FormStream implements FetchForm {
     else controller.enqueue(value);
   }
 
-  async *#read({ head, tail, part }: Multipart): AsyncGenerator<Uint8Array> {
+  async *#read({ head, tail, part }: FileForm): AsyncGenerator<Uint8Array> {
     const encoder = new TextEncoder();
     yield encoder.encode(head);
     // Copied: fetch requests the next chunk before the last is sent, and the buffer is reused.

@@ -1,17 +1,8 @@
-import type { FetchForm, FileSource } from "./fileSource.js";
+import type { FetchForm, FileForm, FilePart, FileSource } from "./fileSource.js";
 import { SourceError } from "./sourceError.js";
 
-/** A file as a multipart body's one part takes it. */
-export interface FilePart {
-  readonly file: FileSource;
-  /** The most bytes the file may have. */
-  readonly maxFileBytes: number;
-  /** Called with the number of file bytes handed to the network; `done` when there are no more. */
-  readonly onSent: (sentBytes: number, done: boolean) => void;
-}
-
 /** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
-export class Multipart implements FetchForm {
+export class Multipart implements FetchForm, FileForm {
   readonly part: FilePart;
   readonly contentType: string;
   readonly head: string;

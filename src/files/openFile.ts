@@ -8,20 +8,28 @@ import { unusable } from "./unusable.js";
 
 const chunkBytes = 1024 * 1024;
 
-/** Opens a path or `file:` URL, where the platform can. @throws StatusError */
-export type OpenPath = (path: string | UrlLike, name: string | undefined) => Promise<FileSource>;
+/** What a platform knows of files on disk. */
+export interface Disk {
+  /** Opens a path or `file:` URL. @throws StatusError */
+  openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource>;
+  /** The source of a Blob whose bytes may be on disk. @throws StatusError */
+  openBlob?(blob: Blob, source: FileSource, size: number | undefined): Promise<FileSource>;
+}
 
 /** Opens what the caller gave. @throws StatusError when it is no file, or has no name. */
 export async function openFile(
   file: unknown,
   { name, size }: { readonly name?: string | undefined; readonly size?: number | undefined },
-  openPath: OpenPath,
+  disk: Disk,
 ): Promise<FileSource> {
   const given = name === undefined ? undefined : checkFileName(name, "name");
   if (size !== undefined) checkInteger(size, "size", 0);
-  if (typeof file === "string" || isUrl(file)) return sized(await openPath(file, given), size);
+  if (typeof file === "string" || isUrl(file)) return sized(await disk.openPath(file, given), size);
   if (file instanceof Uint8Array) return sized(fromBytes(file, needName(given, "a Uint8Array")), size);
-  if (isBlob(file)) return sized(fromBlob(file, given ?? nameOfBlob(file)), size);
+  if (isBlob(file)) {
+    const source = fromBlob(file, given ?? nameOfBlob(file));
+    return sized(disk.openBlob ? await disk.openBlob(file, source, size) : source, size);
+  }
   if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
   throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
 }

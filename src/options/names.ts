@@ -7,7 +7,8 @@ export type Names<T> = Readonly<Record<keyof T, 1>>;
 export function checkNames(value: object, names: Readonly<Record<string, 1>>, what: string): void {
   // Without a prototype, so that these are its own.
   for (const name in value) {
-    if (!Object.hasOwn(names, name)) throw unknownName(name, Object.keys(names), what);
+    if (!Object.hasOwn(names, name))
+      throw invalid(`${what} has no ${name}: ${suggestion(name, Object.keys(names))}`);
   }
 }
 
@@ -20,7 +21,8 @@ export function checkSpelling(body: object, fields: object, what: string): void 
   }
 }
 
-function unknownName(name: string, known: readonly string[], what: string): Error {
+/** What to write in place of a name that is not known. @param known At least one */
+export function suggestion(name: string, known: readonly string[]): string {
   const near = known
     // Of its length: a long name is abbreviated.
     .map((candidate) => ({
@@ -28,10 +30,7 @@ function unknownName(name: string, known: readonly string[], what: string): Erro
       edits: editsBetween(lettersOf(name), lettersOf(candidate)) / candidate.length,
     }))
     .reduce((best, each) => (each.edits < best.edits ? each : best));
-  if (near.edits > 1 / 2) {
-    return invalid(`${what} has no ${name}: it takes ${known.join(", ")}.`);
-  }
-  return invalid(`${what} has no ${name}: did you mean ${near.candidate}?`);
+  return near.edits > 1 / 2 ? `it takes ${known.join(", ")}.` : `did you mean ${near.candidate}?`;
 }
 
 function lettersOf(name: string): string {

@@ -2,7 +2,7 @@ import { tracingChannel } from "node:diagnostics_channel";
 import type { Attempt, OperationName, Target } from "../errors/details.js";
 import { memberOf } from "../errors/memberOf.js";
 import type { StatusError } from "../errors/statusError.js";
-import type { RerankRequest, RerankUsage } from "../generated/types.js";
+import type { RerankUsage } from "../generated/types.js";
 
 /** What a call is about, in numbers and names: never a key, a body or an answer. */
 export interface TraceDetails {
@@ -35,14 +35,6 @@ export interface AttemptTrace extends Target, Partial<Attempt> {
 const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
 const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
 
-/** What the trace of a call has besides where it goes: of a rerank. @param data Its value, once there is one. */
-export function detailsOf(operation: OperationName, body: unknown, data?: unknown): TraceDetails | undefined {
-  if (operation !== "rerankDocuments") return undefined;
-  const { documents } = body as RerankRequest;
-  const model = (memberOf(data, "model") ?? memberOf(body, "model")) as string | undefined;
-  return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
-}
-
 /**
  * Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers.
  * @param describe What its outcome adds to the trace.
@@ -53,6 +45,25 @@ export function traced<T extends { readonly attempts: readonly Attempt[] }>(
   describe?: (outcome: T) => TraceDetails | undefined,
 ): Promise<T> {
   return calls.hasSubscribers ? publish(target(), run, describe) : run();
+}
+
+/** The same for a call of one request. @param body What it sends */
+export function tracedCall<T extends { readonly data: unknown; readonly attempts: readonly Attempt[] }>(
+  target: () => CallTrace,
+  run: () => Promise<T>,
+  body: unknown,
+): Promise<T> {
+  if (!calls.hasSubscribers) return run();
+  const described = { ...target(), ...detailsOf(body) };
+  return publish(described, run, ({ data }) => detailsOf(body, data));
+}
+
+// What the trace of a call has besides where it goes, if it sends documents. Its value comes with its end.
+function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
+  const documents = memberOf(body, "documents");
+  if (!Array.isArray(documents)) return undefined;
+  const model = (memberOf(data, "model") ?? memberOf(body, "model")) as string | undefined;
+  return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
 }
 
 async function publish<T extends { readonly attempts: readonly Attempt[] }>(

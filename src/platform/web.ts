@@ -1,5 +1,5 @@
 import { invalid } from "../errors/statusError.js";
-import type { FileSource, UrlLike } from "../files/fileSource.js";
+import type { Disk } from "../files/openFile.js";
 import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 
@@ -24,9 +24,25 @@ function explain(error: unknown): never {
   );
 }
 
-/** Only Node can open a path: elsewhere a file comes as a Blob. @throws StatusError always */
-export async function openPath(_path: string | UrlLike, _name: string | undefined): Promise<FileSource> {
-  throw invalid("file is a path, which only Node can open: pass a Blob, a File or a Uint8Array.");
+/** There are no files here. */
+export const disk: Disk = {
+  async openPath() {
+    throw invalid("file is a path, which cannot be opened here: pass a Blob, a File or a Uint8Array.");
+  },
+};
+
+/** What the environment has, if there is one; what may not be read counts as unset. */
+export function readVariable(name: string, _isNeeded: boolean): string | undefined {
+  try {
+    const { env } = globalThis.process;
+    if (Object.hasOwn(env, name)) return env[name];
+  } catch {}
+  return undefined;
+}
+
+/** Nobody has to allow it. */
+export function permissionFor(_variables: readonly string[]): string {
+  return "";
 }
 
 /** What the network reported: `fetch` has words for people. */
@@ -34,10 +50,18 @@ export function wordsFor(message: string, _error: unknown): string {
   return message;
 }
 
+/** Nothing more is known: `fetch` tells no code. */
+export function adviceFor(_networkCode: string): string | undefined {
+  return undefined;
+}
+
 /** Runs a call; there are no tracing channels here. */
 export function traced<T>(_target: unknown, run: () => Promise<T>, _describe?: unknown): Promise<T> {
   return run();
 }
+
+/** The same for a call of one request. */
+export const tracedCall: typeof traced = traced;
 
 /** The same for an attempt. */
 export const tracedAttempt: typeof traced = traced;
@@ -46,9 +70,6 @@ export const tracedAttempt: typeof traced = traced;
 export function watchesAttempts(): boolean {
   return false;
 }
-
-/** Nobody listens. */
-export function detailsOf(_operation: unknown, _body: unknown, _data?: unknown): undefined {}
 
 /** Nobody listens. */
 export function publishRefusal(_operation: unknown, _error: unknown): void {}

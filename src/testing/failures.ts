@@ -1,11 +1,10 @@
 import { invalid, refusal } from "../errors/statusError.js";
-import { httpStatuses, meanings } from "../generated/contract.js";
+import { httpStatuses, meanings, type OperationId } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
 import { type Answer, jsonAnswer } from "./answer.js";
-import { operationIds } from "./route.js";
-import type { ScriptedFailure, TestOperation } from "./types.js";
+import type { ScriptedFailure } from "./types.js";
 
 /** What becomes of one request. */
 export interface Script {
@@ -18,13 +17,10 @@ export interface Script {
 
 /** The scripts of one service, used up in the order they were made. */
 export class Failures {
-  readonly #queues: Map<TestOperation, { script: Script; left: number }[]> = new Map();
+  readonly #queues: Map<OperationId, { script: Script; left: number }[]> = new Map();
 
   /** @throws StatusError for a script that means nothing. */
-  add(operation: TestOperation, failure: ScriptedFailure): void {
-    if (typeof operation !== "string" || !Object.hasOwn(operationIds, operation)) {
-      throw invalid(`operation must be one of ${Object.keys(operationIds).join(", ")}.`);
-    }
+  add(operation: OperationId, failure: ScriptedFailure): void {
     // A misspelt name would silently script nothing.
     const own = ownProperties(failure, "failure", names);
     const { times = 1 } = own;
@@ -34,7 +30,7 @@ export class Failures {
   }
 
   /** The next script of an operation, if there is one. */
-  take(operation: TestOperation): Script | undefined {
+  take(operation: OperationId): Script | undefined {
     const [first, ...others] = this.#queues.get(operation) ?? [];
     if (first === undefined) return undefined;
     first.left--;

@@ -1,3 +1,4 @@
+import { bytesOf } from "./answer.js";
 import { handle, type Parts, type Reply } from "./handle.js";
 import type { TestFetch, TestResponse } from "./types.js";
 
@@ -14,8 +15,9 @@ export function createTestFetch(parts: Parts): TestFetch {
     const gone = rejectWhenAborted(signal);
     try {
       const body = new Uint8Array(await Promise.race([request.arrayBuffer(), gone.rejected]));
-      const path = new URL(request.url).pathname;
-      const incoming = { method, path, headers: Object.fromEntries(request.headers), body, signal };
+      const { pathname: path, search } = new URL(request.url);
+      const query = search.slice(1);
+      const incoming = { method, path, query, headers: Object.fromEntries(request.headers), body, signal };
       const reply = await Promise.race([handle(parts, incoming), gone.rejected]);
       if (reply.kind === "stall") return await gone.rejected;
       return respond(reply) as TestResponse;
@@ -27,9 +29,9 @@ export function createTestFetch(parts: Parts): TestFetch {
 
 function respond({ kind, answer: { status, headers, body } }: Reply): Response {
   if (kind === "reset") throw lost("fetch failed");
+  const bytes = bytesOf(body) as Uint8Array<ArrayBuffer>;
   if (kind !== "truncate")
-    return new Response(status === 204 || status === 304 ? null : body, { status, headers });
-  const bytes = new TextEncoder().encode(body);
+    return new Response(status === 204 || status === 304 ? null : bytes, { status, headers });
   const half = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(bytes.subarray(0, bytes.length / 2)),
     pull: (controller) => controller.error(lost("terminated")),

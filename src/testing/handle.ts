@@ -1,16 +1,12 @@
+import type { OperationId } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
-import { type Answer, jsonAnswer, Refusal } from "./answer.js";
+import { type Answer, goodAnswer, Refusal } from "./answer.js";
+import { carryOut, nameOf } from "./behaviours.js";
 import type { Failures, Script } from "./failures.js";
 import type { Kept } from "./kept.js";
-import type { RunOperation } from "./operations/operation.js";
-import { rerank } from "./operations/rerank.js";
-import { resume } from "./operations/resume.js";
-import { scale } from "./operations/scale.js";
-import { upload } from "./operations/upload.js";
 import { type Content, type Incoming, readContent } from "./receive.js";
 import { decodeId, type Route, routeOf } from "./route.js";
 import type { State } from "./state.js";
-import type { TestOperation } from "./types.js";
 
 /** What one service consists of. */
 export interface Parts {
@@ -19,6 +15,8 @@ export interface Parts {
   /** Whether unknown fields are refused. */
   readonly strict: boolean;
   readonly failures: Failures;
+  /** The good answers that were scripted. */
+  readonly answers: Map<OperationId, Answer>;
   readonly requests: Kept;
 }
 
@@ -28,14 +26,13 @@ export interface Reply {
   readonly answer: Answer;
 }
 
-const operations: Readonly<Record<TestOperation, RunOperation<never>>> = { resume, rerank, scale, upload };
-
 /** Takes one request, whichever way it came. */
 export async function handle(parts: Parts, incoming: Incoming): Promise<Reply> {
-  const { method, path, headers, signal } = incoming;
+  const { method, path, query, headers, signal } = incoming;
   const route = routeOf(method, path);
   const { refusal, ...content } = route ? await readContent(route.operation, incoming, parts.strict) : {};
-  const received = { ...(route && { operation: route.operation }), method, path, headers, ...content };
+  const asked = { method, path, ...(query !== "" && { query }), headers };
+  const received = { ...(route && { operation: nameOf(route.operation) }), ...asked, ...content };
   // Of a file only its facts are kept.
   parts.requests.add(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
   const requestId = `req-${parts.requests.count}`;
@@ -43,8 +40,13 @@ export async function handle(parts: Parts, incoming: Incoming): Promise<Reply> {
   const real = (): Answer => answerOf(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
   const answer = withRequestId(choose(script, real), requestId);
   if (script && script.delayMs > 0) await wait(script.delayMs, signal);
-  const kind = script === undefined || script.kind === "late" ? "answer" : script.kind;
-  return { kind, answer };
+  return { kind: kindOf(script, answer), answer };
+}
+
+function kindOf(script: Script | undefined, { body }: Answer): Reply["kind"] {
+  if (script === undefined || script.kind === "late") return "answer";
+  // Of nothing there is no half.
+  return script.kind === "truncate" && body.length === 0 ? "reset" : script.kind;
 }
 
 function choose(script: Script | undefined, real: () => Answer): Answer {
@@ -59,10 +61,11 @@ function answerOf(parts: Parts, incoming: Incoming, route: Route | undefined, co
     }
     checkKey(incoming.headers.authorization, parts.apiKey);
     if (content.refusal) throw content.refusal;
-    const id = (name: string): string => decodeId(route.ids[name]);
+    const { operation } = route;
+    const ids = new Map(Object.entries(route.ids).map(([name, id]) => [name, decodeId(id)]));
     const { body, file } = content;
-    const request = { state: parts.state, id, body: body as never, file };
-    return jsonAnswer(operations[route.operation](request));
+    const value = carryOut(operation, { state: parts.state, id: (name) => ids.get(name) ?? "", body, file });
+    return parts.answers.get(operation) ?? goodAnswer(operation, value);
   } catch (error) {
     if (error instanceof Refusal) return error.answer;
     throw error;

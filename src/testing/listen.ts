@@ -3,6 +3,8 @@ import type { AddressInfo } from "node:net";
 import { notify } from "../call/notify.js";
 import { refusal } from "../errors/statusError.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
+import { isForeignHost, isLoopbackAddress } from "../options/thisMachine.js";
+import { bytesOf, jsonAnswer } from "./answer.js";
 import { checkOrigins, corsHeaders, isPreflight, preflightHeaders } from "./cors.js";
 import { handle, type Parts, type Reply } from "./handle.js";
 import { maxFormBytes } from "./receive.js";
@@ -14,6 +16,7 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
   const port = checkInteger(options.port ?? 0, "port", 0);
   checkCallback(onRequest, "onRequest");
   const origins = checkOrigins(allowOrigins);
+  const onlyHere = isLoopbackAddress(host);
   // Asked for by name, so that no bundler looks for it.
   const node = globalThis.process?.getBuiltinModule?.("node:http");
   if (node === undefined) {
@@ -24,6 +27,10 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
   }
   const server = node.createServer((request, response) => {
     if (onRequest) publishWhenDone(request, response, onRequest);
+    if (onlyHere && isForeignHost(request.headers.host)) {
+      send(response, { kind: "answer", answer: foreign });
+      return;
+    }
     if (isPreflight(request.method ?? "", request.headers)) {
       response.writeHead(204, preflightHeaders(request.headers, origins)).end();
       return;
@@ -47,6 +54,16 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
       }),
   };
 }
+
+// A web page whose name leads to this machine (DNS rebinding) could read what the stand-in keeps.
+const foreign = jsonAnswer(
+  {
+    code: "PERMISSION_DENIED",
+    message:
+      "The stand-in listens on this machine alone and was called by another name. Call it as 127.0.0.1 or localhost, or have it listen on another host.",
+  },
+  403,
+);
 
 function portTaken(port: number, host: string, cause: Error): Error {
   return refusal("FAILED_PRECONDITION", `Port ${port} of ${host} is taken (EADDRINUSE).`, {
@@ -85,8 +102,8 @@ async function serve(
   if (body === null) return;
   const { method = "", url = "", headers } = request;
   const own = Object.entries(headers).map(([name, value]) => [name, `${value}`]);
-  const path = url.split("?")[0] as string;
-  const incoming = { method, path, headers: Object.fromEntries(own), body, signal: controller.signal };
+  const [path = "", query = ""] = url.split(/\?(.*)/s);
+  const incoming = { method, path, query, headers: Object.fromEntries(own), body, signal: controller.signal };
   send(response, await handle(parts, incoming));
 }
 
@@ -119,10 +136,13 @@ function send(response: http.ServerResponse, { kind, answer }: Reply): void {
     response.socket?.resetAndDestroy();
     return;
   }
-  const bytes = new TextEncoder().encode(answer.body);
+  const bytes = bytesOf(answer.body);
   // Set apart, so that it can be read when the answer has been sent.
-  response.setHeader("x-request-id", answer.headers["x-request-id"] ?? "");
-  response.writeHead(answer.status, { ...answer.headers, "content-length": bytes.length });
+  const id = answer.headers["x-request-id"];
+  if (id !== undefined) response.setHeader("x-request-id", id);
+  const { status, headers } = answer;
+  // An answer that has no body by its status has no length either.
+  response.writeHead(status, { ...headers, ...(status !== 204 && { "content-length": bytes.length }) });
   if (kind === "answer") response.end(bytes);
   else response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
 }

@@ -1,17 +1,18 @@
 import { isStatusError } from "../errors/statusError.js";
-import { requests } from "../generated/contract.js";
+import { type OperationId, requests } from "../generated/contract.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import { Refusal } from "./answer.js";
 import { parseMultipart } from "./multipart.js";
-import { operationIds } from "./route.js";
 import { strictProblem } from "./strictRules.js";
-import type { TestFile, TestOperation } from "./types.js";
+import type { TestFile } from "./types.js";
 
 /** A request before anything is made of it. */
 export interface Incoming {
   readonly method: string;
   /** Not decoded, without a query. */
   readonly path: string;
+  /** Not decoded, without its question mark; empty where there is none. */
+  readonly query: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined for one that is larger than any request may be. */
@@ -27,69 +28,126 @@ export interface Content {
   readonly refusal?: Refusal;
 }
 
-const maxBytes = requests.uploadDatasetFile.body.properties.file["x-max-bytes"];
+const fileLimits = Object.values<RequestRules>(requests)
+  .filter(({ file }) => file !== undefined)
+  .map(maxFileBytes);
+const largestFile = fileLimits.length > 0 ? Math.max(...fileLimits) : Number.POSITIVE_INFINITY;
 // Boundaries and the head of a part.
 const framingBytes = 64 * 1024;
 
-/** The most bytes that are kept of an upload. */
-export const maxFormBytes: number = maxBytes + framingBytes;
+/** The most bytes that are kept of a request. */
+export const maxFormBytes: number = largestFile + framingBytes;
 
-/** Reads a body as its operation takes it. */
+function maxFileBytes({ body, file = "" }: RequestRules): number {
+  return body?.properties?.[file]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY;
+}
+
+/** Reads parameters and body as their operation takes them. */
 export async function readContent(
-  operation: TestOperation,
-  { headers, body }: Incoming,
+  operation: OperationId,
+  incoming: Incoming,
   strict: boolean,
 ): Promise<Content> {
-  const { contentType, body: rules = { type: "object" } }: RequestRules = requests[operationIds[operation]];
+  const rules: RequestRules = requests[operation];
+  const content = await readBody(rules, incoming, strict);
+  const refusal = parameterRefusal(rules, incoming, strict) ?? content.refusal;
+  return refusal ? { ...content, refusal } : content;
+}
+
+async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean): Promise<Content> {
+  const { headers, body } = incoming;
+  const { contentType, optional, body: own, file } = rules;
   const sent = headers["content-type"] ?? "";
-  if (body === undefined) return { refusal: tooLarge() };
+  if (body === undefined) return { refusal: tooLarge(largestFile) };
+  if (own === undefined) return body.length === 0 ? {} : { refusal: invalid("The request takes no body.") };
+  if (optional && body.length === 0) return {};
   const media = sent.split(";")[0]?.trim().toLowerCase();
-  if (media !== contentType) {
+  if (media !== contentType)
     return { refusal: new Refusal("INVALID_ARGUMENT", `The content type must be ${contentType}.`, 415) };
-  }
-  if (operation === "upload") return await readForm(body, sent);
+  if (file !== undefined) return await readForm(body, sent, { name: file, maxBytes: maxFileBytes(rules) });
   const text = new TextDecoder().decode(body);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { body: text, refusal: new Refusal("INVALID_ARGUMENT", "The body must be JSON.") };
+    return { body: text, refusal: invalid("The body must be JSON.") };
   }
-  return { body: value, ...refusalOf(value, strict ? { ...rules, additionalProperties: false } : rules) };
+  const refusal = refusalOf(value, strict ? { ...own, additionalProperties: false } : own, "body");
+  return { body: value, ...(refusal && { refusal }) };
 }
 
-function refusalOf(value: unknown, rules: Rules): Pick<Content, "refusal"> {
+function parameterRefusal(rules: RequestRules, incoming: Incoming, strict: boolean): Refusal | undefined {
+  const sent = new URLSearchParams(incoming.query);
+  const { query = { type: "object" }, headers = { type: "object" } } = rules;
+  const unknown = strict && [...sent.keys()].find((name) => !Object.hasOwn(query.properties ?? {}, name));
+  if (typeof unknown === "string") return invalid(`There is no parameter ${unknown}.`);
+  const header = (name: string): string[] => {
+    const value = incoming.headers[name.toLowerCase()];
+    return value === undefined ? [] : [value];
+  };
+  const queried = valuesOf(query, (name) => sent.getAll(name));
+  return refusalOf(queried, query, "query") ?? refusalOf(valuesOf(headers, header), headers, "headers");
+}
+
+// Texts as the values that the rules speak of: a parameter that is there once may be a list of one.
+function valuesOf(rules: Rules, textsOf: (name: string) => string[]): Record<string, unknown> {
+  const found = Object.entries(rules.properties ?? {}).flatMap(([name, { type, items }]) => {
+    const values = textsOf(name).map((text) => typed(text, items?.type ?? type));
+    if (values.length === 0) return [];
+    return [[name, type === "array" || values.length > 1 ? values : values[0]] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+function typed(text: string, type: string): unknown {
+  if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
+  const isNumber = (type === "integer" || type === "number") && /^-?\d/.test(text);
+  return isNumber ? Number(text) : text;
+}
+
+function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefined {
   try {
-    validate(value, rules, "body");
+    validate(value, rules, name);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    return { refusal: new Refusal(error.code, error.message.replace(/^\[\w+\] /, "")) };
+    return new Refusal(error.code, error.message.replace(/^\[\w+\] /, ""));
   }
-  const problem = strictProblem(value, rules, "body");
-  return problem === undefined ? {} : { refusal: new Refusal("INVALID_ARGUMENT", problem) };
+  const problem = strictProblem(value, rules, name);
+  return problem === undefined ? undefined : invalid(problem);
 }
 
-async function readForm(body: Uint8Array, contentType: string): Promise<Content> {
+interface FormRules {
+  /** The part of the file. */
+  readonly name: string;
+  readonly maxBytes: number;
+}
+
+async function readForm(
+  body: Uint8Array,
+  contentType: string,
+  { name, maxBytes }: FormRules,
+): Promise<Content> {
   const parts = parseMultipart(body, contentType);
-  if (parts === undefined)
-    return { refusal: new Refusal("INVALID_ARGUMENT", "The form is not well formed.") };
-  const files = parts.filter(({ name }) => name === "file");
-  const [part] = files;
-  if (part === undefined) return { refusal: new Refusal("INVALID_ARGUMENT", "The part file is required.") };
+  if (parts === undefined) return { refusal: invalid("The form is not well formed.") };
+  const part = parts.find((each) => each.name === name);
+  if (part === undefined) return { refusal: invalid(`The part ${name} is required.`) };
   const file = {
     filename: part.filename ?? "file",
     contentType: part.contentType ?? "application/octet-stream",
     bytes: part.content.byteLength,
     sha256: await sha256(part.content),
   };
-  if (file.bytes > maxBytes) return { file, refusal: tooLarge() };
-  if (parts.length > 1)
-    return { file, refusal: new Refusal("INVALID_ARGUMENT", "The form must have one part.") };
+  if (file.bytes > maxBytes) return { file, refusal: tooLarge(maxBytes) };
+  if (parts.length > 1) return { file, refusal: invalid("The form must have one part.") };
   return { file };
 }
 
-function tooLarge(): Refusal {
+function tooLarge(maxBytes: number): Refusal {
   return new Refusal("INVALID_ARGUMENT", `A file of up to ${maxBytes} bytes fits in one request.`, 413);
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal("INVALID_ARGUMENT", message);
 }
 
 async function sha256(content: Uint8Array): Promise<string> {

@@ -1,33 +1,22 @@
 import { type OperationId, operations } from "../generated/contract.js";
 import { Refusal } from "./answer.js";
-import type { TestOperation } from "./types.js";
-
-/** The contract's name of each operation. */
-export const operationIds: Readonly<Record<TestOperation, OperationId>> = {
-  resume: "resumeReinforcementFineTuningJob",
-  rerank: "rerankDocuments",
-  scale: "scaleDeployment",
-  upload: "uploadDatasetFile",
-};
 
 /** The operation a request asks for, and the ids in its path, not decoded. */
 export interface Route {
-  readonly operation: TestOperation;
+  readonly operation: OperationId;
   readonly ids: Readonly<Record<string, string>>;
 }
 
-const routes = Object.entries(operationIds).map(([operation, id]) => {
-  const { method, path } = operations[id];
-  return { operation: operation as TestOperation, method, pattern: patternOf(path) };
-});
+// The path with the most words of its own first: that of a verb, before one whose last id could hold the verb.
+const routes = Object.entries(operations)
+  .map(([id, { method, path }]) => ({ operation: id as OperationId, method, path, ...patternOf(path) }))
+  .sort((a, b) => b.literal - a.literal);
 
 /** Finds the operation of a method and a path; the verb of a path is literal. */
 export function routeOf(method: string, path: string): Route | undefined {
-  for (const { operation, method: own, pattern } of routes) {
-    const groups = method === own ? pattern.exec(path) : null;
-    if (groups) return { operation, ids: { ...groups.groups } };
-  }
-  return undefined;
+  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
+  const route = routes.find((each) => each.path === template && each.method === method);
+  return route && { operation: route.operation, ids: { ...route.pattern.exec(path)?.groups } };
 }
 
 /** An id as it was before it stood in a path. */
@@ -39,7 +28,10 @@ export function decodeId(text: string | undefined): string {
   }
 }
 
-function patternOf(path: string): RegExp {
+function patternOf(path: string): { pattern: RegExp; literal: number } {
   const literal = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
-  return new RegExp(`^${literal.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+  return {
+    pattern: new RegExp(`^${literal.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
+    literal: path.replace(/\{\w+\}/g, "").length,
+  };
 }

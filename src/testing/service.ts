@@ -1,5 +1,8 @@
+import type { OperationId } from "../generated/contract.js";
 import { checkApiKey, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
+import { type Answer, scriptedAnswer } from "./answer.js";
+import { operationOf } from "./behaviours.js";
 import { Failures } from "./failures.js";
 import { createTestFetch } from "./fetch.js";
 import type { Parts } from "./handle.js";
@@ -35,6 +38,7 @@ const listenNames: Names<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, o
  * - A deployment has one replica until it is scaled, and reaches any number at once.
  * - Files are `file-1`, `file-2` and so on; an upload's `object` is `file`, its `purpose` `fine-tune`, its
  *   `created_at` in seconds, its `bytes` those of the file.
+ * - Any other operation answers with the contract's first example, and changes nothing.
  * - Errors have the shape `{ code, message }`. A wrong content type is a 415, a file that is too large a 413,
  *   a path that is no operation's a 404, a form of several parts a 400.
  * - Answers carry `x-request-id`: `req-1`, `req-2` and so on.
@@ -58,7 +62,9 @@ export function createTestService(options?: TestServiceOptions): TestService {
   const { keepRequests = Number.POSITIVE_INFINITY } = own;
   const isLimited = keepRequests !== Number.POSITIVE_INFINITY;
   const requests = new Kept(isLimited ? checkInteger(keepRequests, "keepRequests", 1) : keepRequests);
-  const parts: Parts = { apiKey, state, failures, strict: checkFlag(own.strict, "strict"), requests };
+  const answers = new Map<OperationId, Answer>();
+  const strict = checkFlag(own.strict, "strict");
+  const parts: Parts = { apiKey, state, failures, answers, strict, requests };
   return {
     fetch: createTestFetch(parts),
     listen: async (where) => {
@@ -69,10 +75,15 @@ export function createTestService(options?: TestServiceOptions): TestService {
     jobs: state.jobs,
     deployments: state.deployments,
     datasets: state.datasets,
-    fail: (operation, failure) => failures.add(operation, failure),
+    fail: (operation, failure) => failures.add(operationOf(operation), failure),
+    answer(name, value) {
+      const operation = operationOf(name);
+      answers.set(operation, scriptedAnswer(operation, value));
+    },
     reset() {
       state.reset();
       failures.clear();
+      answers.clear();
       requests.clear();
     },
   };

@@ -1,8 +1,9 @@
+import type { OperationId } from "../generated/contract.js";
 import type { Code, ReinforcementFineTuningJob } from "../generated/types.js";
 import type { FetchResponse } from "../options/clientOptions.js";
 
-/** The operations, by the names the client gives them. */
-export type TestOperation = "resume" | "rerank" | "scale" | "upload";
+/** An operation by its id in the contract, or by its short name where it has one. */
+export type TestOperation = "resume" | "rerank" | "scale" | "upload" | OperationId;
 
 /** The options of {@link createTestService}. */
 export interface TestServiceOptions {
@@ -17,7 +18,7 @@ export interface TestServiceOptions {
   deployments?: Readonly<Record<string, number>> | undefined;
   /** The ids of the datasets that exist. @default every one exists */
   datasets?: readonly string[] | undefined;
-  /** Answer 400 to a body with a field that the contract does not have. @default false */
+  /** Answer 400 to a body or a query with a field that the contract does not have. @default false */
   strict?: boolean | undefined;
   /** Keep only the last so many requests in `requests`, and 64 MiB of their bodies. At least 1. @default all */
   keepRequests?: number | undefined;
@@ -72,12 +73,14 @@ export interface TestStoredFile extends TestFile {
 
 /** A request as it arrived, refused ones included. */
 export interface TestRequest {
-  /** Absent when the method and the path are no operation's. */
+  /** Its short name, or its id; absent when the method and the path are no operation's. */
   readonly operation?: TestOperation;
   /** The HTTP method, in upper case. */
   readonly method: string;
   /** As it was sent, not decoded. */
   readonly path: string;
+  /** As it was sent, without its question mark; absent where there is none. */
+  readonly query?: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** The value of a JSON body; the text of one that is no JSON. */
@@ -178,6 +181,16 @@ export interface TestService {
    * @example service.fail("rerank", { status: 503, code: "UNAVAILABLE", times: 2, retryAfter: 1 });
    */
   fail(operation: TestOperation, failure: ScriptedFailure): void;
+  /**
+   * Scripts the good answer of an operation, until `reset`. What the service would refuse is refused as before, and
+   * what the operation changes is changed.
+   *
+   * @param operation Whose answer it is.
+   * @param value An object where it answers with JSON, a string with text, a string or a Uint8Array with bytes.
+   * @throws StatusError `INVALID_ARGUMENT` for a value that the operation never answers with.
+   * @example service.answer("rerank", { object: "list", model: "m", data: [{ index: 1, relevance_score: 0.9 }] });
+   */
+  answer(operation: TestOperation, value: unknown): void;
   /** Forgets requests, scripts and everything that calls have changed. */
   reset(): void;
 }

@@ -64,7 +64,7 @@ export interface TransportOptions {
 
 /** Sends requests. Follows no redirect and repeats nothing. */
 export interface Transport {
-  /** Loads what sending to an address needs; undefined when nothing is missing. */
+  /** Loads what sending to an address needs; undefined when nothing is missing. @throws TransportFailure */
   ready?(url: URL): Promise<void> | undefined;
   /** What has to be redacted besides the key. */
   readonly secrets?: readonly string[];
@@ -93,7 +93,7 @@ export class TransportFailure extends Error {
   readonly status: number | undefined;
   /** Whether it was sent on a connection that had been idle: its server may have closed it. */
   readonly reusedSocket: boolean;
-  /** What else may be behind a connection that never came to be. */
+  /** What to do, or what else may be behind a connection that never came to be. */
   readonly advice: string | undefined;
 
   constructor(
@@ -134,3 +134,11 @@ export function networkCode(error: unknown): string {
 /** How a server says, after its part of a TLS 1.3 handshake, that it takes no request: it read none. */
 export const refusedByAlert: RegExp =
   /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
+
+/** What a platform can say of a network that failed. */
+export interface NetworkWords {
+  /** What it reported, for people. */
+  wordsFor(message: string, error: unknown): string;
+  /** What to do about a connection that never came to be, by its code. */
+  adviceFor(networkCode: string): string | undefined;
+}

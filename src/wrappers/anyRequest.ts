@@ -1,33 +1,23 @@
-// Sends a request of any operation. Loaded with the first one, and with the first call that has no wrapper.
+// Sends a request of any operation. Loaded with the first one.
+
 import { readWhole, Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
-import type { Outcome } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
-import type { Purpose } from "../call/run.js";
-import { type CallSettings, callSettings } from "../call/settings.js";
+import type { LateSettings } from "../call/settings.js";
+import { callSettings } from "../call/settings.js";
+import type { CallSettings, Outcome, Purpose } from "../call/types.js";
 import { isIdempotent } from "../errors/idempotent.js";
 import { invalid } from "../errors/statusError.js";
 import { checkInteger, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
 import type { TransportResponse } from "../transport/transport.js";
-import type { EncodedCall } from "./encodedCall.js";
 import { readContent } from "./readContent.js";
-import type { RequestOptions, ServiceRequest } from "./request.js";
 import { contentOf } from "./requestBody.js";
 import { encodePath, encodeQuery, urlBelow } from "./requestUrl.js";
+import type { EncodedCall, EncodedRequest, RequestOptions, ServiceRequest } from "./types.js";
 
+// One file for both: they share how a target is written and an answer is read.
 export { callMethod, callOperation } from "./operation.js";
-
-/** A request whose parts are encoded. */
-export interface EncodedRequest {
-  readonly method: string;
-  /** Below the base URL: the path, its ids encoded, and the query. */
-  readonly target: string;
-  readonly body: string | Uint8Array | undefined;
-  readonly contentType: string | undefined;
-  readonly accept: string | undefined;
-}
 
 const names: Names<ServiceRequest> = { method: 1, path: 1, query: 1, body: 1, contentType: 1, accept: 1 };
 const { accountId: _, ...sharedNames } = callOptionNames;

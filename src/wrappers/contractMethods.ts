@@ -1,6 +1,5 @@
 // Generated from openapi.yaml by `npm run generate`: do not edit.
 
-import type { OperationId } from "../generated/contract.js";
 
 /** What the contract adds to `client.reinforcementFineTuningJobs`. */
 export interface ReinforcementFineTuningJobsOperations {
@@ -26,17 +25,7 @@ export interface ContractMethods extends ContractClient {
   readonly datasets: DatasetsOperations;
 }
 
-/** A method that follows from a row of the contract. */
-export interface OperationMethod {
-  readonly operation: OperationId;
-  /** The ids of its path, but for the account, in their order. */
-  readonly path: readonly string[];
-  /** Whether it takes a body, or a file. */
-  readonly body: boolean;
-  /** Whether it takes an object of query and header parameters. */
-  readonly parameters: boolean;
+/** Gives a client the methods that the contract has and nobody wrote: there are none. */
+export function addMethods<T>(client: T, _settings: unknown): T & ContractMethods {
+  return client as T & ContractMethods;
 }
-
-/** Those methods by group and name; a group without a name is the client itself. */
-export const contractMethods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>> = {
-};

@@ -1,13 +1,12 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
-import { callSettings } from "../call/settings.js";
+import type { LateSettings } from "../call/settings.js";
+import { accountOf, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
-import { ownProperties } from "../options/arguments.js";
+import { checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { validate } from "../options/validate.js";
 import type { DeploymentsOperations } from "./contractMethods.js";
-import { pathOf } from "./operationPath.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
 export interface Deployments extends DeploymentsOperations {
@@ -27,12 +26,17 @@ export interface Deployments extends DeploymentsOperations {
 /** @internal Makes {@link Deployments} with a client's settings. */
 export function createDeployments(client: LateSettings): Pick<Deployments, "scale"> {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
-    return startCall("scaleDeployment", async () => {
+    return startCall("scaleDeployment", client, async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
-      const path = pathOf("scaleDeployment", { deployment_id: deploymentId }, settings);
+      const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");
-      const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;
+      const call = {
+        operation: "scaleDeployment",
+        path,
+        body,
+        read: () => undefined,
+      } as const;
       return makeCall<void>(call, settings);
     });
   }

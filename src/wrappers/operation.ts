@@ -1,24 +1,23 @@
-// Calls an operation as its row in the contract says. Loaded with anyRequest.ts, with which it shares its parts.
+// Calls an operation as its row in the contract says. Loaded with the first call that has no wrapper.
+
 import { defaultPathSerializer } from "openapi-fetch";
 import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
-import type { Outcome } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
 import { writeJson } from "../call/request.js";
-import type { Purpose } from "../call/run.js";
-import { type CallSettings, callSettings } from "../call/settings.js";
-import { type OperationRow, operations, requests } from "../generated/contract.js";
-import { checkHeaders, ownProperties } from "../options/arguments.js";
+import { header } from "../call/retryAfter.js";
+import type { LateSettings } from "../call/settings.js";
+import { accountOf, callSettings } from "../call/settings.js";
+import type { CallSettings, Outcome, Purpose } from "../call/types.js";
+import type { UploadFile } from "../files/fileSource.js";
+import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
+import { checkHeaders, checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling } from "../options/names.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
-import type { OperationMethod } from "./contractMethods.js";
-import type { OperationInput } from "./operationMethods.js";
-import { needsAccount, pathOf } from "./operationPath.js";
 import { readContent } from "./readContent.js";
-import type { ServiceRequest } from "./request.js";
 import { encodeQuery, urlBelow } from "./requestUrl.js";
+import type { OperationInput, OperationMethod, ServiceRequest } from "./types.js";
 
 /** The arguments of a method in their order: ids, body or file, parameters, options. @throws StatusError */
 export async function callMethod<T>(
@@ -32,6 +31,7 @@ export async function callMethod<T>(
     operation,
     ids,
     body: body ? given[at++] : undefined,
+    json: undefined,
     parameters: parameters ? (given[at++] as object | undefined) : undefined,
   };
   return callOperation(client, input, given[at] as CallOptions | undefined);
@@ -40,28 +40,50 @@ export async function callMethod<T>(
 /** Checks what an operation takes, and sends it. @throws StatusError */
 export async function callOperation<T>(
   client: LateSettings,
-  { operation, ids, body, parameters }: OperationInput,
+  { operation, ids, body, json, parameters }: OperationInput,
   options: CallOptions | undefined,
 ): Promise<Outcome<T>> {
   const rules: RequestRules = requests[operation];
   if (rules.file !== undefined) {
     const { uploadFile } = await import("./uploadFile.js");
-    return uploadFile(client, { operation, ids }, body as never, ownProperties(options, "options")) as never;
+    const path = (settings: CallSettings) => pathOf(operation, ids, settings);
+    const own = ownProperties(options, "options");
+    return uploadFile(client, { operation, path }, body as UploadFile, own) as Promise<Outcome<T>>;
   }
   const row = operations[operation];
   const own = ownProperties(options, "options", callOptionNames);
-  const settings = callSettings(client, own, needsAccount(operation));
+  const settings = callSettings(client, own, row.path.includes("{account_id}"));
   const { query, headers } = checkParameters(rules, parameters);
   const target = defaultPathSerializer(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
   const request = {
     method: row.method,
     url: urlBelow(settings.client.baseUrl, target),
-    body: bodyOf(rules, body),
+    body: bodyOf(rules, body, json),
     contentType: body === undefined ? undefined : rules.contentType,
     maxResponseBytes: row.maxResponseBytes,
   };
   const read = readerOf(row) as Purpose<T>["read"];
   return makeRequest<T>(request, { operation, body, read }, withHeaders(settings, row, headers));
+}
+
+// What stands in the path of an operation: the account of the call, and the ids.
+function pathOf(
+  operation: OperationId,
+  ids: Readonly<Record<string, unknown>>,
+  settings: CallSettings,
+): Record<string, string> {
+  const names = [...operations[operation].path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      name === "account_id" ? accountOf(settings) : checkId(ids[name], camelCase(name)),
+    ]),
+  );
+}
+
+/** "datasetId" of "dataset_id", as the argument is called. */
+export function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 interface Parameters {
@@ -88,21 +110,30 @@ function checkParameters({ query, headers }: RequestRules, given: object | undef
   return { query: partOf(query) as Parameters["query"], headers: checkHeaders(Object.fromEntries(texts)) };
 }
 
-function bodyOf({ body: rules, optional }: RequestRules, body: unknown): string | undefined {
+function bodyOf(
+  { body: rules, optional }: RequestRules,
+  body: unknown,
+  json: string | undefined,
+): string | undefined {
   if (rules === undefined || (body === undefined && optional)) return undefined;
   validate(body, rules, "body");
   checkSpelling(body as object, rules.properties ?? {}, "body");
-  return writeJson(body);
+  return json ?? writeJson(body);
 }
 
-function readerOf({ answer }: OperationRow): Purpose<unknown>["read"] {
-  if (answer === undefined) return (got, secrets) => readAnswer(got, secrets, (value) => value);
+function readerOf({ answer, accept = "" }: OperationRow): Purpose<unknown>["read"] {
+  const readObject: Purpose<unknown>["read"] = (got, secrets) => readAnswer(got, secrets, (value) => value);
+  if (answer === undefined) return readObject;
   const read: Readonly<Record<typeof answer, (got: TransportResponse) => unknown | Unusable>> = {
     none: () => undefined,
     bytes: ({ bytes }) => bytes,
     text: (got) => readContent(got) ?? "",
   };
-  return (got, secrets) => readWhole(got, secrets, read[answer]);
+  // A web page that nobody asked for is somebody else's answer, such as a sign-in page's.
+  const page = /^\s*text\/html/i;
+  const isPage = ({ headers }: TransportResponse) => page.test(header(headers, "content-type") ?? "");
+  return (got, secrets) =>
+    isPage(got) && !page.test(accept) ? readObject(got, secrets) : readWhole(got, secrets, read[answer]);
 }
 
 function withHeaders(

@@ -1,39 +1,25 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
-import type { OperationId } from "../generated/contract.js";
-import type { CallOptions, CallPromise } from "../options/callOptions.js";
-import { type ContractMethods, contractMethods } from "./contractMethods.js";
-
-/** What an operation takes. */
-export interface OperationInput {
-  readonly operation: OperationId;
-  /** The ids of its path by their names, but for the account. */
-  readonly ids: Readonly<Record<string, unknown>>;
-  readonly body?: unknown;
-  /** Query and header parameters by their names. */
-  readonly parameters?: object | undefined;
-}
-
-/** Calls any operation of the contract by its id, as the command line does. */
-export type OperationCall = (input: OperationInput, options?: CallOptions) => CallPromise<unknown>;
-
-/** The name of {@link OperationCall} on a client. */
-export const operationCall: symbol = Symbol.for("tunerank.operationCall");
+import type { LateSettings } from "../call/settings.js";
+import type { OperationCall, OperationMethod } from "./types.js";
 
 const late = () => loaded(import("./anyRequest.js"));
 
-/** @internal Gives a client the methods that the contract has and nobody wrote. */
-export function addMethods<T extends object>(client: T, settings: LateSettings): T & ContractMethods {
+/** @internal Gives a client methods by group and name; a group without a name is the client itself. */
+export function addOperations<T extends object>(
+  client: T,
+  settings: LateSettings,
+  methods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>>,
+): T {
   const groups = client as Record<string, object>;
-  for (const [group, methods] of Object.entries(contractMethods)) {
-    const calls = Object.entries(methods).map(([name, method]) => {
+  for (const [group, named] of Object.entries(methods)) {
+    const calls = Object.entries(named).map(([name, method]) => {
       const call = (...given: unknown[]) =>
-        startCall(method.operation, async () => (await late()).callMethod(settings, method, given));
+        startCall(method.operation, settings, async () => (await late()).callMethod(settings, method, given));
       return [name, call] as const;
     });
-    Object.assign(group === "" ? client : groups, mergedInto(group, groups, Object.fromEntries(calls)));
+    Object.assign(groups, mergedInto(group, groups, Object.fromEntries(calls)));
   }
-  return client as T & ContractMethods;
+  return client;
 }
 
 function mergedInto(group: string, groups: Record<string, object>, calls: object): object {
@@ -43,5 +29,5 @@ function mergedInto(group: string, groups: Record<string, object>, calls: object
 /** @internal Makes {@link OperationCall} with a client's settings. */
 export function createOperationCall(settings: LateSettings): OperationCall {
   return (input, options) =>
-    startCall(input.operation, async () => (await late()).callOperation(settings, input, options));
+    startCall(input.operation, settings, async () => (await late()).callOperation(settings, input, options));
 }

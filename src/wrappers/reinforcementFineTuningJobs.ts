@@ -1,6 +1,6 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import type { LateSettings } from "../call/settings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId, ownProperties } from "../options/arguments.js";
@@ -26,7 +26,7 @@ export function createReinforcementFineTuningJobs(
   client: LateSettings,
 ): Pick<ReinforcementFineTuningJobs, "resume"> {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
-    return startCall("resumeReinforcementFineTuningJob", async () => {
+    return startCall("resumeReinforcementFineTuningJob", client, async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const call = {
         operation: "resumeReinforcementFineTuningJob",

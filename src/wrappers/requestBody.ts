@@ -1,7 +1,7 @@
 import { writeJson } from "../call/request.js";
 import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
-import type { EncodedRequest } from "./anyRequest.js";
+import type { EncodedRequest } from "./types.js";
 
 // Taken now: others may set another.
 const { toString: objectTag } = Object.prototype;

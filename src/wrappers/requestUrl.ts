@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import { checkId, ownProperties } from "../options/arguments.js";
-import type { QueryValue, ServiceRequest } from "./request.js";
+import type { QueryValue, ServiceRequest } from "./types.js";
 
 const segmentName = "A segment of path";
 

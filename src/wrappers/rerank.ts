@@ -1,15 +1,18 @@
 import type { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import { type Outcome, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
+import { startCall } from "../call/callPromise.js";
+import type { LateSettings } from "../call/settings.js";
 import { callSettings } from "../call/settings.js";
+import type { Outcome } from "../call/types.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling } from "../options/names.js";
 import { validate } from "../options/validate.js";
-import { createRerankItems, type RerankItems } from "./rerankItems.js";
+import { readRerank } from "../ranking/readRerank.js";
+import { createRerankItems } from "../ranking/rerankItems.js";
+import type { RerankItems } from "../ranking/types.js";
 
 const { body: rules } = requests.rerankDocuments;
 
@@ -21,7 +24,8 @@ export interface Rerank {
    *
    * @param body The query and the documents, with the fields of the contract's `RerankRequest`; others pass through.
    * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
-   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
+   * `INTERNAL` with `executed: "yes"` for an answer whose `data` is no list of an `index` and a `relevance_score` each.
    * @example
    * const { data } = await client.rerank({ query: "capital of France", documents: ["Paris.", "Rome."], top_n: 1 });
    * data[0]?.index; // the position in `documents`
@@ -52,8 +56,8 @@ export function createRerank(client: LateSettings): Rerank {
     return makeCall(call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", async () =>
-      send(body, ownProperties(options, "options", callOptionNames), (answer) => answer as RerankResponse),
+    return startCall("rerankDocuments", client, async () =>
+      send(body, ownProperties(options, "options", callOptionNames), (answer) => readRerank(answer)),
     );
   }
   const items = createRerankItems({ client, send });

@@ -1,25 +1,24 @@
 // Sends a file to a dataset. Loaded with the first upload.
-import { openPath } from "#platform";
+import { disk } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import type { Outcome } from "../call/callPromise.js";
-import type { LateSettings } from "../call/lateSettings.js";
 import { notify } from "../call/notify.js";
+import type { LateSettings } from "../call/settings.js";
 import { callSettings } from "../call/settings.js";
+import type { CallSettings, Outcome } from "../call/types.js";
 import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
-import { type OperationId, requests } from "../generated/contract.js";
+import { type OperationId, operations, requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
 import type { RequestRules } from "../options/validate.js";
-import type { UploadOptions } from "./datasets.js";
-import type { OperationInput } from "./operationMethods.js";
-import { needsAccount, pathOf } from "./operationPath.js";
+import { readDatasetFile } from "./readDatasetFile.js";
+import type { UploadOptions } from "./types.js";
 
 const uploadOptionNames: Names<UploadOptions> = {
   ...callOptionNames,
@@ -30,24 +29,31 @@ const uploadOptionNames: Names<UploadOptions> = {
   verifyBytes: 1,
 };
 
+/** Where a file goes. */
+export interface UploadTarget {
+  readonly operation: OperationId;
+  /** What stands in its path. @throws StatusError for an id that cannot */
+  readonly path: (settings: CallSettings) => Record<string, string>;
+}
+
 /**
  * Opens the file and sends it as the one part of a form.
  * @param options Copied from the caller's. @throws StatusError
  */
 export async function uploadFile(
   client: LateSettings,
-  { operation, ids }: Pick<OperationInput, "operation" | "ids">,
+  { operation, path: pathOf }: UploadTarget,
   file: UploadFile,
   options: UploadOptions,
 ): Promise<Outcome<DatasetFile>> {
   const own = ownProperties(options, "options", uploadOptionNames);
-  const settings = callSettings(client, own, needsAccount(operation));
-  const path = pathOf(operation, ids, settings);
+  const settings = callSettings(client, own, operations[operation].path.includes("{account_id}"));
+  const path = pathOf(settings);
   const { name, maxFileBytes } = partOf(operation);
   const contentType = checkContentType(own.contentType);
   const onProgress = checkCallback(own.onProgress, "onProgress");
   const verify = checkFlag(own.verifyBytes, "verifyBytes");
-  const source = await openFile(file, own, openPath);
+  const source = await openFile(file, own, disk);
   try {
     const progress = progressOf(checkSize(source, maxFileBytes), onProgress);
     const type = contentType ?? checkOwnType(source.type);
@@ -56,7 +62,10 @@ export async function uploadFile(
       operation,
       path,
       body: new Multipart(name, type, part),
-      read: (value: object) => (verify ? verified(value, progress.sentBytes) : (value as DatasetFile)),
+      read: (value: object) => {
+        const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
+        return verify ? verified(stored, progress.sentBytes) : stored;
+      },
     } as const;
     return await makeCall(call, settings);
   } finally {
@@ -85,11 +94,11 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
   return progress;
 }
 
-function verified(value: object, sentBytes: number): DatasetFile | Unusable {
-  const bytes = memberOf(value, "bytes");
-  if (bytes === sentBytes) return value as DatasetFile;
-  const stored = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
-  return new Unusable("DATA_LOSS", `The service stored ${stored} of the ${sentBytes} sent (verifyBytes).`);
+function verified(stored: DatasetFile | Unusable, sentBytes: number): DatasetFile | Unusable {
+  const bytes = memberOf(stored, "bytes");
+  if (stored instanceof Unusable || bytes === sentBytes) return stored;
+  const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
+  return new Unusable("DATA_LOSS", `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`);
 }
 
 // The part that holds the file, as the contract has it.

@@ -46,7 +46,7 @@ test("every id has one row, with its ranking and a fingerprint, and the files ar
     documents,
     return_documents: false,
   });
-  expect((await readdir(folder)).sort()).toEqual(["in.jsonl", "out.jsonl"]);
+  expect((await readdir(folder)).sort()).toEqual(["in.jsonl", "out.jsonl", "out.jsonl.run"]);
 });
 
 test("the same command again sends nothing, and says so for machines", async () => {
@@ -256,7 +256,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     server.reply(rankingOf);
     await bulk();
     expect(await rowsOf(output)).toHaveLength(20);
-    expect((await readdir(folder)).sort()).toEqual(["in.jsonl", "out.jsonl"]);
+    expect((await readdir(folder)).sort()).toEqual(["in.jsonl", "out.jsonl", "out.jsonl.run"]);
   },
 );
 

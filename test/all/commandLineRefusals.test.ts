@@ -43,6 +43,10 @@ const wrong: readonly (readonly [args: string[], message: string])[] = [
   [["rerank", "--query", "q", "nowhere.txt"], "FILE cannot be read: ENOENT: no such file or directory."],
   [["rerank", "--query", "q", "/dev/null"], "There is no document in the input."],
   [["rerank", "package.json"], "Required option '--query <TEXT>' not specified."],
+  [["rerank", "-q", "password", "package.json"], "-q means --quiet: the query is --query TEXT."],
+  [["rerank", "-q", "password"], "-q means --quiet: the query is --query TEXT."],
+  [["rerank", "-qpassword", "package.json"], "-q means --quiet: the query is --query TEXT."],
+  [["rerank", "package.json", "--quiet"], "Required option '--query <TEXT>' not specified."],
   [
     ["rerank", "--query", "q", "--field", "text", "README.md"],
     "Line 1 is not JSON; without --field each line is a document.",

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { operations } from "../../src/generated/contract.js";
 import { canaryKey } from "../support/canary.js";
 import { tunerank } from "../support/commandLine.js";
 import { temporaryFolder } from "../support/project.js";
@@ -85,6 +86,97 @@ test("a POST is repeated only with --repeatable", async () => {
   expect(server.requests).toHaveLength(1);
   await run("POST", "/v1/x", "--repeatable");
   expect(server.requests).toHaveLength(4);
+});
+
+const acme = { env: { TUNERANK_ACCOUNT_ID: "acme" } };
+const byId = (...args: string[]) => tunerank(["request", ...args], { baseUrl: server.url, ...acme });
+const job = ["--param", "reinforcement_fine_tuning_job_id=answer-quality"];
+const prod = ["--param", "deployment_id=prod"];
+
+test.each([
+  ["resumeReinforcementFineTuningJob", job, "{}"],
+  ["scaleDeployment", [...prod, "--body", '{"replicaCount":2}'], '{"replicaCount":2}'],
+  ["rerankDocuments", ["--body", '{"query":"q","documents":["d"]}'], '{"query":"q","documents":["d"]}'],
+] as const)("%s is called by its id", async (id, args, body) => {
+  server.reply({ json: { name: "n" } });
+  const { exitCode, stdout, stderr } = await byId(id, ...args);
+  expect([exitCode, stdout, stderr]).toEqual([0, '{\n  "name": "n"\n}\n', ""]);
+  const { method, path: template } = operations[id];
+  const sent = template
+    .replace("{account_id}", "acme")
+    .replace(/\{deployment_id\}/, "prod")
+    .replace(/\{reinforcement.*?\}/, "answer-quality");
+  expect(server.only).toMatchObject({ method, url: sent });
+  expect(`${server.only.body}`).toBe(body);
+});
+
+test("an upload by its id sends the file under its name and type", async () => {
+  const file = path.join(folder, "train.jsonl");
+  await writeFile(file, "{}\n");
+  server.reply({ json: { id: "f-1" } });
+  const args = ["--param", "dataset_id=reviews", "--body-file", file, "--content-type", "application/jsonl"];
+  expect(await byId("uploadDatasetFile", ...args)).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(server.only.url).toBe("/v1/accounts/acme/datasets/reviews:upload");
+  const [part] = server.only.files;
+  expect(part).toMatchObject({ part: "file", filename: "train.jsonl", mimeType: "application/jsonl" });
+  expect(`${part?.bytes}`).toBe("{}\n");
+});
+
+test("an upload by its id that may be stored says so in its own words", async () => {
+  server.reply({ status: 502, text: "" });
+  const { exitCode, stderr } = await byId(
+    "uploadDatasetFile",
+    "--param",
+    "dataset_id=a",
+    "--body-file",
+    "package.json",
+  );
+  expect(exitCode).toBe(8);
+  expect(stderr).toContain("The file may have been stored: look at the dataset");
+  expect(server.requests).toHaveLength(1);
+});
+
+test("by its id an operation needs the account that its path names, and no other", async () => {
+  const { exitCode, stderr } = await run("scaleDeployment", ...prod, "--body", '{"replicaCount":2}');
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("TUNERANK_ACCOUNT_ID is not set, and --account ID is not given.");
+  expect(await run("rerankDocuments", "--body", '{"query":"q","documents":["d"]}')).toMatchObject({
+    exitCode: 0,
+  });
+  expect(server.requests).toHaveLength(1);
+});
+
+test.each([
+  ["nothing", [], "ID is missing: --list shows the operations."],
+  ["a method alone", ["GET"], "PATH is missing: a METHOD needs one."],
+  ["a parameter with a path", ["GET", "/v1/x", "--param", "a=b"], "--param is for an ID"],
+  [
+    "a file for JSON",
+    ["uploadDatasetFile", "--param", "dataset_id=a", "--body", "{}"],
+    "name it with --body-file",
+  ],
+  ["no file", ["uploadDatasetFile", "--param", "dataset_id=a"], "uploadDatasetFile sends a file"],
+  [
+    "a file without a name",
+    ["uploadDatasetFile", "--param", "dataset_id=a", "--body-file", "-"],
+    "has no name",
+  ],
+  [
+    "a key as a parameter",
+    ["scaleDeployment", "--param", `${canaryKey}=x`],
+    "scaleDeployment has no such --param: it takes deployment_id.",
+  ],
+  [
+    "a replica too few",
+    ["scaleDeployment", ...prod, "--body", '{"replicaCount":-1}'],
+    "replicaCount must be at least 0, not -1.",
+  ],
+] as const)("%s is refused before anything is sent", async (_what, args, words) => {
+  const { exitCode, stdout, stderr } = await byId(...args);
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(words);
+  expect(stderr).not.toContain(canaryKey);
+  expect(server.requests).toEqual([]);
 });
 
 test.each([

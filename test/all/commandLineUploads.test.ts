@@ -82,6 +82,37 @@ test("a file whose fate is unknown is not sent again, unless it is asked for", a
   expect(server.requests.map(nameOf)).toEqual(["b"]);
 });
 
+test.each([{ message: "maintenance" }, {}, { id: null }])(
+  "a file that is answered with %j is not counted as stored, and not sent again unless it is asked for",
+  async (json) => {
+    server.reply((request) => (nameOf(request) === "b" ? { json } : stored(request)));
+    const first = await upload("--checkpoint", checkpoint);
+    expect([first.exitCode, outcomes(first)]).toEqual([10, ["Uploaded /a", "Failed", "Uploaded /c"]]);
+    expect(first.stdout).toContain("The file may have been stored");
+    expect(first.stdout).not.toContain("undefined");
+    server.requests = [];
+    server.reply(stored);
+    const second = await upload("--checkpoint", checkpoint);
+    expect(outcomes(second)).toEqual(["Uploaded before", "Unknown", "Uploaded before"]);
+    expect(server.requests).toEqual([]);
+    const third = await upload("--checkpoint", checkpoint, "--resend-unknown");
+    expect([third.exitCode, server.requests.map(nameOf)]).toEqual([0, ["b"]]);
+  },
+);
+
+test("such an answer in the checkpoint of an earlier version does not count as stored either", async () => {
+  await upload("--checkpoint", checkpoint);
+  const rows = await readFile(checkpoint, "utf8");
+  await writeFile(
+    checkpoint,
+    rows.replace(/"response":\{"id":"file-b"[^}]*\}/, '"response":{"message":"maintenance"}'),
+  );
+  server.requests = [];
+  const next = await upload("--checkpoint", checkpoint);
+  expect([next.exitCode, outcomes(next)]).toEqual([6, ["Uploaded before", "Unknown", "Uploaded before"]]);
+  expect(server.requests).toEqual([]);
+});
+
 test("a run that is killed leaves the file it was sending unknown, also when its last row is torn", async () => {
   server.reply((request) => (nameOf(request) === "b" ? undefined : stored(request)));
   const child = start(["upload", "reviews", ...files, "--checkpoint", checkpoint], { baseUrl: server.url });
@@ -117,7 +148,7 @@ test.each([
   [["--name", "x"], "--name is for one file, without --checkpoint."],
   [["-"], "The standard input can be uploaded only alone, without --checkpoint."],
   [["no such file"], "A FILE cannot be found: nothing was sent."],
-  [["/"], "A FILE is not a file: nothing was sent."],
+  [["/"], "A FILE is a folder: name the files in it. Nothing was sent."],
 ])("%j is refused before anything is sent", async (more, message) => {
   const { exitCode, stderr } = await upload(...more);
   expect([exitCode, stderr.split("\n")[0]]).toEqual([2, `tunerank: ${message}`]);

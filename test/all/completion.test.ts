@@ -25,6 +25,8 @@ describe("completion", () => {
     ["tunerank rerank --total", ["--total-timeout"]],
     ["tunerank upload --total", []],
     ["tunerank scale --batch", []],
+    ["tunerank request sc", ["scaleDeployment"]],
+    ["tunerank request --par", ["--param"]],
   ];
 
   test.skipIf(missing("bash")).each([...completed, ["tunerank completion f", ["fish"]] as const])(

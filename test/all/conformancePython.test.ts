@@ -25,6 +25,7 @@ const rows = [
     "success-",
     "backoff",
     "budget",
+    "incomplete-",
     "key-in",
     "status-503/",
     "status-409/",
@@ -78,9 +79,27 @@ const variants: readonly Variant[] = [
   },
   {
     name: "throws on a good answer",
-    from: "if isinstance(value := _json(text)[0], dict):",
-    to: "if isinstance(value := _json(text)[0], list):",
-    fails: /^retries\/(success-(?!too-late)|budget-after-successes)/,
+    from: "if isinstance(value := _json(text)[0], dict) and",
+    to: "if isinstance(value := _json(text)[0], list) and",
+    fails: /^retries\/(success-(?!too-late)|budget-after-successes|incomplete-.*\/(resume|scale))/,
+  },
+  {
+    name: "takes any JSON object for a good answer",
+    from: " and not _incomplete(operation, value):",
+    to: ":",
+    fails: /^retries\/(success-after-)?incomplete.*\/(rerank|upload)/,
+  },
+  {
+    name: "takes a score that is null",
+    from: "or not _number(score) for",
+    to: "or not (score is None or _number(score)) for",
+    fails: /^retries\/incomplete-(no-score|score-null|second-score)\/rerank/,
+  },
+  {
+    name: "checks every field that the contract requires",
+    from: 'return not isinstance(answer.get("id"), str)',
+    to: 'return not all(isinstance(answer.get(name), str) for name in ("id", "object", "filename", "purpose"))',
+    fails: /^retries\/success-that-is-newer\/upload/,
   },
   {
     name: "loses the message of HTML errors",

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { ask } from "../support/ask.js";
 import { tunerank } from "../support/commandLine.js";
 import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
 import { next, post, type Runner, startRunner } from "../support/conformance/runner.js";
@@ -33,7 +34,7 @@ test("a row has all that a client needs, and its outcome is answered", async () 
     baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   });
   expect(await next(url)).toEqual({ done: true });
-  const answer = await fetch(`${row.baseUrl}/v1/accounts/acme/deployments/prod:scale`, {
+  const answer = await fetch(`${row.baseUrl}/v1/accounts/acme/deployments/support-search:scale`, {
     method: "PATCH",
     headers: { authorization: `Bearer ${row.apiKey}`, "content-type": "application/json" },
     body: '{"replicaCount":2}',
@@ -75,6 +76,34 @@ test("what differs is told row by row, and the exit code is 1", async () => {
   const { exitCode, stderr } = await outcome;
   expect(exitCode).toBe(1);
   expect(stderr).toContain("1 of 1 rows differ.");
+});
+
+test("a client that takes a refusal for a good answer is told what differs", async () => {
+  const { url, outcome } = await runner("--only", "retries/success-after-status-503/rerank");
+  const row = await next(url);
+  await fetch(`${row.baseUrl}/inference/v1/rerank`, { method: "POST" });
+  const [status, said] = await post(url, { id: row.id, value: {}, attempts: 1 });
+  expect([status, said.result]).toEqual([200, "failed"]);
+  expect(said.differences).toContain("value: object, model, data, usage not as answered");
+  expect(said.differences).toContain("requests: 1 instead of 2");
+  expect((await outcome).exitCode).toBe(1);
+});
+
+test("an answer that some operations take is compared as it was sent, be it another than the usual one", async () => {
+  const { url, outcome } = await runner("--only", "retries/incomplete-other/resume");
+  const row = await next(url);
+  const answer = await fetch(
+    `${row.baseUrl}/v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume`,
+    {
+      method: "POST",
+      headers: { authorization: `Bearer ${row.apiKey}`, "content-type": "application/json" },
+      body: "{}",
+    },
+  );
+  expect(await answer.json()).toEqual({ message: "maintenance" });
+  const [, said] = await post(url, { id: row.id, value: {}, attempts: 1 });
+  expect(said.differences).toEqual(["value: message not as answered"]);
+  expect((await outcome).exitCode).toBe(1);
 });
 
 test("a bad outcome is refused with a reason, and the row stays open", async () => {
@@ -156,6 +185,35 @@ test("a port in use, an unknown row and wrong numbers are faults of the command 
   taken.close();
 });
 
+test.each([
+  ["a foreign Host", { host: "evil.example.com" }],
+  ["a foreign Host that begins like this machine's", { host: "127.0.0.1.evil.test:4020" }],
+  ["a foreign Origin", { origin: "https://evil.example.com" }],
+  ["the Origin of a sandboxed page", { origin: "null" }],
+  ["a page of another site that sends no Origin", { "sec-fetch-site": "cross-site" }],
+])("a request of %s takes no row and posts no outcome", async (_what, headers) => {
+  const { url, outcome, report } = await runner("--only", success, "--timeout", "3");
+  expect((await ask(`${url}/next`, { headers }))[0]).toBe(403);
+  const row = await next(url);
+  expect(row.id).toBe(success);
+  const body = JSON.stringify({ id: success, value: {} });
+  expect((await ask(`${url}/outcome`, { method: "POST", headers, body }))[0]).toBe(403);
+  const { stderr } = await outcome;
+  expect(stderr.match(/"refused":"It came (for another Host|from a web page)/g)).toHaveLength(2);
+  expect((await report()).rows).toMatchObject([{ differences: ["no outcome was posted"] }]);
+});
+
+test("a page of this machine and a client by any of its names are answered", async () => {
+  const { url } = await runner("--only", "retries/success-at-once/");
+  const { port } = new URL(url);
+  const ours: readonly Record<string, string>[] = [
+    { origin: "http://localhost:5173", "sec-fetch-site": "cross-site" },
+    { host: `localhost:${port}` },
+    { host: `[::1]:${port}` },
+  ];
+  for (const headers of ours) expect((await ask(`${url}/next`, { headers }))[0]).toBe(200);
+});
+
 test("--list names each row once, with what it needs", async () => {
   const [lines, json] = await Promise.all([
     tunerank(["conformance", "--list"]),
@@ -165,6 +223,29 @@ test("--list names each row once, with what it needs", async () => {
   expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
   expect(lines.stdout.trimEnd().split("\n")).toHaveLength(rows.length);
   expect(rows.find(({ id }) => id === "retries/status-421/rerankDocuments")?.needs).toEqual(["status-421"]);
+});
+
+test("a cut run counts the rows that were never served, and its badge is never green", async () => {
+  const args = ["--only", "retries/success-at-once/", "--timeout", "2", "--badge", file];
+  const { url, outcome, report } = await runner(...args);
+  const row = await next(url);
+  const { operation, id, apiKey } = row;
+  expect(operation).toBe("resumeReinforcementFineTuningJob");
+  const answer = await fetch(`${row.baseUrl}/v1/accounts/acme/reinforcementFineTuningJobs/job-1:resume`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+    body: "{}",
+  });
+  const [, said] = await post(url, { id, value: await answer.json(), attempts: 1 });
+  expect(said.result).toBe("passed");
+  const { exitCode, stderr } = await outcome;
+  expect([exitCode, stderr.includes("asks for no row")]).toEqual([1, true]);
+  const found = await report();
+  expect(found).toMatchObject({ passed: 1, failed: 0, skipped: 0, neverServed: 3 });
+  expect(found.rows.map(({ result }) => result)).toEqual(["passed", ...Array(3).fill("never served")]);
+  const svg = await readFile(file, "utf8");
+  expect(svg).toContain("1 passed, 3 never served");
+  expect(svg).not.toContain("#1a7f37");
 });
 
 test("the badge has the revision and the counts", async () => {

@@ -30,10 +30,12 @@ describe("the tarball", () => {
         "dist/browser.js",
         "dist/cjs/index.d.ts",
         "dist/cjs/index.js",
+        "dist/cjs/index.server.js",
         "dist/cjs/index.web.js",
         "dist/cjs/package.json",
         "dist/index.d.ts",
         "dist/index.js",
+        "dist/index.server.js",
         "dist/index.web.js",
         "dist/openapi-3.0.json",
         "dist/openapi-client-3.0.json",
@@ -177,7 +179,7 @@ describe("the installed package on this Node", () => {
     const code = `
       import { createServer } from "node:http";
       import { createClient } from "tunerank";
-      const server = createServer((request, response) => response.end(JSON.stringify({ agent: request.headers["user-agent"] })));
+      const server = createServer((request, response) => response.end(JSON.stringify({ data: [], agent: request.headers["user-agent"] })));
       server.listen(0, "127.0.0.1", async () => {
         const baseUrl = "http://127.0.0.1:" + server.address().port;
         const client = createClient({ baseUrl });
@@ -271,7 +273,7 @@ describe("the installed package in a browser", () => {
       globalThis.fetch = async (url, { method, headers, body }) => {
         const sent = typeof body === "string" ? body : await body.text();
         console.log(method, url, headers["user-agent"], sent.includes('filename="f.jsonl"'));
-        return Response.json({});
+        return Response.json({ id: "file-1" });
       };
       const client = createClient({ ...options, dangerouslyAllowBrowser: true });
       await client.datasets.upload("reviews", new Blob(["x"]), { name: "f.jsonl" });

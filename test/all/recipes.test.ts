@@ -193,7 +193,8 @@ describe("the backend of a page", () => {
   });
 
   test("holds the key, ranks its own texts, and names the one origin", async () => {
-    server.reply({ json: { data: [{ index: 1, relevance_score: 0.9 }] } });
+    const data = [1, 0].map((index) => ({ index, relevance_score: index }));
+    server.reply({ json: { data } });
     const response = await fetch(`${url}/?q=my%20password`);
     expect(await response.json()).toEqual({ best: "I forgot my password: choose Reset." });
     expect(response.headers.get("access-control-allow-origin")).toBe("https://page.test");

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { program as commandLine } from "../support/commandLine.js";
+import { answerExample } from "../support/contract.js";
 import { root, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
@@ -81,13 +82,23 @@ describe("a sample of the reference", () => {
 });
 
 describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
-  test("cli.sh and cliJson.sh run against the contract's mock", async () => {
+  test("cli.sh and cliJson.sh print what the docs say", async () => {
+    const [ranking, job, file] = [
+      "rerankDocuments",
+      "resumeReinforcementFineTuningJob",
+      "uploadDatasetFile",
+    ].map((operation) => answerExample(operation) as { readonly data: readonly object[] });
+    // The command asks for all five documents, and keeps three.
+    const others = [0, 3].map((index) => ({ index, relevance_score: 0.1 }));
+    const ranked = { ...ranking, data: [...(ranking?.data ?? []), ...others] };
+    const answers = { rerank: ranked, resume: job, scale: {}, upload: file };
+    server.reply(({ url }) => ({ json: answers[/\w+$/.exec(url)?.[0] as keyof typeof answers] }));
     const { folder: temporary, remove } = await temporaryFolder();
     const command = path.join(temporary, "tunerank");
     await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${commandLine}' "$@"\n`, {
       mode: 0o755,
     });
-    const env = { ...environment(inject("mockUrl")), PATH: `${temporary}:${process.env.PATH}` };
+    const env = { ...environment(server.url), PATH: `${temporary}:${process.env.PATH}` };
     const shell = (file: string) => run("bash", ["-e", path.join(snippets, file)], { env });
     const { exitCode, stdout } = await shell("cli.sh");
     expect(exitCode).toBe(0);
@@ -110,8 +121,10 @@ describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
     expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
       "GET /v1/accounts/acme/datasets/support-answers",
       "POST /v1/accounts/acme/notes/first%20draft:touch",
+      "PATCH /v1/accounts/acme/deployments/support-search:scale",
     ]);
     expect(`${server.requests[1]?.body}`).toBe('{"by": "me"}');
+    expect(`${server.requests[2]?.body}`).toBe('{"replicaCount": 2}');
     await remove();
   });
 

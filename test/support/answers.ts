@@ -3,8 +3,14 @@ import type { Reply, Script } from "./recordingServer.js";
 /** The service's own word that a call may be repeated. */
 export const unavailable: Reply = { status: 503, json: { code: "UNAVAILABLE", message: "Busy." } };
 
+/** A JSON object that has what each operation needs: an upload's id, a ranking's entries. */
+export const goodJson = { id: "file-1", data: [] } as const;
+
+/** The same as text. */
+export const goodText: string = JSON.stringify(goodJson);
+
 /** Success. */
-export const done: Reply = { json: {} };
+export const done: Reply = { json: goodJson };
 
 /** Reads the request, then resets the connection. */
 export const reset: Script = (_request, response) => {

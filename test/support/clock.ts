@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach } from "vitest";
 // Loaded already: a clock that a test moves does not wait for a module to be loaded.
 import "../../src/wrappers/anyRequest.js";
-import "../../src/wrappers/rankItems.js";
+import "../../src/ranking/rankItems.js";
 import "../../src/wrappers/uploadFile.js";
 
 /**

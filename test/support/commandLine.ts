@@ -51,6 +51,25 @@ export function start(args: readonly string[], surroundings: Surroundings = {}):
   return launch(process.execPath, [program, ...args], surroundings);
 }
 
+/** Starts `tunerank` in another program, such as one that gives it a namespace of its own. */
+export function startIn(
+  [command = "", ...before]: readonly string[],
+  args: readonly string[],
+  surroundings: Surroundings = {},
+): ChildProcess {
+  return launch(command, [...before, process.execPath, program, ...args], surroundings);
+}
+
+/** Starts `tunerank` as a process that may have so many open files and sockets. */
+export function startLimited(
+  files: number,
+  args: readonly string[],
+  surroundings: Surroundings = {},
+): ChildProcess {
+  const script = `ulimit -n ${files}; exec "$0" "$@"`;
+  return launch("sh", ["-c", script, process.execPath, program, ...args], surroundings);
+}
+
 /** Runs `tunerank` on a terminal, which shows stdout and stderr as one; the text comes with its control sequences. */
 export async function onTerminal(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
   const line = [process.execPath, program, ...args].map((each) => `'${each}'`).join(" ");

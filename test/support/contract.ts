@@ -33,6 +33,7 @@ export interface ContractOperation {
   readonly "x-timeout-ms": number | { readonly baseMs: number; readonly bytesPerSecond: number };
   readonly "x-max-response-bytes": number;
   readonly "x-sdk-method": string;
+  readonly "x-when-unknown"?: string;
   readonly requestBody: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
   readonly responses: Readonly<Record<string, ContractResponse>>;
 }

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeEach } from "vitest";
+import { goodText } from "./answers.js";
 
 /** A real server on a free port that numbers its sockets and knows how many are open. Only clients end them. */
 export class CountingServer {
@@ -62,9 +63,9 @@ export class CountingServer {
   }
 }
 
-/** Reads the request, then answers `{}`. */
+/** Reads the request, then answers it well. */
 export const answer: RequestListener = (request, response) => {
-  request.on("error", () => {}).on("end", () => response.end("{}"));
+  request.on("error", () => {}).on("end", () => response.end(goodText));
   request.resume();
 };
 

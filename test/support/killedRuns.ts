@@ -14,8 +14,8 @@ export interface KilledRuns {
   readonly seed: number;
 }
 
-// A generator of random numbers that begins anew for each seed: mulberry32.
-function randomOf(seed: number): () => number {
+/** A generator of random numbers that begins anew for each seed: mulberry32. */
+export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

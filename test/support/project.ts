@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { cp, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { seePrinted } from "./canaryWatch.js";
@@ -16,17 +17,27 @@ export interface Outcome {
   readonly stderr: string;
 }
 
+interface Surroundings {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts a program. */
+export function launch(
+  command: string,
+  args: readonly string[],
+  { cwd = root, env }: Surroundings = {},
+): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+}
+
 /** Runs a program to its end. */
 export async function run(
   command: string,
   args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
+  options: Surroundings = {},
 ): Promise<Outcome> {
-  const child = spawn(command, args, {
-    cwd: options.cwd ?? root,
-    env: { ...process.env, ...options.env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = launch(command, args, options);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject).on("exit", resolve);
   });

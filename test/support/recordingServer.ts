@@ -12,6 +12,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import busboy from "busboy";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { done } from "./answers.js";
 import { readByClient } from "./clientSockets.js";
 
 /** A file part as busboy, a parser that is not ours, understood it. */
@@ -54,7 +55,7 @@ export class RecordingServer {
   connections = 0;
   readonly #events: EventEmitter = new EventEmitter();
   readonly #server: Server = createServer((request, response) => void this.#receive(request, response));
-  #script: Script = () => ({ json: {} });
+  #script: Script = () => done;
   #socket: Socket | null = null;
 
   get url(): string {
@@ -105,7 +106,7 @@ export class RecordingServer {
   reset(): void {
     this.requests = [];
     this.connections = 0;
-    this.#script = () => ({ json: {} });
+    this.#script = () => done;
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { goodText } from "./answers.js";
 import { certificate, certificateKey } from "./certificate.js";
 
 /** One request, after TLS. */
@@ -13,7 +14,7 @@ export interface SecureRequest {
   readonly body: Buffer;
 }
 
-/** A real TLS server on a free port, with a certificate that only tests can trust; it answers `{}`. */
+/** A real TLS server on a free port, with a certificate that only tests can trust; it answers every operation well. */
 export class SecureServer {
   requests: SecureRequest[] = [];
   /** Sockets that finished their handshake since the last reset. */
@@ -23,7 +24,7 @@ export class SecureServer {
     buffer(request).then(
       (body) => {
         this.requests.push({ method, url, authorization: headers.authorization, body });
-        response.end("{}");
+        response.end(goodText);
       },
       () => {},
     );

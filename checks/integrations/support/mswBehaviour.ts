@@ -93,7 +93,7 @@ export function describeMsw(version: string, create: (answer: Answer) => Interce
       test("a file from disk can be read", async () => {
         const path = fileURLToPath(new URL("../package.json", import.meta.url));
         answer = async (request) =>
-          Response.json({ bytes: ((await request.formData()).get("file") as File).size });
+          Response.json({ id: "file-1", bytes: ((await request.formData()).get("file") as File).size });
         const { bytes } = await connect().datasets.upload("reviews", path, { verifyBytes: true });
         assert.ok((bytes ?? 0) > 100);
       });

@@ -8,8 +8,8 @@ export interface Browser {
 
 export function launch(): Promise<Browser>;
 
-/** The page's code as each bundler makes it. */
-export const bundlers: Readonly<Record<string, (user: string) => Promise<string>>>;
+/** The page's files as each bundler makes them. */
+export const bundlers: Readonly<Record<string, (user: string) => Promise<Record<string, string>>>>;
 
 /** Runs the checks in a page. */
 export function checkInChromium(browser: Browser, pageUrl: string): Promise<CheckResult[]>;

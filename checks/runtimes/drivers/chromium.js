@@ -10,7 +10,7 @@ export function launch() {
   return chromium.launch({ executablePath: chromiumProgram, args: [...chromiumArguments] });
 }
 
-/** The page's code as each bundler makes it. */
+/** The page's files as each bundler makes them. */
 export const bundlers = {
   async esbuild(user) {
     const { outputFiles } = await esbuild({
@@ -22,15 +22,16 @@ export const bundlers = {
       write: false,
       logLevel: "error",
     });
-    return outputFiles[0].text;
+    return { "page.js": outputFiles[0].text };
   },
   async vite(user) {
-    const { output } = await vite({
-      root: user,
-      logLevel: "error",
-      build: { write: false, rollupOptions: { input: path.join(user, "inBrowser.js") } },
-    });
-    return output[0].code;
+    const rollupOptions = {
+      input: path.join(user, "inBrowser.js"),
+      output: { entryFileNames: "page.js" },
+    };
+    const { output } = await vite({ root: user, logLevel: "error", build: { write: false, rollupOptions } });
+    // What is loaded when it is used is in files of its own.
+    return Object.fromEntries(output.map(({ fileName, code }) => [fileName, code]));
   },
 };
 

@@ -6,17 +6,23 @@ import type { CheckResult, Place } from "./results.js";
 
 const run = promisify(execFile);
 
-/** A runtime that is a program, and the arguments it takes before a file. */
+/** A runtime that is a program, the arguments it takes before a file, and how it is started. */
 export interface Runtime {
   readonly program: string;
   readonly args?: readonly string[];
+  /** A command that starts it. */
+  readonly within?: readonly string[];
+  /** Its whole environment; this process's when absent. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs the checks in a runtime that is a program. */
-export async function checkInProcess({ program, args = [] }: Runtime, place: Place): Promise<CheckResult[]> {
-  const { user, baseUrl, closedUrl, file = "" } = place;
-  const all = [...args, path.join(user, "onServer.js"), baseUrl, closedUrl, file];
-  const { stdout } = await run(program, all, { cwd: user, timeout: 120_000 });
+export async function checkInProcess(runtime: Runtime, place: Place): Promise<CheckResult[]> {
+  const { program, args = [], within = [], env } = runtime;
+  const { user, baseUrl, closedUrl, file, modules } = place;
+  const own = [path.join(user, "onServer.js"), baseUrl, closedUrl, file, modules];
+  const [command = program, ...rest] = [...within, program, ...args, ...own];
+  const { stdout } = await run(command, rest, { cwd: user, timeout: 120_000, ...(env && { env }) });
   return JSON.parse(stdout.slice(stdout.indexOf("[[")));
 }
 

@@ -9,5 +9,7 @@ export interface Place {
   /** An address where nobody listens. */
   readonly closedUrl: string;
   /** A file to upload by its path, where the runtime has paths. */
-  readonly file?: string | undefined;
+  readonly file: string;
+  /** The folder of the libraries that the checks of Node load. */
+  readonly modules: string;
 }

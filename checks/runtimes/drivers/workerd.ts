@@ -37,7 +37,11 @@ const config :Workerd.Config = (
     (name = "checks", worker = (
       modules = [(name = "worker", esModule = embed "worker.js")],
       compatibilityDate = "2026-11-01",
-      bindings = [(name = "baseUrl", text = "${baseUrl}"), (name = "closedUrl", text = "${closedUrl}")],
+      bindings = [
+        (name = "baseUrl", text = "${baseUrl}"),
+        (name = "closedUrl", text = "${closedUrl}"),
+        (name = "self", service = "checks"),
+      ],
       globalOutbound = "network",
     )),
     (name = "network", network = (allow = ["private"])),

@@ -181,14 +181,17 @@ func (c *Client) attempt(ctx context.Context, operation string, arguments Argume
 	if !good {
 		return nil, readError(answer, value, broken == nil, text, key)
 	}
-	if object, is := value.(map[string]any); is && broken == nil {
+	object, is := value.(map[string]any)
+	if is && broken == nil && !incomplete(operation, object) {
 		return object, nil
 	}
 	event := "notJson"
-	if strings.HasPrefix(text, "<") {
+	if is && broken == nil {
+		event = "incomplete"
+	} else if strings.HasPrefix(text, "<") {
 		event = "html"
 	} else if answer.StatusCode != 200 {
 		event = "otherSuccess"
 	}
-	return nil, &ServiceError{Code: "INTERNAL", Message: "The answer is no JSON object.", Executed: P.Events[event].Executed, CodeSource: "client", Inferred: true, Events: []string{event}}
+	return nil, &ServiceError{Code: "INTERNAL", Message: "The answer is not the JSON object that was promised.", Executed: P.Events[event].Executed, CodeSource: "client", Inferred: true, Events: []string{event}}
 }

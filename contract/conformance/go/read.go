@@ -47,6 +47,24 @@ func in(value any, field string) any {
 	return value
 }
 
+// Whether an answer lacks what its operation is for.
+func incomplete(operation string, answer map[string]any) bool {
+	switch operation {
+	case "uploadDatasetFile":
+		_, is := answer["id"].(string)
+		return !is
+	case "rerankDocuments":
+		entries, is := answer["data"].([]any)
+		return !is || slices.ContainsFunc(entries, func(entry any) bool {
+			index, isIndex := in(entry, "index").(float64)
+			// encoding/json takes no number that is not finite.
+			_, isScore := in(entry, "relevance_score").(float64)
+			return !isIndex || index != math.Trunc(index) || !isScore
+		})
+	}
+	return false
+}
+
 func codeOf(body any, status int) string {
 	for _, field := range P.ErrorBody.CodeFields {
 		if name, _ := in(body, field).(string); P.Codes[name].HTTPStatus != 0 {

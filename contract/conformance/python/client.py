@@ -3,7 +3,6 @@
 import asyncio, email.utils, json, math, random, re, socket, ssl, time
 from pathlib import Path
 from urllib.parse import quote
-
 import httpx
 
 _data = Path(__file__).resolve().parent.parent
@@ -15,9 +14,7 @@ class ServiceError(Exception):
 
     def __init__(self, code, message, executed, events, code_source, inferred=True, **more):
         super().__init__(f"[{code}] {message}")
-        self.code, self.executed, self.events = code, executed, events
-        self.code_source, self.inferred = code_source, inferred
-        self.__dict__.update(more)
+        self.__dict__.update(more, code=code, executed=executed, events=events, code_source=code_source, inferred=inferred)
 
 def _in(value, field):
     for name in field.split("."):
@@ -27,6 +24,10 @@ def _in(value, field):
 def _ms(text, unit):
     number = re.fullmatch(r"\d+(\.\d+)?", (text or "").strip()[:99])
     return number and math.ceil(round(float(number[0]) * unit, 6))
+
+def _pairs(names, given):
+    lists = [(name, v if isinstance(v := given[name], list) else [v]) for name in names if name in given]
+    return [(name, v if isinstance(v, str) else json.dumps(v)) for name, values in lists for v in values]
 
 def _date(text):
     return (date := email.utils.parsedate_tz(text or "")) and email.utils.mktime_tz(date) * 1000
@@ -82,22 +83,30 @@ def read_error(status, headers, text, key):
     chosen = ("body", False) if named else ("status", status not in row["notInferred"])
     return ServiceError(named or row["code"], message, executed, events, *chosen, status=status, retry_after_ms=asked)
 
+def _number(value):
+    return type(value) in (int, float) and math.isfinite(value)
+
+def _incomplete(operation, answer):
+    if operation == "uploadDatasetFile":
+        return not isinstance(answer.get("id"), str)
+    entries = answer.get("data") if operation == "rerankDocuments" else []
+    fields = [(_in(entry, "index"), _in(entry, "relevance_score")) for entry in entries] if isinstance(entries, list) else [(None, None)]
+    return any(not _number(index) or index % 1 or not _number(score) for index, score in fields)
+
 def network_error(error, reached):
-    chain = [error]
-    while cause := chain[-1].__cause__ or chain[-1].__context__:
+    chain = [error] if reached != "body" else []
+    while chain and (cause := chain[-1].__cause__ or chain[-1].__context__):
         chain.append(cause)
     if isinstance(error, httpx.ProxyError):
         statuses = {"407": "tunnel-credentials", "5": "tunnel-failed", "": "tunnel-refused"}
         name = next(name for status, name in statuses.items() if str(error).startswith(status))
-    elif reached == "body":
-        name = "body-truncated"
     elif any(isinstance(each, ssl.SSLError) and not isinstance(each, ssl.SSLEOFError) for each in chain):
         name = "tls-untrusted"
     elif any(isinstance(each, socket.gaierror) and each.errno == socket.EAI_NONAME for each in chain):
         name = "name-not-found"
     else:
         before = "connect-stalls" if isinstance(error, httpx.ConnectTimeout) else "refused"
-        name = before if reached == "connect" else "reset-before-headers"
+        name = {"connect": before, "sent": "reset-before-headers", "body": "body-truncated"}[reached]
     row = P["network"][name]
     return ServiceError(row["code"], f"The network failed ({name}).", row["executed"], [row["event"]], "transport")
 
@@ -174,27 +183,29 @@ class Client:
         o, key = OPERATIONS[operation], self.api_key() if callable(self.api_key) else self.api_key
         path = re.sub(r"{(\w+)}", lambda name: quote(arguments[name[1]], safe=""), o["path"])
         file = arguments.get("file")
-        body = {"files": {"file": (file["name"], file["content"])}} if file else {"json": arguments["body"]}
-
+        body = {"files": {o["part"]: (file["name"], file["content"])}} if file else {"json": arguments.get("body")}
         async def trace(event, info):
             if event.endswith("send_request_headers.started") and info["request"].method != b"CONNECT":
                 seen["reached"] = "sent"
-        more = {**body, "extensions": {"trace": trace}, "headers": {"authorization": f"Bearer {key}"}}
+        more = {**body, "params": _pairs(o.get("query", []), arguments) or None, "extensions": {"trace": trace}}
+        more["headers"] = {**dict(_pairs(o.get("headers", []), arguments)), "authorization": f"Bearer {key}"}
         async with (self.fresh if fresh else self.pooled).stream(o["method"], self.base_url + path, **more) as answer:
-            good, parts, size = answer.is_success, [], 0
+            good, data = answer.is_success, bytearray()
             seen["reached"], caps = "body" if good else "sent", P["answers"]
             most = caps["maxBytes"][operation] if good else caps["maxErrorBytes"]
             async for part in answer.aiter_bytes():
-                parts.append(part)
-                size += len(part)
-                if size > most:
+                data += part
+                if len(data) > most:
                     break
-        if good and size > most:
+        if good and len(data) > most:
             raise ServiceError("RESOURCE_EXHAUSTED", "The answer is too large.", "yes", ["tooLarge"], "client")
-        text = b"".join(parts)[:most].decode("utf-8", "replace").lstrip("\ufeff").strip()
+        text = data[:most].decode("utf-8", "replace").lstrip("\ufeff").strip()
         if not good:
             raise read_error(answer.status_code, answer.headers, text, key)
-        if isinstance(value := _json(text)[0], dict):
+        if not isinstance(o.get("answer"), dict):
+            return data.decode("utf-8", "replace") if "answer" in o else {}
+        if isinstance(value := _json(text)[0], dict) and not _incomplete(operation, value):
             return value
         event = "html" if text.startswith("<") else "notJson" if answer.status_code == 200 else "otherSuccess"
-        raise ServiceError("INTERNAL", "The answer is no JSON object.", P["events"][event]["executed"], [event], "client")
+        event = "incomplete" if isinstance(value, dict) else event
+        raise ServiceError("INTERNAL", "The answer is not the JSON object that was promised.", P["events"][event]["executed"], [event], "client")

@@ -2,6 +2,7 @@
 import { budget, defaultMaxRetries } from "../../../src/call/decisions.js";
 import type { Failure } from "../../../src/call/failure.js";
 import { nothingSent, type Ran, ranIn, worse } from "../../../src/call/retry.js";
+import type { RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
 import { operations } from "../../../src/generated/contract.js";
 import { failureOf, isSeen, isStalling } from "./failures.js";
@@ -12,7 +13,8 @@ import { boundsOf, decideBoth, fullBudget, type Wait } from "./waits.js";
 /** The same row with what the decision table makes of it. */
 export function withExpectations(row: RetryRow): RetryRow {
   const { event, description, server, client, message, jitter } = row;
-  const played = (Object.keys(operations) as OperationId[]).map((operation) => play(row, operation));
+  const ids = (Object.keys(operations) as OperationId[]).filter((id) => concerns(row, id));
+  const played = ids.map((operation) => play(row, operation));
   const sources = new Set(played.flatMap(({ codeSource }) => codeSource ?? []));
   const [codeSource] = sources;
   if (sources.size > 1) throw new Error(`${event} has a different codeSource for each operation.`);
@@ -31,6 +33,14 @@ export function withExpectations(row: RetryRow): RetryRow {
       Expected
     >,
   };
+}
+
+// How a good answer's JSON is read concerns those that answer with JSON.
+function concerns({ server }: RetryRow, operation: OperationId): boolean {
+  const steps = "sequence" in server ? server.sequence : [server];
+  const isGood = (step: RowStep): boolean =>
+    "answer" in step && step.answer.status >= 200 && step.answer.status < 300;
+  return operations[operation].answer === undefined || !steps.some(isGood);
 }
 
 interface Played {
@@ -95,7 +105,7 @@ function playCall(state: Play): Ended {
   let fresh = row.client?.apiKey === "function";
   for (let retries = 0; ; retries++) {
     const step = stepOf(row, state.made);
-    const failure = failureOf(row, step);
+    const failure = failureOf(row, step, state.operation);
     if (failure?.details.requested === false) return { attempts: retries, failure, ran };
     state.made += 1;
     if (isSeen(step)) state.seen += 1;

@@ -2,12 +2,16 @@
 import { readAnswer } from "../../../src/call/answer.js";
 import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
+import type { OperationId } from "../../../src/generated/contract.js";
+import { readRerank } from "../../../src/ranking/readRerank.js";
+import type { NetworkWords } from "../../../src/transport/transport.js";
 import {
   type Exchange,
   type FailureReason,
   type Phase,
   TransportFailure,
 } from "../../../src/transport/transport.js";
+import { readDatasetFile } from "../../../src/wrappers/readDatasetFile.js";
 import type { RetryRow } from "./rows.js";
 
 /** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */
@@ -57,11 +61,19 @@ export function isStalling(step: RowStep): boolean {
   return "network" in step && faultOf(step.network).reason === "attempt-timeout";
 }
 
-/** The failure of a step; undefined where it is a success. */
-export function failureOf(row: RetryRow, step: RowStep): Failure | undefined {
+/** The failure of a step for an operation; undefined where it is a good answer. */
+export function failureOf(row: RetryRow, step: RowStep, operation: OperationId): Failure | undefined {
   if ("success" in step) return undefined;
-  return "answer" in step ? failureOfAnswer(row, step.answer) : failureOfFault(row, faultOf(step.network));
+  return "answer" in step
+    ? failureOfAnswer(operation, step.answer)
+    : failureOfFault(row, faultOf(step.network));
 }
+
+// How each operation's JSON object is read; of the others nothing is needed.
+const readers: Readonly<Partial<Record<OperationId, (answer: object) => object>>> = {
+  rerankDocuments: readRerank,
+  uploadDatasetFile: readDatasetFile,
+};
 
 function faultOf(network: string): Fault {
   const fault = faults[network];
@@ -69,11 +81,14 @@ function faultOf(network: string): Fault {
   return fault;
 }
 
-function failureOfAnswer({ event }: RetryRow, answer: RowAnswer): Failure {
+function failureOfAnswer(operation: OperationId, answer: RowAnswer): Failure | undefined {
   const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = answer;
-  const read = readAnswer({ status, headers, text, bytes: new Uint8Array() }, [], () => ({}));
-  if (read instanceof Failure) return read;
-  throw new Error(`${event} is no failure.`);
+  const value = readAnswer(
+    { status, headers, text, bytes: new Uint8Array() },
+    [],
+    readers[operation] ?? ((object) => object),
+  );
+  return value instanceof Failure ? value : undefined;
 }
 
 function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
@@ -86,8 +101,11 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
   if (timeoutMs !== undefined && timeoutMs === attemptTimeoutMs) {
     return endedFailure("deadline", timeoutMs, exchange, undefined);
   }
-  return networkFailure(transportFailure(fault), [], String);
+  return networkFailure(transportFailure(fault), [], noWords);
 }
+
+/** The data has codes, not words. */
+export const noWords: NetworkWords = { wordsFor: String, adviceFor: () => undefined };
 
 /** What the transport throws for a fault. */
 export function transportFailure({ phase, reason = "network", code, status }: Fault): TransportFailure {

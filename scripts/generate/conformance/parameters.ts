@@ -1,4 +1,5 @@
 // parameters.json: every figure of the rules, read from the code that decides by them.
+
 import {
   backoff,
   budget,
@@ -9,17 +10,15 @@ import {
   statusRows,
 } from "../../../src/call/decisions.js";
 import { networkFailure } from "../../../src/call/failure.js";
-import { codeOfHttpStatus, rowOfStatus } from "../../../src/call/httpStatus.js";
-import type { PreparedRequest } from "../../../src/call/request.js";
-import { decideRetry } from "../../../src/call/retry.js";
-import type { CallSettings } from "../../../src/call/settings.js";
-import { timesOf } from "../../../src/call/times.js";
+import { timesOf } from "../../../src/call/request.js";
+import { codeOfHttpStatus, decideRetry, rowOfStatus } from "../../../src/call/retry.js";
+import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
 import type { StatusCode } from "../../../src/errors/codes.js";
 import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
 import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
-import { faults, transportFailure } from "./failures.js";
+import { faults, noWords, transportFailure } from "./failures.js";
 import { slackMs } from "./waits.js";
 
 /** What stands in parameters.json below its revision. */
@@ -144,7 +143,7 @@ function eventTable(): Record<string, unknown> {
 
 function networkTable(): Record<string, unknown> {
   const entries = Object.entries(faults).map(([name, fault]) => {
-    const { events: happened, code, executed } = networkFailure(transportFailure(fault), [], String).details;
+    const { events: happened, code, executed } = networkFailure(transportFailure(fault), [], noWords).details;
     return [name, { event: happened[0], code, executed }];
   });
   return Object.fromEntries(entries);

@@ -1,32 +1,15 @@
-import { closeSync, createReadStream, existsSync, openSync, readSync, statSync } from "node:fs";
-import { UsageError } from "../context.js";
+import { closeSync, openSync, readSync } from "node:fs";
 import type { BulkRequest } from "./bulkRequest.js";
 import { hashOf, type IdHash, IdTable } from "./idTable.js";
-import { type Line, linesOf } from "./lines.js";
-
-/** A row of an output or of an errors file, as far as it is read again. */
-export interface Row {
-  readonly id: string | number;
-  readonly fingerprint: string;
-  readonly response?: unknown;
-  readonly error?: unknown;
-  /** Of an upload: it began. */
-  readonly sending?: true;
-  /** Of an error: whether the request is wrong, so that it does not run again. */
-  readonly final?: boolean;
-  /** Of a line that is no request: its number. Then there is no id. */
-  readonly line?: number;
-}
+import type { Line } from "./lines.js";
+import type { OwnedFile } from "./owned/ownedFile.js";
+import type { Row } from "./owned/rows.js";
 
 /** What an earlier run has done of a request; of another request with the same id, `"other"`. */
 export type Done = "done" | "other" | "no";
 
 /** What an output file holds of earlier runs. */
 export class Checkpoint {
-  /** Where the next row goes: what is behind is a torn one. */
-  end = 0;
-  /** Whether the last row lacks the end of its line. */
-  lacksEnd = false;
   readonly #path: string;
   readonly #ids: IdTable = new IdTable();
   readonly #offsets: number[] = [];
@@ -45,8 +28,6 @@ export class Checkpoint {
     this.#ids.add(hashOf(JSON.stringify(row.id)), this.#offsets.length);
     this.#offsets.push(line.offset);
     this.#fingerprints.push(shortened(row.fingerprint));
-    this.end = line.offset + (line.bytes?.length ?? 0) + (line.hasEnd ? 1 : 0);
-    this.lacksEnd = !line.hasEnd;
   }
 
   /** What became of a request. */
@@ -79,49 +60,11 @@ export class Checkpoint {
   }
 }
 
-/** Reads what an output file holds. @throws UsageError when it is no file of this command */
-export async function readCheckpoint(path: string): Promise<Checkpoint> {
-  const checkpoint = new Checkpoint(path);
-  await readRows(path, "--output", (line, row) => checkpoint.note(line, row));
+/** Reads what an output file holds. @throws UsageError for a line that is no row */
+export async function readCheckpoint(file: OwnedFile): Promise<Checkpoint> {
+  const checkpoint = new Checkpoint(file.path);
+  await file.read((line, row) => checkpoint.note(line, row));
   return checkpoint;
-}
-
-/** Calls `note` for each row of a file. A torn last line is passed over; any other line that is no row is refused. */
-export async function readRows(
-  path: string,
-  name: string,
-  note: (line: Line, row: Row) => void,
-): Promise<void> {
-  if (!existsSync(path)) return;
-  if (!statSync(path).isFile())
-    throw new UsageError(`${name} must be a file, so that a run can continue from it.`);
-  for await (const line of linesOf(createReadStream(path, { highWaterMark: 256 * 1024 }))) {
-    const row = rowOf(line);
-    if (row !== undefined) note(line, row);
-    else if (line.hasEnd || !isTorn(line))
-      throw new UsageError(
-        `${name}, line ${line.number}, is not a row of a bulk run. Is it another file? Name a new one, or remove the line.`,
-      );
-  }
-}
-
-function rowOf({ bytes }: Line): Row | undefined {
-  try {
-    const row: Row | null = JSON.parse(bytes?.toString("utf8") ?? "");
-    if (row === null || typeof row !== "object") return undefined;
-    const isResult = ["response", "error", "sending"].some((name) => Object.hasOwn(row, name));
-    // The row of a line that is no request has no id.
-    return isResult && (typeof row.fingerprint === "string" || row.line !== undefined) ? row : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-// The beginning of a row, or what a disk leaves of one when it loses power. Anything else is somebody's file.
-function isTorn({ bytes }: Line): boolean {
-  const text = bytes?.toString("latin1") ?? "";
-  const begins = ['{"id":', '{"line":'].some((start) => text.startsWith(start) || start.startsWith(text));
-  return begins || /^\0*$/.test(text);
 }
 
 // 48 bits of it, which a number holds exactly.

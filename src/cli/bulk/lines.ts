@@ -8,13 +8,16 @@ export interface Line {
   readonly number: number;
   /** Without its end; undefined when it is too long to be read. */
   readonly bytes: Buffer | undefined;
-  /** Where it begins, in bytes, once unpacked. */
+  /** Where it begins, in bytes, once unpacked: behind a byte order mark. */
   readonly offset: number;
+  /** Where the next begins. */
+  readonly end: number;
   /** Whether the file goes on behind it; the last line of a file that was torn has no end. */
   readonly hasEnd: boolean;
 }
 
 const newline = 10;
+const markBytes = 3;
 /** The longest line that is read, in bytes. */
 export const longestLine: number = 64 * 1024 * 1024;
 
@@ -53,8 +56,10 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Li
   let offset = 0;
   const lineOf = (hasEnd: boolean): Line => {
     const whole = partBytes > longestLine ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts);
-    const line = { number: ++number, bytes: number === 1 ? withoutMark(whole) : whole, offset, hasEnd };
-    offset += partBytes + (hasEnd ? 1 : 0);
+    const mark = ++number === 1 && hasMark(whole) ? markBytes : 0;
+    const end = offset + partBytes + (hasEnd ? 1 : 0);
+    const line = { number, bytes: whole?.subarray(mark), offset: offset + mark, end, hasEnd };
+    offset = end;
     parts = [];
     partBytes = 0;
     return line;
@@ -76,6 +81,6 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Li
   if (partBytes > 0) yield lineOf(false);
 }
 
-function withoutMark(bytes: Buffer | undefined): Buffer | undefined {
-  return bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+function hasMark(bytes: Buffer | undefined): boolean {
+  return bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 }

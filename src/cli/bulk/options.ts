@@ -18,6 +18,7 @@ export function addBulkOptions(command: Command): void {
       "--errors <FILE>",
       "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
     )
+    .option("--wait", "Wait while another run writes to --output or --errors. Without it, that is refused.")
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
     .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
@@ -25,5 +26,10 @@ export function addBulkOptions(command: Command): void {
       "--total-timeout <SECONDS>",
       "With --bulk, the time for the whole run, which begins when the input file has been checked; --timeout is for each request. Default: no limit.",
       numberOf("--total-timeout"),
+    )
+    .option(
+      "--max-hold <SECONDS>",
+      "The longest that the whole run waits when the service asks to (Retry-After); 0 never waits, none is no limit. A longer wait ends the run, and the same command continues later. Default: 60.",
+      (value) => (value === "none" ? Number.POSITIVE_INFINITY : numberOf("--max-hold")(value)),
     );
 }

@@ -1,8 +1,8 @@
 import type { RerankAllResult } from "../../bulk/index.js";
 import type { BadLine, BulkRequest } from "./bulkRequest.js";
 import { errorFields, isFinal } from "./outcome.js";
+import type { RowFile } from "./owned/rowFile.js";
 import type { Report } from "./report.js";
-import type { RowFile } from "./rowFile.js";
 
 /** Where the rows of a run go. */
 export interface Files {

@@ -2,16 +2,16 @@ import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
 import { withClient } from "../client.js";
 import { type Context, Reported, UsageError } from "../context.js";
-import { exitCodeOf } from "../exitCodes.js";
+import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import { type BulkRequest, readLine } from "./bulkRequest.js";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.js";
 import { isKnownWrong, openErrors, readWrong, type WrongRequests } from "./errorsFile.js";
 import { type Found, firstPass } from "./firstPass.js";
 import { hashOf } from "./idTable.js";
 import { linesOf, openInput } from "./lines.js";
-import { lock } from "./lock.js";
+import { type OwnedFile, waitingOf, withFiles } from "./owned/ownedFile.js";
+import type { RowSource } from "./owned/rows.js";
 import { createReport, printSummary, type Report } from "./report.js";
-import { RowFile } from "./rowFile.js";
 import { addBadLine, addDuplicate, addResult, type Files } from "./rows.js";
 import { type BulkOptions, type BulkSettings, settingsOf } from "./settings.js";
 
@@ -31,34 +31,33 @@ interface Run {
 /** `tunerank rerank --bulk FILE --output FILE` */
 export async function runBulk(context: Context<BulkOptions>): Promise<void> {
   const settings = settingsOf(context);
-  const { output, concurrency } = settings;
-  const rank = async (client: Client): Promise<void> => {
-    const release = lock(output, "--output");
-    try {
-      await runLocked(context, settings, client);
-    } finally {
-      release();
-    }
-  };
+  const { output, errors, concurrency } = settings;
+  const sources: RowSource[] = [{ path: output, option: "--output", kind: "rerank output" }];
+  if (errors !== undefined) sources.push({ path: errors, option: "--errors", kind: "rerank errors" });
+  const rank = (client: Client): Promise<void> =>
+    withFiles(sources, waitingOf(context, context.options.wait), (owned, signal) =>
+      runOwning({ ...context, signal }, settings, owned, client),
+    );
   const sockets = concurrency === "auto" ? undefined : Math.max(usualConnections, concurrency);
   await withClient(context, "rerankDocuments", rank, sockets);
 }
 
-async function runLocked(
+async function runOwning(
   context: Context<BulkOptions>,
   settings: BulkSettings,
+  [output, errors]: readonly OwnedFile[],
   client: Client,
 ): Promise<void> {
   const { terminal, signal } = context;
   const started = performance.now();
-  const checkpoint = await readCheckpoint(settings.output);
-  const wrong = await readWrong(settings.errors);
+  const checkpoint = await readCheckpoint(output as OwnedFile);
+  const wrong = await readWrong(errors);
   if (settings.isPipe && checkpoint.size + wrong.size > 0)
     throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
   const found = settings.isPipe ? undefined : await look({ ...settings, checkpoint, wrong, signal });
   const files: Files = {
-    output: new RowFile("--output", settings.output, checkpoint),
-    errors: settings.errors === undefined ? undefined : await openErrors(settings.errors, wrong),
+    output: (output as OwnedFile).open(),
+    errors: errors && (await openErrors(errors, wrong)),
   };
   const { requests, done: before = 0 } = found ?? {};
   const report = createReport(terminal, { requests, before, ranked: 0, wrong: 0, failed: 0, badLines: 0 });
@@ -66,8 +65,8 @@ async function runLocked(
     await rankAll({ settings, signal, checkpoint, wrong, files, report }, client);
   } finally {
     report.end();
-    files.errors?.close();
-    files.output.close();
+    output?.check();
+    errors?.check();
     printSummary(terminal, report.counts, (performance.now() - started) / 1000);
   }
 }
@@ -82,9 +81,10 @@ async function look(pass: Parameters<typeof firstPass>[0]): Promise<Found> {
 
 async function rankAll(run: Run, client: Client): Promise<void> {
   const { settings, signal, files, report } = run;
-  const { concurrency, timeoutMs, totalTimeoutMs } = settings;
+  const { concurrency, timeoutMs, totalTimeoutMs, maxHoldMs } = settings;
+  const options = { concurrency, timeoutMs, totalTimeoutMs, maxHoldMs, signal, onAttempt: report.attempted };
   let failed: StatusError | undefined;
-  const results = rerankAll(client, requestsOf(run), { concurrency, timeoutMs, totalTimeoutMs, signal });
+  const results = rerankAll(client, requestsOf(run), options);
   const timer = setInterval(() => report.update(), 100);
   try {
     for await (const result of results) {
@@ -101,7 +101,7 @@ async function rankAll(run: Run, client: Client): Promise<void> {
     clearInterval(timer);
   }
   const { wrong, badLines } = report.counts;
-  if (failed !== undefined) throw new Reported(exitCodeOf[failed.code]);
+  if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
   if (wrong + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 

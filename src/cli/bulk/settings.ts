@@ -1,14 +1,15 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
-import path from "node:path";
+import { statSync } from "node:fs";
 import type { RerankRequest } from "../../index.js";
 import { type Context, reasonOf, UsageError } from "../context.js";
 import type { Reading } from "./bulkRequest.js";
+import { realName } from "./owned/names.js";
 
 /** The options of `rerank` that a bulk run takes or refuses. */
 export interface BulkOptions {
   readonly bulk?: string;
   readonly output?: string;
   readonly errors?: string;
+  readonly wait?: boolean;
   readonly idField?: string;
   readonly queryField?: string;
   readonly documentsField?: string;
@@ -18,6 +19,8 @@ export interface BulkOptions {
   readonly concurrency?: number | "auto";
   /** In seconds. */
   readonly totalTimeout?: number;
+  /** In seconds; infinite for no limit. */
+  readonly maxHold?: number;
 }
 
 /** What a bulk run works on. */
@@ -31,6 +34,7 @@ export interface BulkSettings {
   readonly concurrency: number | "auto";
   readonly timeoutMs: number | undefined;
   readonly totalTimeoutMs: number | undefined;
+  readonly maxHoldMs: number | undefined;
 }
 
 const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries"] as const;
@@ -48,9 +52,11 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
   if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
     throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
   const totalTimeoutMs = msOf(options.totalTimeout);
-  const files = [output, ...(errors === undefined ? [] : [errors])].map(resolve);
+  const { maxHold } = options;
+  if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
+  const files = [output, ...(errors === undefined ? [] : [errors])].map(realName);
   const isPipe = file === "-" || isNoFile(file);
-  if (!isPipe) files.push(resolve(file));
+  if (!isPipe) files.push(realName(file));
   if (new Set(files).size < files.length)
     throw new UsageError("--bulk, --output and --errors must be different files.");
   return {
@@ -62,6 +68,7 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
     concurrency,
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     totalTimeoutMs,
+    maxHoldMs: maxHold === undefined ? undefined : maxHold * 1000,
   };
 }
 
@@ -80,18 +87,6 @@ function readingOf(options: BulkOptions): Reading {
   if (topN !== undefined) defaults.top_n = topN;
   if (task !== undefined) defaults.task = task;
   return { idField, queryField, documentsField, defaults };
-}
-
-// Two names may mean one file.
-function resolve(file: string): string {
-  if (existsSync(file)) return realpathSync(file);
-  try {
-    return path.join(realpathSync(path.dirname(file)), path.basename(file));
-  } catch (error) {
-    throw new UsageError(
-      `The folder of a file cannot be found: ${reasonOf(error as NodeJS.ErrnoException)}.`,
-    );
-  }
 }
 
 function isNoFile(file: string): boolean {

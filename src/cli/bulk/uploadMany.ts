@@ -1,19 +1,23 @@
-import { existsSync, realpathSync } from "node:fs";
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
 import { withClient } from "../client.js";
 import { type Context, Reported, UsageError } from "../context.js";
-import { exitCodeOf } from "../exitCodes.js";
+import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
+import { messageOf } from "../failure.js";
 import { createProgress } from "../progress.js";
 import { jsonLine, oneLine } from "../safeText.js";
+import { storedLine } from "../storedLine.js";
 import type { Terminal } from "../terminal.js";
-import { lock } from "./lock.js";
 import { errorFields } from "./outcome.js";
-import { RowFile } from "./rowFile.js";
+import { realName } from "./owned/names.js";
+import { type OwnedFile, waitingOf, withFiles } from "./owned/ownedFile.js";
+import type { RowFile } from "./owned/rowFile.js";
+import type { RowSource } from "./owned/rows.js";
 import { fateOf, planUploads, readUploads, type UploadFile } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */
 export interface ManyOptions {
   readonly checkpoint?: string;
+  readonly wait?: boolean;
   readonly resendUnknown?: boolean;
   readonly verify?: boolean;
 }
@@ -40,32 +44,31 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
   const [dataset = "", ...files] = args;
   if (options.name !== undefined) throw new UsageError("--name is for one file, without --checkpoint.");
   await withClient(context, "uploadDatasetFile", async (client) => {
-    const { checkpoint } = options;
-    const path = checkpoint !== undefined && existsSync(checkpoint) ? realpathSync(checkpoint) : checkpoint;
-    const release = path === undefined ? undefined : lock(path, "--checkpoint");
-    try {
-      const there =
-        path === undefined ? { rows: new Map(), end: 0, lacksEnd: false } : await readUploads(path);
-      const planned = await planUploads(files, dataset, there, context.signal);
-      const rows = path === undefined ? undefined : new RowFile("--checkpoint", path, there);
-      try {
-        await uploadAll(context, client, planned, rows);
-      } finally {
-        rows?.close();
-      }
-    } finally {
-      release?.();
-    }
+    const sources: RowSource[] = [];
+    if (options.checkpoint !== undefined)
+      sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
+    await withFiles(sources, waitingOf(context, options.wait), async ([owned], signal) => {
+      const planned = await planUploads(files, dataset, await readUploads(owned), signal);
+      await uploadAll({ ...context, signal }, client, planned, owned);
+    });
   });
+}
+
+/** Where an upload's outcome is noted, and how far it is shown. */
+interface Recording {
+  readonly owned: OwnedFile | undefined;
+  readonly rows: RowFile | undefined;
+  readonly show: (sentBytes: number) => void;
 }
 
 async function uploadAll(
   context: Context<ManyOptions>,
   client: Client,
   planned: readonly UploadFile[],
-  rows: RowFile | undefined,
+  owned: OwnedFile | undefined,
 ): Promise<void> {
   const { options, terminal } = context;
+  const rows = owned?.open();
   const isWanted = ({ before }: UploadFile): boolean =>
     fateOf(before) === "not" || (fateOf(before) === "unknown" && options.resendUnknown === true);
   const progress = createProgress(terminal);
@@ -73,15 +76,19 @@ async function uploadAll(
   const outcomes: Outcome[] = [];
   let before = 0;
   let failed: StatusError | undefined;
+  let isSent = false;
   for (const each of planned) {
     if (!isWanted(each) || (failed && lasting.has(failed.code))) {
       outcomes.push(withoutSending(each, isWanted(each)));
       continue;
     }
     const show = (sentBytes: number): void => progress.show({ sentBytes: before + sentBytes, totalBytes });
-    const outcome = await uploadOne(context, client, each, { rows, show });
+    const outcome = await uploadOne(context, client, each, { owned, rows, show });
     if (isStatusError(outcome)) failed = outcome;
-    const error = isStatusError(outcome) ? errorFields(outcome) : undefined;
+    isSent ||= !isStatusError(outcome) || outcome.attempts.length > 0;
+    const error = isStatusError(outcome)
+      ? { ...errorFields(outcome), message: messageOf(outcome) }
+      : undefined;
     outcomes.push(
       error
         ? { file: each.file, outcome: "failed", error }
@@ -91,20 +98,28 @@ async function uploadAll(
   }
   progress.end();
   print(outcomes, terminal);
-  if (failed !== undefined) throw new Reported(exitCodeOf[failed.code]);
+  if (failed !== undefined) throw new Reported(exitCodeAfter(failed, isSent));
   if (outcomes.some(({ outcome }) => outcome === "unknown"))
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+}
+
+// A file that goes missing after others were sent is no fault of the command line.
+function exitCodeAfter(failed: StatusError, isSent: boolean): number {
+  const exit = exitCodeOfError(failed);
+  return exit === exitCodes.usage && isSent ? exitCodes.fault : exit;
 }
 
 async function uploadOne(
   { args: [dataset = ""], options, signal }: Context<ManyOptions>,
   client: Client,
   { file, id, fingerprint }: UploadFile,
-  { rows, show }: { readonly rows: RowFile | undefined; readonly show: (sentBytes: number) => void },
+  { owned, rows, show }: Recording,
 ): Promise<DatasetFile | StatusError> {
   rows?.add({ id, fingerprint, sending: true });
   // Known before it begins, whatever happens to the machine.
   rows?.flush();
+  // Another run may have sent it while this one was asleep.
+  owned?.check();
   try {
     const verifyBytes = options.verify === true;
     const onProgress = ({ sentBytes }: { sentBytes: number }): void => show(sentBytes);
@@ -131,11 +146,11 @@ function print(outcomes: readonly Outcome[], terminal: Terminal): void {
     return;
   }
   for (const { file, outcome, result, error } of outcomes) {
-    const { bytes, id } = (result ?? {}) as Partial<DatasetFile>;
+    const line = storedLine(file, (result ?? {}) as Partial<DatasetFile>);
     const { message } = (error ?? {}) as { message?: string };
     const said = {
-      uploaded: `Uploaded ${file}: ${bytes} bytes, file ${id}.`,
-      "uploaded before": `Uploaded before: ${file}: ${bytes} bytes, file ${id}.`,
+      uploaded: `Uploaded ${line}`,
+      "uploaded before": `Uploaded before: ${line}`,
       failed: `Failed: ${file}: ${message}`,
       unknown: `Unknown: ${file} may be stored, and was not sent again. Look at the dataset, then leave it out or add --resend-unknown.`,
       "not sent": `Not sent: ${file}.`,

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
 import { reasonOf, UsageError } from "../context.js";
 import { fingerprintOf } from "./bulkRequest.js";
-import { type Row, readRows } from "./checkpoint.js";
-import type { RowsThere } from "./rowFile.js";
+import type { OwnedFile } from "./owned/ownedFile.js";
+import type { Row } from "./owned/rows.js";
 
 /** One file of several that are uploaded. */
 export interface UploadFile {
@@ -21,36 +21,30 @@ export interface UploadFile {
 /** What is known of a file's upload: stored, not stored, or unknown. */
 export type Fate = "stored" | "unknown" | "not";
 
-/** What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored. */
+/**
+ * What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored; so may one
+ * whose answer has no id, as earlier versions kept it.
+ */
 export function fateOf(row: Row | undefined): Fate {
   if (row === undefined) return "not";
-  if (row.response !== undefined) return "stored";
+  const stored = row.response as { id?: unknown } | undefined;
+  if (typeof stored?.id === "string") return "stored";
   const error = row.error as { executed?: unknown } | undefined;
   return error?.executed === "no" ? "not" : "unknown";
 }
 
-/** What a checkpoint holds: where it goes on, and the last row of each file. */
-export interface UploadCheckpoint extends RowsThere {
-  readonly rows: ReadonlyMap<string, Row>;
-}
-
-/** Reads a checkpoint. @throws UsageError when it is no file of this command */
-export async function readUploads(file: string): Promise<UploadCheckpoint> {
+/** Reads the last row of each file. @throws UsageError for a line that is no row */
+export async function readUploads(checkpoint: OwnedFile | undefined): Promise<ReadonlyMap<string, Row>> {
   const rows = new Map<string, Row>();
-  let [end, lacksEnd] = [0, false];
-  await readRows(file, "--checkpoint", (line, row) => {
-    rows.set(`${row.id}`, row);
-    end = line.offset + (line.bytes?.length ?? 0) + (line.hasEnd ? 1 : 0);
-    lacksEnd = !line.hasEnd;
-  });
-  return { rows, end, lacksEnd };
+  await checkpoint?.read((_line, row) => rows.set(`${row.id}`, row));
+  return rows;
 }
 
 /** Reads the files, before anything is sent. @throws UsageError for one that cannot be sent */
 export async function planUploads(
   files: readonly string[],
   dataset: string,
-  { rows }: Pick<UploadCheckpoint, "rows">,
+  rows: ReadonlyMap<string, Row>,
   signal: AbortSignal,
 ): Promise<readonly UploadFile[]> {
   const planned: UploadFile[] = [];
@@ -62,7 +56,7 @@ export async function planUploads(
     const id = JSON.stringify([dataset, whole]);
     const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
     const before = rows.get(id);
-    if (before?.response !== undefined && before.fingerprint !== fingerprint)
+    if (fateOf(before) === "stored" && before?.fingerprint !== fingerprint)
       throw new UsageError(
         `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
       );
@@ -75,6 +69,8 @@ function resolve(file: string): string {
   if (file === "-")
     throw new UsageError("The standard input can be uploaded only alone, without --checkpoint.");
   if (!existsSync(file)) throw new UsageError("A FILE cannot be found: nothing was sent.");
+  if (statSync(file).isDirectory())
+    throw new UsageError("A FILE is a folder: name the files in it. Nothing was sent.");
   if (!statSync(file).isFile()) throw new UsageError("A FILE is not a file: nothing was sent.");
   return realpathSync(file);
 }

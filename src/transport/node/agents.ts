@@ -3,6 +3,7 @@ import { memberOf } from "../../errors/memberOf.js";
 import { invalid } from "../../errors/statusError.js";
 import { isLoopback, urlOf } from "../../options/arguments.js";
 import { type Transport, TransportFailure, type TransportOptions } from "../transport.js";
+import { refuseWhileMocked } from "./mockAgents.js";
 import { Pool, type PoolOptions } from "./pool.js";
 import { proxyVariable } from "./proxyUrls.js";
 import { NodeExchange } from "./send.js";
@@ -40,7 +41,10 @@ export function createNodeTransport(options: TransportOptions): Transport {
   };
   return {
     secrets,
-    ready: (url) => (proxies === undefined && isProxied(url, options) ? loadProxies() : undefined),
+    ready(url) {
+      if (options.agent === undefined && options.proxy === undefined) refuseWhileMocked(url);
+      return proxies === undefined && isProxied(url, options) ? loadProxies() : undefined;
+    },
     send(request) {
       const pool = joined.get(request.url.origin);
       return new NodeExchange(request, pool === undefined || pool.retired ? join(request.url) : pool);

@@ -189,7 +189,7 @@ const neverRepeated: readonly RetryEvent[] = [
 const events: readonly RetryEvent[] = [
   ...neverRepeated,
   ..."unavailable gateway exhaustedTimed exhausted deadline unnamedFault namedFault".split(" "),
-  ..."unauthenticated unprocessed neverConnected nameNotFound connectionLost attemptTimeout bodyLost notJson".split(
+  ..."unauthenticated unprocessed neverConnected nameNotFound connectionLost attemptTimeout bodyLost notJson incomplete".split(
     " ",
   ),
 ] as RetryEvent[];

@@ -1,13 +1,17 @@
 // Our own client under the runner: asks for rows, makes each call, posts what it saw.
 import https from "node:https";
+import { operations, requests } from "../../../src/generated/contract.js";
 import {
   type CallOptions,
+  type CallPromise,
   type Client,
   type ClientOptions,
   createClient,
   isStatusError,
   type OperationId,
 } from "../../../src/index.js";
+import type { RequestRules } from "../../../src/options/validate.js";
+import { type OperationCall, operationCall } from "../../../src/wrappers/types.js";
 
 /** A row as GET /next gives it. */
 interface Task {
@@ -63,7 +67,7 @@ async function outcomeOf(task: Task, options: ClientOptions): Promise<object> {
   try {
     for (let made = 1; made < calls; made++) await call(client, task).catch(() => {});
     const { data, attempts } = await call(client, task).withResponse();
-    return { value: data ?? {}, attempts: attempts.length };
+    return { value: posted(data), attempts: attempts.length };
   } catch (error) {
     if (!isStatusError(error)) throw error;
     const { code, executed, executedBecause, retryAfterMs, message, inferred, codeSource, notRetried } =
@@ -105,7 +109,12 @@ function clientOf(task: Task, options: ClientOptions): Client {
   });
 }
 
-function call(client: Client, { operation, arguments: given, options }: Task) {
+// As JSON has it: bytes as the text that they are.
+function posted(data: unknown): unknown {
+  return data instanceof Uint8Array ? new TextDecoder().decode(data) : (data ?? {});
+}
+
+function call(client: Client, { operation, arguments: given, options }: Task): CallPromise<unknown> {
   const { repeatable, abortAfterMs } = options;
   const own: CallOptions = {
     ...(repeatable !== undefined && { repeatable }),
@@ -116,7 +125,7 @@ function call(client: Client, { operation, arguments: given, options }: Task) {
     file: { name: string; content: string };
   };
   const id = (name: string) => given[name] as string;
-  switch (operation) {
+  switch (operation as string) {
     case "resumeReinforcementFineTuningJob":
       return client.reinforcementFineTuningJobs.resume(id("reinforcement_fine_tuning_job_id"), own);
     case "rerankDocuments":
@@ -127,7 +136,25 @@ function call(client: Client, { operation, arguments: given, options }: Task) {
       const content = new TextEncoder().encode(file.content);
       return client.datasets.upload(id("dataset_id"), content, { name: file.name, ...own });
     }
+    default:
+      return callUnwritten(client, operation, given, own);
   }
+}
+
+// One that nobody wrote a method for.
+function callUnwritten(
+  client: Client,
+  operation: OperationId,
+  { body, ...given }: Task["arguments"],
+  options: CallOptions,
+): CallPromise<unknown> {
+  const { query, headers }: RequestRules = requests[operation];
+  const named = { ...query?.properties, ...headers?.properties };
+  const entries = Object.entries(given);
+  const ids = entries.filter(([name]) => operations[operation].path.includes(`{${name}}`));
+  const parameters = Object.fromEntries(entries.filter(([name]) => Object.hasOwn(named, name)));
+  const send = (client as unknown as Record<symbol, OperationCall>)[operationCall] as OperationCall;
+  return send({ operation, ids: Object.fromEntries(ids), body, parameters }, options);
 }
 
 function abortedIn(ms: number): AbortSignal {

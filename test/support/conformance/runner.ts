@@ -19,6 +19,7 @@ export interface Report {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  readonly neverServed: number;
   readonly skippedFor: Readonly<Record<string, number>>;
   readonly cut: string | null;
   readonly rows: readonly { readonly id: string; readonly result: string; readonly differences: string[] }[];
@@ -26,7 +27,11 @@ export interface Report {
 
 /** Starts the command. */
 export async function startRunner(...args: readonly string[]): Promise<Runner> {
-  const child = start(["conformance", "--port", "0", "--json", ...args]);
+  return await runnerOf(start(["conformance", "--port", "0", "--json", ...args]));
+}
+
+/** A command that was started, once it listens. */
+export async function runnerOf(child: ChildProcess): Promise<Runner> {
   const outcome = outcomeOf(child);
   const [line] = (await once(child.stderr as NonNullable<ChildProcess["stderr"]>, "data")) as [Buffer];
   const { url } = JSON.parse(`${line}`.split("\n")[0] ?? "") as { url: string };

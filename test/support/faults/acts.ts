@@ -1,3 +1,4 @@
+import { goodText } from "../answers.js";
 import { readByClient } from "../clientSockets.js";
 import type { Act } from "./faultServer.js";
 
@@ -23,10 +24,10 @@ export function answer(
 }
 
 /** A right answer of any operation. */
-export const good: Buffer = answer(200, "{}");
+export const good: Buffer = answer(200, goodText);
 
 // Between two calls a busy machine may need more than the 4 s for which Node's fetch keeps a connection by default.
-const goodAndKept = answer(200, "{}", { "keep-alive": "timeout=25" });
+const goodAndKept = answer(200, goodText, { "keep-alive": "timeout=25" });
 
 /** Does something else with all but the first request of a connection, and answers that as it should be. */
 export function afterGood(act: Act): Act {

@@ -1,3 +1,4 @@
+import { goodText } from "../answers.js";
 import { answer, head, send } from "./acts.js";
 import type { Fault } from "./fault.js";
 import { type Act, serve } from "./faultServer.js";
@@ -45,7 +46,11 @@ export const answerFaults: readonly Fault[] = [
     answer(200, Buffer.from('{"name":"\xff"}', "latin1")),
     succeeds,
   ),
-  answered("JSON behind a byte order mark", answer(200, "\uFEFF{}"), succeeds),
-  answered("JSON that claims to be text", answer(200, "{}", { "content-type": "text/plain" }), succeeds),
-  answered("JSON of no type", Buffer.from(`${head(200, { "content-length": 2 })}{}`), succeeds),
+  answered("JSON behind a byte order mark", answer(200, `\uFEFF${goodText}`), succeeds),
+  answered("JSON that claims to be text", answer(200, goodText, { "content-type": "text/plain" }), succeeds),
+  answered(
+    "JSON of no type",
+    Buffer.from(`${head(200, { "content-length": goodText.length })}${goodText}`),
+    succeeds,
+  ),
 ];

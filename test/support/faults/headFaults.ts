@@ -1,3 +1,4 @@
+import { goodText } from "../answers.js";
 import { answer, drip, endless, good, head, send, sendAndClose, sendAndReset } from "./acts.js";
 import type { Fault } from "./fault.js";
 import { type Act, serve } from "./faultServer.js";
@@ -36,10 +37,14 @@ export const headFaults: readonly Fault[] = [
   unreadable("a header of 128 KiB", send(statusLine, `x-long: ${"x".repeat(131_072)}\r\n\r\n`)),
   unreadable("headers without end", endless(statusLine, "x-more: and more\r\n".repeat(100))),
   unreadable("a header with a NUL", send(statusLine, "x-nul: a\0b\r\ncontent-length: 2\r\n\r\n{}")),
-  unreadable("a header whose name has a space", send(statusLine, "x bad: 1\r\ncontent-length: 2\r\n\r\n{}"), {
-    // Before Node 24, its fetch is not as strict.
-    ...(Number.parseInt(process.versions.node, 10) < 24 && { overFetch: { outcomes: succeeds } }),
-  }),
+  unreadable(
+    "a header whose name has a space",
+    send(statusLine, `x bad: 1\r\ncontent-length: ${goodText.length}\r\n\r\n${goodText}`),
+    {
+      // Before Node 24, its fetch is not as strict.
+      ...(Number.parseInt(process.versions.node, 10) < 24 && { overFetch: { outcomes: succeeds } }),
+    },
+  ),
   unreadable("two lengths", send(statusLine, "content-length: 2\r\ncontent-length: 3\r\n\r\n{} ")),
   unreadable("a length below zero", send(statusLine, "content-length: -2\r\n\r\n{}")),
   unreadable(
@@ -59,5 +64,5 @@ export const headFaults: readonly Fault[] = [
   }),
   fault("102, then a good answer", send(head("102 Processing"), good), succeeds),
   fault("103, then a good answer", send(head("103 Early Hints", { link: "<x>" }), good), succeeds),
-  fault("HTTP/1.0 without a length", sendAndClose("HTTP/1.0 200 OK\r\n\r\n{}"), succeeds),
+  fault("HTTP/1.0 without a length", sendAndClose(`HTTP/1.0 200 OK\r\n\r\n${goodText}`), succeeds),
 ];

@@ -1,0 +1,80 @@
+// How the files of src import each other: what test/house.test.ts holds, and scripts/count.ts prints.
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const src = fileURLToPath(new URL("../src/", import.meta.url));
+
+/** Every file of src by its path below it, such as "call/call.ts", with those that it imports, types included. */
+export function readImports(): ReadonlyMap<string, readonly string[]> {
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => file.split(path.sep).join("/"));
+  return new Map(files.map((file) => [file, importsOf(file).filter((each) => files.includes(each))]));
+}
+
+function importsOf(file: string): readonly string[] {
+  const { importedFiles } = ts.preProcessFile(readFileSync(path.join(src, file), "utf8"), true, true);
+  return importedFiles.map(({ fileName }) =>
+    fileName === "#platform"
+      ? "platform/node.ts"
+      : path.posix.join(path.posix.dirname(file), fileName).replace(/\.js$/, ".ts"),
+  );
+}
+
+/** The rooms from the ground up: a file imports from its own room and from those below. Rooms of one floor are listed in their order. */
+export const floors: readonly (readonly string[])[] = [
+  ["generated"],
+  ["errors"],
+  ["options"],
+  ["files"],
+  ["transport"],
+  ["platform"],
+  ["call"],
+  ["ranking"],
+  ["wrappers"],
+  ["client.ts"],
+  ["index.ts"],
+  ["bulk"],
+  ["adapters", "conformance", "testing"],
+  ["cli"],
+];
+
+/** Every import that leads upwards, as "from -> to". */
+export function importsUpwards(imports: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const floorOf = (file: string): number =>
+    floors.findIndex((rooms) => rooms.includes(file.split("/")[0] ?? ""));
+  return [...imports].flatMap(([file, found]) =>
+    found
+      .filter((each) => {
+        const isSibling = floorOf(each) === floorOf(file) && each.split("/")[0] !== file.split("/")[0];
+        return isSibling || floorOf(each) > floorOf(file);
+      })
+      .map((each) => `${file} -> ${each}`),
+  );
+}
+
+/** Every circle: files that import each other, directly or through others. */
+export function circlesIn(imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
+  const reached = new Map([...imports.keys()].map((file) => [file, reachedFrom(file, imports)]));
+  const left = new Set([...imports.keys()].filter((file) => reached.get(file)?.has(file)));
+  const circles: string[][] = [];
+  for (const file of left) {
+    const circle = [...left].filter((each) => reached.get(file)?.has(each) && reached.get(each)?.has(file));
+    for (const each of circle) left.delete(each);
+    circles.push(circle.sort());
+  }
+  return circles;
+}
+
+function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
+  const found = new Set<string>();
+  const waiting = [...(imports.get(start) ?? [])];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    waiting.push(...(imports.get(file) ?? []));
+  }
+  return found;
+}

@@ -1,0 +1,98 @@
+// How a run gets a lease. The file beside is only ever replaced by renaming a claim over it, and whoever holds a lease
+// writes through a descriptor: a process that was asleep meanwhile writes into what has no name, and finds another's token.
+import { closeSync, fdatasyncSync, openSync, renameSync, unlinkSync } from "node:fs";
+import { notBegun } from "./failures.js";
+import { thisProcess } from "./holder.js";
+import { type Asked, Lease } from "./lease.js";
+import { besides, parsed, type RunState, randomText, readText, tokenOf, writeState } from "./runFile.js";
+import { leaseTimes, Stillness, type Verdict, Watch } from "./watch.js";
+
+/** Waits until a file may be written, and takes it. @throws UsageError while another run writes it */
+export async function takeLease(asked: Asked): Promise<Lease> {
+  const names = besides(asked.path);
+  const watch = new Watch(asked);
+  const claims = new Stillness(leaseTimes().renewMs);
+  try {
+    for (;;) {
+      const seen = readText(names.run);
+      const verdict = watch.see(seen);
+      removeLeft(names.claim, claims);
+      const lease = verdict === "held" ? undefined : claimed(asked, seen, verdict);
+      if (lease !== undefined) return lease;
+      await watch.pause();
+    }
+  } catch (error) {
+    throw notBegun(asked.option, error);
+  }
+}
+
+// A claim lasts for a moment, unless whoever made it was killed. Who was only slow finds it gone, and makes another.
+function removeLeft(name: string, claims: Stillness): void {
+  const text = readText(name);
+  if (text === undefined || claims.see(text, parsed(text)?.lease) === undefined) return;
+  if (readText(name) === text) remove(name);
+}
+
+// Of several that see the same, one gets it: a claim is made by one alone, and holds only while what was seen is still
+// there. Who was asleep meanwhile may find its claim removed, and rename another's: whose token is read then has the
+// lease, and takes it for one that was held.
+function claimed(asked: Asked, seen: string | undefined, verdict: Verdict): Lease | undefined {
+  const names = besides(asked.path);
+  const file = openNew(names.claim);
+  if (file === undefined) return undefined;
+  const [token, before] = [randomText(), parsed(seen)];
+  let taken: Lease | undefined;
+  try {
+    const state: RunState = {
+      format: 1,
+      kind: asked.kind,
+      run: asked.run,
+      ...(before?.torn && { torn: true }),
+      ...((verdict === "stale" || before?.uncopied) && { uncopied: true }),
+      lease: { token, counter: 0, heldMs: 0, ...thisProcess() },
+    };
+    writeState(file, state);
+    fdatasyncSync(file);
+    const isMine = readText(names.run) === seen && rename(names.claim, names.run);
+    if (tokenOf(readText(names.run)) !== token) return undefined;
+    if (!isMine) state.uncopied = true;
+    taken = new Lease(asked, file, state);
+    return taken;
+  } finally {
+    if (taken === undefined) withdraw(names.claim, file, token);
+  }
+}
+
+function withdraw(name: string, file: number, token: string): void {
+  closeSync(file);
+  const text = readText(name);
+  // Where the disk is full there is nothing in it.
+  if (parsed(text) === undefined || tokenOf(text) === token) remove(name);
+}
+
+function openNew(name: string): number | undefined {
+  try {
+    return openSync(name, "wx");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    throw error;
+  }
+}
+
+function rename(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function remove(name: string): void {
+  try {
+    unlinkSync(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}

@@ -1,0 +1,191 @@
+// A file that a run owns: the output, the errors file, the checkpoint of uploads. What it is, is known from the file
+// beside it or from its rows; who writes it, from the lease; and nothing else is cut, replaced or written.
+import { existsSync, renameSync, type Stats, statSync } from "node:fs";
+import { type Context, UsageError } from "../../context.js";
+import type { Line } from "../lines.js";
+import { takeLease } from "./claim.js";
+import { copyTail, copyWhole } from "./copies.js";
+import { notBegun } from "./failures.js";
+import type { Lease } from "./lease.js";
+import { RowFile } from "./rowFile.js";
+import { type Row, type RowSource, type RowsThere, readRows } from "./rows.js";
+import { besides, randomText, readText, stateOf } from "./runFile.js";
+import type { WatchOptions } from "./watch.js";
+
+/** How a run waits for files. */
+export type Waiting = Pick<WatchOptions, "wait" | "signal" | "note">;
+
+/** How a command waits. */
+export function waitingOf({ signal, terminal }: Context, wait: boolean | undefined): Waiting {
+  const isSilent = terminal.quiet || terminal.json;
+  return { wait: wait === true, signal, note: isSilent ? () => {} : terminal.note };
+}
+
+/** A file that this run alone writes, until it is closed or another run takes it over. */
+export class OwnedFile {
+  readonly path: string;
+  readonly #source: RowSource;
+  readonly #lease: Lease;
+  #there: RowsThere = { end: 0, lacksEnd: false };
+  #rows: RowFile | undefined;
+
+  private constructor(source: RowSource, lease: Lease) {
+    this.path = source.path;
+    this.#source = source;
+    this.#lease = lease;
+  }
+
+  /** Takes a file. @param run Stands for this run. @throws UsageError when it is no file of runs, or another run writes it */
+  static async take(source: RowSource, run: string, waiting: Waiting): Promise<OwnedFile> {
+    const { path, option, kind } = source;
+    try {
+      const isKnown = stateOf(readText(besides(path).run), option) !== undefined;
+      const stats = statOf(path, option);
+      // Before there is a file beside it that says what it is.
+      if (stats !== undefined && !isKnown) await readRows(source, false, () => {});
+    } catch (error) {
+      throw notBegun(option, error);
+    }
+    const lease = await takeLease({ path, option, kind, run, ...waiting });
+    const file = new OwnedFile(source, lease);
+    try {
+      if (lease.mustCopy) file.#copy();
+      return file;
+    } catch (error) {
+      lease.release(false);
+      throw notBegun(option, error);
+    }
+  }
+
+  /** Aborted with the reason, when another run has taken the file over. */
+  get signal(): AbortSignal {
+    return this.#lease.signal;
+  }
+
+  /** Calls `note` for each row that is there. @throws UsageError for a line that is none */
+  async read(note: (line: Line, row: Row) => void): Promise<void> {
+    const stats = statOf(this.path, this.#source.option);
+    this.#lease.alsoHolds = () => (stats === undefined ? !existsSync(this.path) : isSame(stats, this.path));
+    if (stats !== undefined) this.#there = await readRows(this.#source, true, note);
+  }
+
+  /** Opens it behind the rows that were read, once a torn one has been copied and cut. */
+  open(): RowFile {
+    this.#lease.check();
+    this.#keepTorn();
+    return this.#writing(new RowFile(this.#source.option, this.path, this.#there));
+  }
+
+  /** Puts a new file in its place, which has only the rows that `add` is called with. */
+  async rewrite(fill: (rows: RowFile) => Promise<void>): Promise<RowFile> {
+    this.#keepTorn();
+    const { rows: name } = besides(this.path);
+    const rows = new RowFile(this.#source.option, name, { end: 0, lacksEnd: false });
+    await fill(rows);
+    rows.flush();
+    this.#lease.check();
+    // The file stays open under its new name.
+    renameSync(name, this.path);
+    return this.#writing(rows);
+  }
+
+  /** @throws Error when another run has taken the file over */
+  check(): void {
+    this.#lease.check();
+  }
+
+  /** Ends its rows, and lets others write it. @param hasEndedWell Then a copy of what was cut is removed */
+  close(hasEndedWell: boolean): void {
+    try {
+      this.#rows?.close();
+    } catch (error) {
+      this.#lease.release(false);
+      throw error;
+    }
+    this.#lease.release(hasEndedWell);
+  }
+
+  #writing(rows: RowFile): RowFile {
+    this.#rows = rows;
+    const stats = rows.stats();
+    this.#lease.alsoHolds = () => isSame(stats, this.path);
+    return rows;
+  }
+
+  // An owner that was only asleep writes into a file that has no name any more.
+  #copy(): void {
+    if (existsSync(this.path)) {
+      const { rows: name } = besides(this.path);
+      copyWhole(this.path, name);
+      this.#lease.check();
+      renameSync(name, this.path);
+    }
+    this.#lease.noteCopied();
+  }
+
+  #keepTorn(): void {
+    const { end } = this.#there;
+    const size = statOf(this.path, this.#source.option)?.size ?? 0;
+    if (size < end) throw new UsageError(`${this.#source.option} has changed while it was read.`);
+    if (size === end) return;
+    const { torn } = besides(this.path);
+    if (existsSync(torn) && !this.#lease.hasTorn)
+      throw new UsageError(
+        `${this.#source.option} has a torn last row, and the file whose name ends in .torn, for its copy, is there: move that.`,
+      );
+    try {
+      this.#lease.noteTorn();
+      copyTail(this.path, end, torn);
+    } catch (error) {
+      throw notBegun(this.#source.option, error);
+    }
+  }
+}
+
+/** Takes files in their order, and lets others have them when `use` ends. Its signal aborts when one is lost, too. */
+export async function withFiles<T>(
+  sources: readonly RowSource[],
+  waiting: Waiting,
+  use: (files: readonly OwnedFile[], signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const run = randomText();
+  const files: OwnedFile[] = [];
+  let hasEndedWell = false;
+  try {
+    for (const source of sources) files.push(await OwnedFile.take(source, run, waiting));
+    const result = await use(files, AbortSignal.any([waiting.signal, ...files.map(({ signal }) => signal)]));
+    hasEndedWell = true;
+    return result;
+  } catch (error) {
+    // What ended for it says less than the reason.
+    for (const { signal } of files) signal.throwIfAborted();
+    throw error;
+  } finally {
+    closeAll(files, hasEndedWell);
+  }
+}
+
+function closeAll([file, ...others]: readonly OwnedFile[], hasEndedWell: boolean): void {
+  if (file === undefined) return;
+  try {
+    file.close(hasEndedWell);
+  } finally {
+    closeAll(others, hasEndedWell);
+  }
+}
+
+function statOf(path: string, option: string): Stats | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (!stats.isFile()) throw new UsageError(`${option} must be a file, so that a run can continue from it.`);
+  if (stats.nlink > 1)
+    throw new UsageError(
+      `${option} has ${stats.nlink} names (hard links), under each of which a run could write it. Name a copy.`,
+    );
+  return stats;
+}
+
+function isSame(stats: Stats, path: string): boolean {
+  const there = statSync(path, { throwIfNoEntry: false });
+  return there !== undefined && there.ino === stats.ino && there.dev === stats.dev;
+}

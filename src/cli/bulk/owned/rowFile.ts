@@ -1,0 +1,106 @@
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  type Stats,
+  writeSync,
+} from "node:fs";
+import { notBegun, notWritten } from "./failures.js";
+import type { RowsThere } from "./rows.js";
+
+const syncEveryMs = 1000;
+
+/**
+ * A file that rows of JSON are added to. Each is handed to the system at once, so that a process that is killed loses
+ * none; about once a second they are forced to the disk, so that a machine that loses power loses little.
+ */
+export class RowFile {
+  readonly #name: string;
+  readonly #file: number;
+  #end: number;
+  #syncedAt: number = performance.now();
+  #isSyncing = false;
+  #failure: Error | undefined;
+
+  /** @param name What the command line calls it @param end Where rows are added: what is behind is cut off */
+  constructor(name: string, path: string, { end, lacksEnd }: RowsThere) {
+    this.#name = name;
+    this.#end = end;
+    try {
+      this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT);
+      ftruncateSync(this.#file, end);
+      if (lacksEnd) this.#write(Buffer.from("\n"));
+    } catch (error) {
+      throw notBegun(name, error);
+    }
+  }
+
+  /** Which file it is, whatever its name is now. */
+  stats(): Stats {
+    return fstatSync(this.#file);
+  }
+
+  /** @throws Error when it cannot be written, as on a full disk: what was written before is kept */
+  add(row: object): void {
+    if (this.#failure) throw this.#failure;
+    const bytes = Buffer.from(`${JSON.stringify(row)}\n`);
+    try {
+      this.#write(bytes);
+    } catch (error) {
+      this.#cut();
+      throw notWritten(this.#name, error);
+    }
+    if (performance.now() - this.#syncedAt >= syncEveryMs) this.#sync();
+  }
+
+  /** Forces all rows to the disk, before what depends on them is done. */
+  flush(): void {
+    try {
+      fdatasyncSync(this.#file);
+    } catch (error) {
+      throw notWritten(this.#name, error);
+    }
+  }
+
+  /** Forces all rows to the disk, and ends. */
+  close(): void {
+    try {
+      this.flush();
+    } catch (error) {
+      this.#failure ??= error as Error;
+    }
+    if (!this.#isSyncing) closeSync(this.#file);
+    if (this.#failure) throw this.#failure;
+  }
+
+  #write(bytes: Buffer): void {
+    for (let from = 0; from < bytes.length; ) {
+      from += writeSync(this.#file, bytes, from, bytes.length - from, this.#end + from);
+    }
+    this.#end += bytes.length;
+  }
+
+  // Without waiting: the disk may take long.
+  #sync(): void {
+    if (this.#isSyncing) return;
+    this.#isSyncing = true;
+    fdatasync(this.#file, (error) => {
+      this.#isSyncing = false;
+      this.#syncedAt = performance.now();
+      if (error) this.#failure ??= notWritten(this.#name, error);
+    });
+  }
+
+  // A part of a row is no row.
+  #cut(): void {
+    try {
+      ftruncateSync(this.#file, this.#end);
+    } catch {
+      // The next start repairs it.
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// The small file beside a file that runs write: it says what the file is, and who writes it now.
+import { randomBytes } from "node:crypto";
+import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { UsageError } from "../../context.js";
+import type { Holder } from "./holder.js";
+
+/** What a file that runs write can be. */
+export type Kind = "rerank output" | "rerank errors" | "upload checkpoint";
+
+/** Who writes a file now. */
+export interface Holding extends Holder {
+  /** Random: no two are the same. */
+  readonly token: string;
+  /** One more every few seconds. */
+  counter: number;
+  /** How long it has been held, by the clock of the process that holds it. */
+  heldMs: number;
+}
+
+/** What the file beside says. */
+export interface RunState {
+  readonly format: 1;
+  readonly kind: Kind;
+  /** The run that wrote last. */
+  readonly run: string;
+  /** There is a copy of what was cut. */
+  torn?: true;
+  /** Somebody who slept may still write into the file: it has to be copied first. */
+  uncopied?: true;
+  lease?: Holding;
+}
+
+/** The names beside a file. */
+export function besides(file: string): Readonly<Record<"run" | "claim" | "rows" | "torn", string>> {
+  return { run: `${file}.run`, claim: `${file}.run.next`, rows: `${file}.run.rows`, torn: `${file}.torn` };
+}
+
+const bytes = 1024;
+
+/** Always as long, so that it can be written over, and numbers as wide, so that what is read meanwhile is JSON too. */
+export function textOf(state: RunState): string {
+  const text = JSON.stringify(state).replace(
+    /"(counter|heldMs)":(\d+)/g,
+    (_, name: string, digits: string) => `"${name}":${digits.padStart(15)}`,
+  );
+  return `${text.padEnd(bytes - 1)}\n`;
+}
+
+/** Writes all of it at once. */
+export function writeState(file: number, state: RunState): void {
+  const content = Buffer.from(textOf(state));
+  const written = writeSync(file, content, 0, content.length, 0);
+  if (written < content.length)
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+}
+
+/** What a file beside holds; undefined where there is none. */
+export function readText(name: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(name, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  try {
+    if (!fstatSync(file).isFile()) return "a folder";
+    const content = Buffer.alloc(4 * bytes);
+    return content.toString("utf8", 0, readSync(file, content, 0, content.length, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads it; undefined where it is not written whole. @param option What the command line calls the file @throws UsageError when somebody else wrote it */
+export function stateOf(text: string | undefined, option: string): RunState | undefined {
+  if (text === undefined || /^\0*$/.test(text)) return undefined;
+  const state = parse(text);
+  if (!text.startsWith('{"format":') || (state !== undefined && !isState(state)))
+    throw new UsageError(
+      `The file beside ${option} whose name ends in .run is no file of this command: move one of them.`,
+    );
+  if (state !== undefined && state.format !== 1)
+    throw new UsageError(`${option} was written by a newer version of tunerank: use that.`);
+  return state;
+}
+
+/** What is written whole, whoever wrote it. */
+export function parsed(text: string | undefined): RunState | undefined {
+  try {
+    return stateOf(text, "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** The token of the lease, where there is one. */
+export function tokenOf(text: string | undefined): string | undefined {
+  return parsed(text)?.lease?.token;
+}
+
+/** Random text: no two are the same. */
+export function randomText(): string {
+  return randomBytes(16).toString("base64url");
+}
+
+function parse(text: string): RunState | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isState({ format, kind, run, lease }: RunState): boolean {
+  const texts = lease === undefined ? [] : [lease.token, lease.host];
+  return typeof format === "number" && [kind, run, ...texts].every((each) => typeof each === "string");
+}

@@ -1,0 +1,155 @@
+// The operations of the contract, as `tunerank request ID` takes them and shows them.
+import type { Command } from "commander";
+import { type OperationId, operations, requests } from "../generated/contract.js";
+import { descriptions } from "../generated/descriptions.js";
+import type { RequestRules, Rules } from "../options/validate.js";
+import { collect, numberOf } from "./commonOptions.js";
+
+/** A parameter that is given with `--param NAME=VALUE`. */
+export interface OperationParameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly schema: Rules;
+  readonly description: string;
+}
+
+/** The ids of all operations. */
+export const operationIds = Object.keys(operations) as readonly OperationId[];
+
+/** Whether a word is the id of an operation. */
+export function isOperation(word: string): word is OperationId {
+  return Object.hasOwn(operations, word);
+}
+
+/** What the contract says of an operation's request. */
+export function requestRules(id: OperationId): RequestRules {
+  return requests[id];
+}
+
+/** The ids in the path of an operation, but for the account, which is an option of its own. */
+export function idsOf(id: OperationId): string[] {
+  return [...operations[id].path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = ""]) =>
+    name === "account_id" ? [] : [name],
+  );
+}
+
+/** The parameters of an operation, those of its path first. */
+export function parametersOf(id: OperationId): OperationParameter[] {
+  const { query, headers } = requestRules(id);
+  const described = (name: string) => descriptions[id].parameters[name] ?? "";
+  const ofPath = idsOf(id).map(
+    (name) =>
+      ({
+        name,
+        in: "path",
+        required: true,
+        schema: { type: "string" },
+        description: described(name),
+      }) as const,
+  );
+  const others = (place: "query" | "header", rules: Rules | undefined) =>
+    Object.entries(rules?.properties ?? {}).map(([name, schema]) => {
+      const required = rules?.required?.includes(name) === true;
+      return { name, in: place, required, schema, description: described(name) };
+    });
+  return [...ofPath, ...others("query", query), ...others("header", headers)];
+}
+
+/** An operation for machines. */
+export function toldOf(id: OperationId): object {
+  const { method, path, answer = "json" } = operations[id];
+  const { contentType, optional = false, body } = requestRules(id);
+  const { summary } = descriptions[id];
+  const sent = body && { contentType, required: !optional, schema: body };
+  return {
+    operation: id,
+    method,
+    path,
+    summary,
+    parameters: parametersOf(id),
+    ...(sent && { body: sent }),
+    answer,
+  };
+}
+
+/** An operation for people, in lines. @param title How its id is shown */
+export function linesOf(id: OperationId, title: (id: string) => string): string[] {
+  const { method, path } = operations[id];
+  const rows = [...parametersOf(id).map(parameterRow), ...bodyRows(id)];
+  const width = Math.max(0, ...rows.map(([option]) => option.length));
+  return [
+    `${title(id)}  ${method} ${path}`,
+    `  ${descriptions[id].summary}`,
+    ...rows.map(([option, text]) => `  ${option.padEnd(width)}  ${text}`),
+  ];
+}
+
+type Row = readonly [option: string, text: string];
+
+function parameterRow({ name, schema, required, description }: OperationParameter): Row {
+  const { items = schema } = schema;
+  const text = [
+    required ? "Required." : "",
+    description,
+    schema.type === "array" ? "May be given more than once." : "",
+  ];
+  return [`--param ${name}=${valueName(items)}`, text.filter(Boolean).join(" ")];
+}
+
+function valueName({ type, enum: values }: Rules): string {
+  if (values) return values.join("|");
+  return { boolean: "true|false", string: "TEXT" }[type] ?? "N";
+}
+
+function bodyRows(id: OperationId): Row[] {
+  const { body, file, optional } = requestRules(id);
+  if (body === undefined) return [];
+  const { required = [], properties = {} } = body;
+  if (file !== undefined) return [["--body-file FILE", `Required. ${descriptions[id].fields[file]}`]];
+  const fields = Object.keys(properties).map((name) =>
+    required.includes(name) ? name : `${name} (optional)`,
+  );
+  const needed = optional || fields.length === 0 ? "" : "Required. ";
+  return [
+    ["--body JSON, --body-file FILE", `${needed}${fields.join(", ") || "{}, also when it is not given."}`],
+  ];
+}
+
+/** The options of `tunerank request`. */
+export function addRequestOptions(command: Command): void {
+  command
+    .option(
+      "--list",
+      "Print the operations of the contract with their parameters, and call nothing. With an ID only that one.",
+    )
+    .option(
+      "--param <NAME=VALUE>",
+      "A parameter of the ID: of its path, its query or its headers. May be given more than once, as for a list.",
+      collect,
+    )
+    .option(
+      "--query <NAME=VALUE>",
+      "A parameter of the query of a PATH. May be given more than once.",
+      collect,
+    )
+    .option("--body <JSON>", "The body, as JSON.")
+    .option(
+      "--body-file <FILE>",
+      "A file that holds the body, or - for the standard input. Of an upload it is the file.",
+    )
+    .option(
+      "--content-type <TYPE>",
+      "The media type of the body of a PATH, or of an upload's file. Default: application/json; of a file application/octet-stream.",
+    )
+    .option("--accept <TYPE>", "The media type of the answer of a PATH. Default: application/json.")
+    .option(
+      "--repeatable",
+      "The request may be sent twice. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID the contract says it.",
+    )
+    .option(
+      "--max-bytes <N>",
+      "The most bytes of the answer of a PATH. Default: 1048576.",
+      numberOf("--max-bytes"),
+    );
+}

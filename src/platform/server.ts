@@ -1,0 +1,35 @@
+// Bun and Deno: they send with fetch, and have files and an environment.
+import { openBlob } from "../files/diskBlob.js";
+import { openPath } from "../files/diskFile.js";
+import type { Disk } from "../files/openFile.js";
+import * as web from "./web.js";
+
+export { adviceFor } from "../transport/node/words.js";
+export * from "./web.js";
+
+// Deno's `fetch` sends a stream without its length, so that a file is read whole before.
+const isStreamed = web.runtime.startsWith("bun/");
+
+/** Files, and Blobs of them. */
+export const disk: Disk = { openPath: (path, name) => openPath(path, name, isStreamed), openBlob };
+
+/** What the environment has. Deno asks its user for what is needed; what may not be read counts as unset. */
+export function readVariable(name: string, isNeeded: boolean): string | undefined {
+  return isNeeded || !isRefused(name) ? web.readVariable(name, isNeeded) : undefined;
+}
+
+/** How to allow that variables are read, as a sentence; empty when it is allowed. */
+export function permissionFor(variables: readonly string[]): string {
+  const refused = variables.filter(isRefused).join(",");
+  return refused && ` Deno reads what it is started with: --allow-env=${refused}.`;
+}
+
+interface Permissions {
+  querySync?(asked: { name: "env"; variable: string }): { readonly state: string };
+}
+
+function isRefused(variable: string): boolean {
+  const { Deno } = globalThis as { Deno?: { readonly permissions?: Permissions } };
+  const state = Deno?.permissions?.querySync?.({ name: "env", variable }).state;
+  return state !== undefined && state !== "granted";
+}

@@ -1,0 +1,108 @@
+import { requestIdOf } from "../call/answer.js";
+import type { Attempt } from "../errors/details.js";
+import { StatusError } from "../errors/statusError.js";
+import type { RerankUsage } from "../generated/types.js";
+import type { Batch, Places } from "./planBatches.js";
+import type { Ranking } from "./readRanking.js";
+import type { RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
+
+/** A batch that was ranked. */
+export interface DoneBatch {
+  /** Its number, from 0. */
+  readonly number: number;
+  readonly batch: Batch;
+  readonly places: Places;
+  readonly ranking: Ranking;
+  readonly attempts: readonly Attempt[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What is merged: what an earlier call had, and what this one has ranked. */
+export interface Merged<T> {
+  readonly items: readonly T[];
+  readonly batches: readonly DoneBatch[];
+  readonly before: RerankPartial<T> | undefined;
+}
+
+/** One order for the items of all batches. @throws StatusError `INTERNAL` when models differ: so would their scores. */
+export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): RerankItemsResponse<T> {
+  const { batches, before } = merged;
+  const attempts = batches.flatMap((batch) => batch.attempts);
+  const models = modelsOf(merged);
+  if (models.length > 1) {
+    throw new StatusError(`The batches were ranked by different models: ${models.join(", ")}.`, {
+      code: "INTERNAL",
+      executed: "yes",
+      codeSource: "client",
+      operation: "rerankDocuments",
+      notRetried: "not-transient",
+      attempts,
+      hint: "Name the model in options, or send all items in one request.",
+    });
+  }
+  return {
+    data: rankedItems(merged).slice(0, topN),
+    model: models[0],
+    usage: usageOf(merged),
+    requestIds: [...(before?.requestIds ?? []), ...requestIdsOf(batches)],
+    attempts,
+  };
+}
+
+/** The models that ranked; no more than one, when all is well. */
+export function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefined)[] {
+  const models = new Set(batches.map(({ ranking }) => ranking.model));
+  if (before !== undefined && before.data.length > 0) models.add(before.model);
+  return [...models];
+}
+
+/** All items that were ranked, best first. An item of several parts has the score of the best of them. */
+export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedItem<T>[] {
+  const isSplit = batches.some(({ places }) => places.partOf(0) !== undefined);
+  const ranked = batches.flatMap(({ places, ranking }) =>
+    ranking.data.map(({ index: document, score }) => {
+      const index = places.itemOf(document);
+      const part = places.partOf(document);
+      const entry = { item: items[index] as T, index, score };
+      return part === undefined ? entry : { ...entry, part };
+    }),
+  );
+  const earlier = (before?.data ?? []).map((entry) => ({ ...entry, item: items[entry.index] as T }));
+  const all = [...earlier, ...(isSplit ? bestParts(ranked) : ranked)];
+  return all.sort(byScore);
+}
+
+function bestParts<T>(parts: readonly RankedItem<T>[]): RankedItem<T>[] {
+  const best = new Map<number, RankedItem<T>>();
+  for (const entry of parts) {
+    const found = best.get(entry.index);
+    const isBetter =
+      found === undefined ||
+      entry.score > found.score ||
+      (entry.score === found.score && (entry.part ?? 0) < (found.part ?? 0));
+    if (isBetter) best.set(entry.index, entry);
+  }
+  return [...best.values()];
+}
+
+function byScore(a: RankedItem<unknown>, b: RankedItem<unknown>): number {
+  return b.score - a.score || a.index - b.index;
+}
+
+/** The tokens of all requests together. */
+export function usageOf<T>({ batches, before }: Pick<Merged<T>, "batches" | "before">): RerankUsage {
+  const none = { prompt_tokens: 0, total_tokens: 0 };
+  return batches.reduce(sum, before?.usage ?? none);
+}
+
+/** The ids of the answers that had one. */
+export function requestIdsOf(batches: readonly DoneBatch[]): string[] {
+  return batches.map(({ headers }) => requestIdOf(headers)).filter((id) => id !== undefined);
+}
+
+function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } }: DoneBatch): RerankUsage {
+  return {
+    prompt_tokens: prompt_tokens + usage.prompt_tokens,
+    total_tokens: total_tokens + usage.total_tokens,
+  };
+}

@@ -1,0 +1,189 @@
+// Ranks items in batches. Loaded with the first `rerank.items`.
+import { traced } from "#platform";
+import { notify } from "../call/notify.js";
+import type { LateSettings } from "../call/settings.js";
+import { callSettings } from "../call/settings.js";
+import { invalid, isStatusError } from "../errors/statusError.js";
+import { operations, requests } from "../generated/contract.js";
+import type { RerankRequest } from "../generated/types.js";
+import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
+import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
+import type { Names } from "../options/names.js";
+import { validate } from "../options/validate.js";
+import { type DoneBatch, type Merged, mergeRankings, rankedItems } from "./mergeRankings.js";
+import { partialOf } from "./partialRanking.js";
+import type { Batch, BatchDocuments, Places } from "./planBatches.js";
+import { planItems } from "./planItems.js";
+import { readRanking } from "./readRanking.js";
+import { type BatchFailure, errorOfBatches, RequestsMade, runBatches } from "./runBatches.js";
+import type { RerankCall, RerankItemsOptions, RerankItemsResponse, RerankPartial } from "./types.js";
+
+const { body: rules } = requests.rerankDocuments;
+
+const setByItems: ReadonlySet<string> = new Set(["query", "documents", "top_n", "return_documents"]);
+const fieldNames = Object.keys(rules.properties).filter((name) => !setByItems.has(name));
+const optionNames: Names<RerankItemsOptions<unknown>> = {
+  ...callOptionNames,
+  text: 1,
+  topN: 1,
+  split: 1,
+  batchSize: 1,
+  maxBatchBytes: 1,
+  onBatch: 1,
+  continueFrom: 1,
+  concurrency: 1,
+  // What the contract adds to a rerank is passed on by itself.
+  ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as Names<
+    Pick<RerankItemsOptions<unknown>, "model" | "task">
+  >),
+};
+
+/**
+ * Ranks items, in one request or in batches.
+ * @param items Copied from the caller's, as the options are. @throws StatusError
+ */
+export async function rankItems<T>(
+  rerank: RerankCall,
+  query: string,
+  items: readonly T[],
+  options: RerankItemsOptions<T>,
+): Promise<RerankItemsResponse<T>> {
+  const own = ownProperties(options, "options", optionNames);
+  return rankTraced(planOf(query, items, own, rerank.client), rerank);
+}
+
+// A call that is checked and ready to be made.
+interface Plan<T> {
+  readonly items: readonly T[];
+  readonly body: Omit<RerankRequest, "documents">;
+  readonly options: RerankItemsOptions<T>;
+  readonly batches: readonly Batch[];
+  readonly documentsOf: (batch: number) => BatchDocuments;
+  readonly before: RerankPartial<T> | undefined;
+  readonly fingerprint: () => string;
+  readonly concurrency: number;
+  readonly signal: AbortSignalLike | undefined;
+  /** The most milliseconds for one batch. */
+  readonly eachMs: number;
+  readonly endsAt: number;
+}
+
+function planOf<T>(
+  query: string,
+  items: readonly T[],
+  own: RerankItemsOptions<T>,
+  client: LateSettings,
+): Plan<T> {
+  if (!Array.isArray(items)) throw invalid("items must be a list.");
+  const { topN } = own;
+  const body = { ...fieldsOf(own), query, top_n: undefined, return_documents: false };
+  validate({ ...body, documents: [""] }, rules, "body");
+  if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
+  checkCallback(own.onBatch, "onBatch");
+  const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
+  const { signal, timeoutMs, client: settings } = callSettings(client, own);
+  const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
+  const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
+  const rounds = Math.ceil(batched.batches.length / concurrency);
+  const endsAt = performance.now() + (timeoutMs ?? eachMs * rounds);
+  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt };
+}
+
+// Several requests are calls within this one; one alone is the call itself.
+function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
+  const { items, batches, body } = plan;
+  const rank = () => rankBatches(plan, rerank);
+  if (batches.length < 2) return rank();
+  const target = {
+    operation: "rerankDocuments",
+    documents: items.length,
+    batches: batches.length,
+    model: body.model,
+  } as const;
+  return traced(
+    () => target,
+    rank,
+    ({ model, usage }) => ({ model, usage }),
+  );
+}
+
+async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
+  const { items, batches, before, concurrency, options } = plan;
+  const done: DoneBatch[] = [];
+  const made = new RequestsMade();
+  const sent = new Map<number, Places>();
+  const failed = await runBatches(batches.length, concurrency, plan.signal, async (number, signal) => {
+    try {
+      const ranked = await rankBatch(plan, rerank, number, { signal, sent });
+      made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
+      done.push(ranked);
+      reportBatch(plan, ranked, done.length);
+    } catch (error) {
+      made.addFailed(error);
+      throw error;
+    }
+  });
+  const merged = { items, batches: done, before };
+  if (failed === undefined) return mergeRankings(merged, options.topN);
+  throw failure(plan, { ...failed, places: sent.get(failed.batch) }, merged, made);
+}
+
+function failure<T>(
+  { batches, fingerprint }: Plan<T>,
+  { batch, error, places }: BatchFailure & { readonly places: Places | undefined },
+  merged: Merged<T>,
+  made: RequestsMade,
+): unknown {
+  const { offset, count } = batches[batch] as Batch;
+  const failed = { batch, offset, count };
+  const isOneOfMany = batches.length > 1;
+  const whole = errorOfBatches(error, { ...failed, places, isOneOfMany }, made);
+  if (!isStatusError(whole) || whole.attempts.length === 0) return whole;
+  const value = partialOf(merged, batches, failed, fingerprint());
+  // Not enumerable: logs show an error's members, and its items are the caller's.
+  return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);
+}
+
+function reportBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
+  const { onBatch } = options;
+  if (onBatch === undefined) return;
+  const { number, batch, ranking } = ranked;
+  const { offset, count } = batch;
+  notify(onBatch, {
+    batch: number,
+    offset,
+    count,
+    data: rankedItems({ items, batches: [ranked], before: undefined }),
+    model: ranking.model,
+    usage: ranking.usage,
+    done,
+    batches: batches.length,
+  });
+}
+
+async function rankBatch<T>(
+  { body, options, batches, documentsOf, eachMs, endsAt }: Plan<T>,
+  rerank: RerankCall,
+  number: number,
+  { signal, sent }: { readonly signal: AbortSignalLike; readonly sent: Map<number, Places> },
+): Promise<DoneBatch> {
+  const leftMs = Math.max(1, Math.ceil(endsAt - performance.now()));
+  // Nothing is inherited: a polluted prototype sets no option.
+  const call: CallOptions = Object.assign(Object.create(null), options, {
+    signal,
+    timeoutMs: Math.min(eachMs, leftMs),
+  });
+  const { texts, places } = documentsOf(number);
+  sent.set(number, places);
+  const request = { ...body, documents: texts };
+  const { data, answer, attempts } = await rerank.send(request, call, (value) =>
+    readRanking(value, texts, places.itemOf),
+  );
+  const batch = batches[number] as Batch;
+  return { number, batch, places, ranking: data, attempts, headers: answer.headers };
+}
+
+/** The options that are fields of the request's body. */
+function fieldsOf(own: object): Partial<RerankRequest> {
+  return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rules.properties, name)));
+}

@@ -1,0 +1,105 @@
+import { nothingSent, type Ran, worse } from "../call/retry.js";
+import type { Attempt } from "../errors/details.js";
+import { detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
+import type { Places } from "./planBatches.js";
+import { itemsOf } from "./readRanking.js";
+import type { ItemBatch } from "./types.js";
+
+/** Why batches were ended. */
+export interface BatchFailure {
+  readonly batch: number;
+  readonly error: unknown;
+}
+
+/** Runs batches by number, so many at once. One that fails ends all: it is what this resolves to, once all have ended. */
+export async function runBatches(
+  batches: number,
+  concurrency: number,
+  callersSignal: AbortSignalLike | undefined,
+  run: (batch: number, signal: AbortSignalLike) => Promise<void>,
+): Promise<BatchFailure | undefined> {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(callersSignal?.reason);
+  let next = 0;
+  let failure: BatchFailure | undefined;
+  const lane = async (): Promise<void> => {
+    while (next < batches && failure === undefined) {
+      const batch = next++;
+      try {
+        await run(batch, controller.signal);
+      } catch (error) {
+        failure ??= { batch, error };
+        controller.abort();
+      }
+    }
+  };
+  callersSignal?.addEventListener("abort", onAbort);
+  if (callersSignal?.aborted) onAbort();
+  try {
+    await Promise.all(Array.from({ length: Math.min(concurrency, batches) }, lane));
+  } finally {
+    callersSignal?.removeEventListener("abort", onAbort);
+  }
+  return failure;
+}
+
+/** The requests of one call that is made of batches, batch by batch as they ended. */
+export class RequestsMade {
+  readonly attempts: Attempt[] = [];
+  /** Whether any of them ran. */
+  ran: Ran = nothingSent;
+
+  add(attempts: readonly Attempt[], ran: Ran): void {
+    this.attempts.push(...attempts);
+    this.ran = worse(this.ran, ran);
+  }
+
+  /** Adds what a batch made before it failed. */
+  addFailed(error: unknown): void {
+    if (isStatusError(error)) this.add(error.attempts, error);
+  }
+}
+
+/** The batch that failed, in terms of the caller's items. */
+export interface FailedBatch extends ItemBatch {
+  /** Undefined when its texts could not be had. */
+  readonly places: Places | undefined;
+  /** Whether there are others. */
+  readonly isOneOfMany: boolean;
+}
+
+/** The error of a whole call, one of whose batches failed: with every request made, in terms of the caller's items. */
+export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): unknown {
+  if (!isStatusError(error)) return error;
+  const { executed, executedBecause } = made.ran;
+  return new StatusError(withBatch(withItems(textOf(error), batch.places), batch), {
+    ...detailsOf(error),
+    operation: "rerankDocuments",
+    executed,
+    executedBecause,
+    attempts: made.attempts,
+  });
+}
+
+const place = /\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g;
+
+// A service knows the documents of one request only, and writes their places in several ways.
+function withItems(message: string, places: Places | undefined): string {
+  if (places === undefined) return message;
+  const { documents, itemOf, partOf } = places;
+  return message.replace(place, (found, inBrackets, afterDot) => {
+    const document = Number(inBrackets ?? afterDot);
+    if (document >= documents) return found;
+    const part = partOf(document);
+    return `items[${itemOf(document)}]${part === undefined ? "" : ` (part ${part})`}`;
+  });
+}
+
+// Which batch it is, where the message names no item, and that documents are counted within it, where it names those.
+function withBatch(message: string, { batch, offset, count, isOneOfMany, places }: FailedBatch): string {
+  const counted = /\bdocuments[[./]\d/.test(message);
+  if (!isOneOfMany || places === undefined || (message.includes("items[") && !counted)) return message;
+  const within = counted ? "; documents are counted within it" : "";
+  return `${message.replace(/[.]$/, "")} (batch ${batch}: ${itemsOf(offset, offset + count - 1)}${within}).`;
+}

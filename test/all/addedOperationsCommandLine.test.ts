@@ -1,0 +1,211 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { added, addOperations } from "../support/addedOperations.js";
+import { inTurn, reset } from "../support/answers.js";
+import { canaryKey } from "../support/canary.js";
+import { copyProject, type Outcome, run, temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+// Each is a process of its own, compiled from source.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const server = useRecordingServer();
+let folder: string;
+let remove: () => Promise<void>;
+const node = ["--conditions=tunerank-source", "--import", "tsx"];
+
+beforeAll(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  await copyProject(folder);
+  await addOperations(folder);
+  await run(process.execPath, [...node, "scripts/generate/run.ts"], { cwd: folder });
+});
+afterAll(() => remove());
+
+const tunerank = (...args: string[]): Promise<Outcome> =>
+  run(process.execPath, [...node, "src/cli/main.ts", ...args], {
+    cwd: folder,
+    env: { TUNERANK_BASE_URL: server.url, TUNERANK_API_KEY: canaryKey, TUNERANK_ACCOUNT_ID: "acme" },
+  });
+const request = (...args: string[]): Promise<Outcome> => tunerank("request", ...args);
+
+const reviews = ["--param", "dataset_id=my reviews"];
+const grader = ["--param", "evaluator_id=grader"];
+const definition = '{"threshold": 3, "displayName": "Grader", "size": 9007199254740993}';
+
+test("an operation is called by its id, and its answer printed", async () => {
+  server.reply({ json: { name: "accounts/acme/datasets/reviews", fileCount: 2 } });
+  const { exitCode, stdout, stderr } = await request("getDataset", ...reviews);
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(stdout).toBe('{\n  "name": "accounts/acme/datasets/reviews",\n  "fileCount": 2\n}\n');
+  expect(server.only).toMatchObject({ method: "GET", url: "/v1/accounts/acme/datasets/my%20reviews" });
+  expect(server.only.headers).toMatchObject({ authorization: `Bearer ${canaryKey}` });
+  expect(server.only.headers).not.toHaveProperty("content-type");
+  expect(server.only.body).toHaveLength(0);
+});
+
+test("parameters go where the contract has them: lists by repeating, numbers and booleans as such", async () => {
+  const given = ["page_size=10", "label=a b", "label=c&d=e", "state=EVALUATOR_STATE_READY", "archived=false"];
+  const args = [...given, "x-view=basic"].flatMap((pair) => ["--param", pair]);
+  expect(await request("listEvaluators", ...args)).toMatchObject({ exitCode: 0, stderr: "" });
+  const { url, headers } = server.only;
+  expect(url).toBe(
+    "/v1/accounts/acme/evaluators?page_size=10&label=a%20b&label=c%26d%3De&state=EVALUATOR_STATE_READY&archived=false",
+  );
+  expect(headers["x-view"]).toBe("basic");
+});
+
+test("JSON is checked, and sent as it was written, from the command line or a file", async () => {
+  await writeFile(path.join(folder, "definition.json"), definition);
+  await request("createEvaluator", "--body", definition);
+  await request("replaceEvaluator", ...grader, "--body-file", "definition.json");
+  expect(server.requests.map(({ method, url, body }) => [method, url, `${body}`])).toEqual([
+    ["POST", "/v1/accounts/acme/evaluators", definition],
+    ["PUT", "/v1/accounts/acme/evaluators/grader", definition],
+  ]);
+  expect(server.requests.map(({ headers }) => headers["content-type"])).toEqual(
+    Array(2).fill("application/json"),
+  );
+});
+
+test("an operation without a body sends none, and one without an answer says so", async () => {
+  server.reply({ json: {} });
+  expect(await request("startEvaluator", ...grader)).toMatchObject({ exitCode: 0, stdout: "{}\n" });
+  server.reply({ status: 204, text: "" });
+  const deleted = { exitCode: 0, stdout: "", stderr: "HTTP 204, without a body.\n" };
+  expect(await request("deleteEvaluator", ...grader)).toEqual(deleted);
+  expect(server.requests.map(({ method, url, body }) => [method, url, body.length])).toEqual([
+    ["POST", "/v1/accounts/acme/evaluators/grader:start", 0],
+    ["DELETE", "/v1/accounts/acme/evaluators/grader", 0],
+  ]);
+});
+
+test("bytes are written as they are, and are one JSON value with --json", async () => {
+  server.reply({ headers: { "content-type": "application/octet-stream" }, text: "\u0000raw\n" });
+  expect((await request("downloadDataset", ...reviews)).stdout).toBe("\u0000raw\n");
+  expect(server.only.headers.accept).toBe("application/octet-stream");
+  const { stdout } = await request("downloadDataset", ...reviews, "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ status: 200, base64: "AHJhdwo=" });
+});
+
+test.each([
+  ["a read is repeated", ["getDataset", ...reviews], 3, "Repeating this call is safe."],
+  ["a start is not", ["startEvaluator", ...grader], 1, "It may have been started"],
+  ["an append is not", ["createEvaluator", "--body", definition], 1, "It may have been added"],
+])("%s when a gateway answers", async (_what, args, count, words) => {
+  server.reply({ status: 502, headers: { "retry-after-ms": "1" }, text: "" });
+  const { exitCode, stderr } = await request(...args);
+  expect(exitCode).toBe(8);
+  expect(server.requests).toHaveLength(count);
+  expect(stderr).toContain(`The operation may have run.`);
+  expect(stderr).toContain(words);
+});
+
+test("a DELETE that was repeated after a lost connection and then finds nothing may have worked", async () => {
+  server.reply(inTurn(reset, { status: 404, json: { code: "NOT_FOUND", message: "No such evaluator." } }));
+  const { exitCode, stderr } = await request("deleteEvaluator", ...grader, "--json");
+  expect(exitCode).toBe(4);
+  expect(JSON.parse(stderr).error).toMatchObject({
+    code: "NOT_FOUND",
+    executed: "unknown",
+    operation: "deleteEvaluator",
+    hint: "An earlier attempt of this call may have deleted it.",
+  });
+  expect(server.requests).toHaveLength(2);
+});
+
+test.each([
+  ["an id that is none", ["getDatset"], "The contract has no such operation: did you mean getDataset?"],
+  ["a parameter that is none", ["listEvaluators", "--param", "lable=a"], "did you mean label?"],
+  ["a parameter of an operation that has none", ["createEvaluator", "--param", "a=b"], "it takes none"],
+  ["a missing id", ["getDataset"], "--param dataset_id=VALUE is missing."],
+  ["an id of two segments", ["getDataset", "--param", "dataset_id=a/b"], '--param dataset_id contains "/"'],
+  ["text for a number", ["listEvaluators", "--param", "page_size=ten"], "page_size must be a whole number"],
+  [
+    "a number too small",
+    ["listEvaluators", "--param", "page_size=0"],
+    "page_size must be at least 1, not 0.",
+  ],
+  ["text for a boolean", ["listEvaluators", "--param", "archived=no"], "archived must be true or false"],
+  [
+    "two values for one",
+    ["getDataset", ...reviews, ...reviews],
+    "--param dataset_id is given more than once.",
+  ],
+  ["an account", ["getDataset", "--param", "account_id=other"], "The account is given with --account."],
+  ["no value", ["getDataset", "--param", "dataset_id"], "--param must be NAME=VALUE."],
+  ["a body for none", ["getDataset", ...reviews, "--body", "{}"], "getDataset takes no body."],
+  ["a missing body", ["createEvaluator"], "createEvaluator needs a body: give --body or --body-file."],
+  ["a body that is not JSON", ["createEvaluator", "--body", "{nope"], "--body is not JSON"],
+  ["a body that breaks a rule", ["createEvaluator", "--body", "{}"], "displayName must be a string."],
+  [
+    "a field in another spelling",
+    ["createEvaluator", "--body", '{"displayName":"a","Threshold":1}'],
+    "did you mean threshold?",
+  ],
+  ["a path", ["getDataset", "/v1/x"], "An ID takes no PATH: the contract has it."],
+  [
+    "a query",
+    ["getDataset", ...reviews, "--query", "a=b"],
+    "--query is for a METHOD and a PATH; parameters of an ID are given with --param.",
+  ],
+  ["a type", ["getDataset", ...reviews, "--accept", "text/csv"], "--accept is for a METHOD and a PATH"],
+])("%s is refused before anything is sent", async (_what, args, words) => {
+  const { exitCode, stdout, stderr } = await request(...args);
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(words);
+  expect(server.requests).toEqual([]);
+});
+
+test("--list has every operation with its method, path, summary and parameters", async () => {
+  const { exitCode, stdout } = await request("--list");
+  expect(exitCode).toBe(0);
+  for (const id of [...added, "rerankDocuments", "uploadDatasetFile"]) expect(stdout).toContain(id);
+  const { stdout: one } = await request("listEvaluators", "--list");
+  expect(one).toBe(
+    [
+      "listEvaluators  GET /v1/accounts/{account_id}/evaluators",
+      "  List evaluators",
+      "  --param page_size=N                                         How many at most.",
+      "  --param label=TEXT                                          Only those with all of these labels. May be given more than once.",
+      "  --param state=EVALUATOR_STATE_READY|EVALUATOR_STATE_BROKEN  Only those in one of these states. May be given more than once.",
+      "  --param archived=true|false                                 Whether archived ones count.",
+      "  --param x-view=TEXT                                         How much of each.",
+      "",
+    ].join("\n"),
+  );
+  const { stdout: json } = await request("--list", "--json");
+  expect(JSON.parse(json)).toContainEqual({
+    operation: "getDataset",
+    method: "GET",
+    path: "/v1/accounts/{account_id}/datasets/{dataset_id}",
+    summary: "Get a dataset",
+    parameters: [
+      {
+        name: "dataset_id",
+        in: "path",
+        required: true,
+        schema: { type: "string" },
+        description: "The dataset.",
+      },
+    ],
+    answer: "json",
+  });
+});
+
+test("the help of an id begins with what the contract says of it", async () => {
+  const { exitCode, stdout } = await request("replaceEvaluator", "--help");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(
+    /^replaceEvaluator {2}PUT \/v1\/accounts\/\{account_id\}\/evaluators\/\{evaluator_id\}\n/,
+  );
+  expect(stdout).toMatch(/--param evaluator_id=TEXT +Required\. The evaluator's id\./);
+  expect(stdout).toMatch(/--body JSON, --body-file FILE +Required\. displayName, threshold \(optional\)/);
+  expect(stdout).toContain("Usage: tunerank request");
+});
+
+test.each(["bash", "zsh", "fish"])("%s completes the ids", async (shell) => {
+  const { stdout } = await tunerank("completion", shell);
+  for (const id of added) expect(stdout).toContain(id);
+});

@@ -1,0 +1,137 @@
+import { cp, readFile } from "node:fs/promises";
+import path from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { added, addOperations } from "../support/addedOperations.js";
+import type { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
+import { findPython } from "../support/conformance/pythonClient.js";
+import { next, post, type Runner, runnerOf } from "../support/conformance/runner.js";
+import { copyProject, launch, root, run, temporaryFolder } from "../support/project.js";
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
+
+const node = ["--conditions=tunerank-source", "--import", "tsx"];
+const python = await findPython();
+let folder: string;
+let remove: () => Promise<void>;
+let certify: typeof certifyOwnClient;
+
+beforeAll(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  await copyProject(folder);
+  await addOperations(folder);
+  await run(process.execPath, [...node, "scripts/generate/run.ts"], { cwd: folder });
+  const client = "test/support/conformance/certifyOwnClient.ts";
+  await cp(path.join(root, client), path.join(folder, client));
+  ({ certifyOwnClient: certify } = await import(path.join(folder, client)));
+});
+afterAll(() => remove());
+
+// Each of the added operations in rows of every kind: answered, refused, repeated, lost on the way.
+const sample = [
+  "success-at-once",
+  "status-409",
+  "unavailable-named",
+  "body-truncated",
+  "reset-before-headers",
+].flatMap((event) => added.map((id) => `retries/${event}/${id}`));
+
+const startRunner = (rows: readonly string[]): Promise<Runner> => {
+  const args = ["src/cli/main.ts", "conformance", "--port", "0", "--json"];
+  const only = rows.flatMap((row) => ["--only", row]);
+  return runnerOf(launch(process.execPath, [...node, ...args, ...only], { cwd: folder }));
+};
+const read = async (project: string, name: string) =>
+  JSON.parse(await readFile(path.join(project, "contract/conformance", name), "utf8"));
+
+interface Row {
+  readonly event: string;
+  readonly operations: Readonly<Record<string, { readonly value?: true; readonly requests: number }>>;
+}
+
+test("the data has rows for the added operations, and those of the others are as before", async () => {
+  const [rows, before] = (await Promise.all(
+    [folder, root].map(async (project) => (await read(project, "retries.json")).rows),
+  )) as [Row[], Row[]];
+  const jsonOnly = before.filter(({ event }) =>
+    /^(not-json|other-success|html|success-after-not-json)/.test(event),
+  );
+  expect(jsonOnly.length).toBeGreaterThan(8);
+  for (const [index, { event, operations }] of rows.entries()) {
+    expect(operations).toMatchObject(before[index]?.operations ?? {});
+    const others = jsonOnly.some((each) => each.event === event)
+      ? ["downloadDataset", "deleteEvaluator"]
+      : [];
+    expect(added.filter((id) => !(id in operations))).toEqual(others);
+  }
+  const lost = rows.find(({ event }) => event === "reset-before-headers")?.operations ?? {};
+  expect(added.map((id) => lost[id]?.requests)).toEqual([3, 3, 3, 1, 3, 3, 1]);
+});
+
+test.each(["retries", "operations", "parameters"])(
+  "%s.json is still what its schema describes",
+  async (name) => {
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true });
+    ajv.validate(await read(folder, `${name}.schema.json`), await read(folder, `${name}.json`));
+    expect(ajv.errors).toBeNull();
+  },
+);
+
+test("our client passes every row of the added operations", async () => {
+  const { url, outcome, report } = await startRunner(added.map((id) => `/${id}`));
+  await certify(url);
+  const { rows, passed, skippedFor } = await report();
+  expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
+  expect(Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"))).toEqual([]);
+  expect(passed).toBeGreaterThan(1300);
+  expect((await outcome).exitCode).toBe(0);
+});
+
+test("over fetch, too", async () => {
+  const { url, report } = await startRunner(sample);
+  await certify(url, { fetch: globalThis.fetch });
+  expect(await report()).toMatchObject({ passed: sample.length, failed: 0, skipped: 0 });
+});
+
+test.skipIf(!python)("the Python client takes them from operations.json", async () => {
+  const { url, report } = await startRunner(sample);
+  const program = path.join(folder, "contract/conformance/python/certify.py");
+  const { stderr } = await run(python ?? "", [program, url]);
+  const { rows, passed } = await report();
+  expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
+  expect([passed, stderr]).toEqual([sample.length, ""]);
+});
+
+test("the runner says what is wrong with a query, a header, a body and a value", async () => {
+  const query = "page_size=10&label=c%26d&label=a+b&state=EVALUATOR_STATE_READY&archived=true&x=1";
+  const wrong: Readonly<Record<string, readonly [target: string, init: RequestInit, value: unknown]>> = {
+    downloadDataset: ["/datasets/support-answers:download", {}, "line 1"],
+    listEvaluators: [`/evaluators?${query}`, { headers: { "x-view": "full" } }, {}],
+    startEvaluator: ["/evaluators/grader:start", { method: "POST", body: "{}" }, { name: "other" }],
+  };
+  const ids = Object.keys(wrong);
+  const { url, outcome } = await startRunner(ids.map((id) => `retries/success-at-once/${id}`));
+  const said: Record<string, unknown> = {};
+  for (const _ of ids) {
+    const { id, operation, baseUrl, apiKey } = (await next(url)) as Record<string, string>;
+    const [target, init, value] = wrong[operation ?? ""] ?? ["", {}];
+    const headers = { authorization: `Bearer ${apiKey}`, ...(init.headers as object) };
+    await fetch(`${baseUrl}/v1/accounts/acme${target}`, { ...init, headers });
+    const [, { differences }] = await post(url, { id, value, attempts: 1 });
+    said[operation ?? ""] = differences;
+  }
+  expect(said).toEqual({
+    downloadDataset: ['value: "line 1" instead of "line 1\\nline 2\\n"'],
+    listEvaluators: [
+      "request 1: the parameter label is c&d, a b instead of a b, c&d",
+      "request 1: the parameter x is 1 instead of none",
+      "request 1: the header x-view is full instead of basic",
+      "value: evaluators not as answered",
+    ],
+    startEvaluator: [
+      "request 1: there is a body, and none is due",
+      "value: name, displayName not as answered",
+    ],
+  });
+  expect((await outcome).exitCode).toBe(1);
+});

@@ -1,0 +1,193 @@
+import { once } from "node:events";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import type { CallPromise, StatusError } from "../../src/index.js";
+import type { TestRequest, TestServer, TestService } from "../../src/testing/index.js";
+import { addOperations } from "../support/addedOperations.js";
+import { canaryKey } from "../support/canary.js";
+import { copyProject, launch, run, temporaryFolder } from "../support/project.js";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+type Call = (...given: unknown[]) => CallPromise<unknown>;
+type Added = Readonly<Record<"datasets" | "evaluators", Readonly<Record<string, Call>>>>;
+
+const node = ["--conditions=tunerank-source", "--import", "tsx"];
+let folder: string;
+let remove: () => Promise<void>;
+let service: TestService;
+let strict: TestService;
+let server: TestServer;
+let connect: (options: object) => Added;
+
+beforeAll(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  await copyProject(folder);
+  await addOperations(folder);
+  await run(process.execPath, [...node, "scripts/generate/run.ts"], { cwd: folder });
+  const { createTestService } = await import(path.join(folder, "src/testing/index.ts"));
+  const { createClient } = await import(path.join(folder, "src/index.ts"));
+  const own = { apiKey: canaryKey, accountId: "acme", maxRetries: 0 };
+  connect = (options) => createClient({ ...own, ...options });
+  service = createTestService();
+  strict = createTestService({ strict: true });
+  server = await service.listen();
+});
+afterEach(() => service.reset());
+afterAll(async () => {
+  await server.close();
+  await remove();
+});
+
+const ways: [name: string, open: () => Added][] = [
+  ["its fetch", () => connect({ baseUrl: "https://service.test", fetch: service.fetch })],
+  ["its port", () => connect({ baseUrl: server.url })],
+  ["its port, through fetch", () => connect({ baseUrl: server.url, fetch: globalThis.fetch })],
+];
+const lines = "line 1\nline 2\n";
+const grader = { name: "accounts/acme/evaluators/grader", displayName: "Grader" };
+const asText = (bytes: unknown): string => new TextDecoder().decode(bytes as Uint8Array);
+const failureOf = (call: PromiseLike<unknown>): Promise<StatusError> =>
+  Promise.resolve(call).then(
+    () => expect.unreachable("It did not fail."),
+    (error: StatusError) => error,
+  );
+const onlyRequest = (): TestRequest => {
+  expect(service.requests).toHaveLength(1);
+  return service.requests[0] as TestRequest;
+};
+
+describe.each(ways)("operations that nobody wrote, in the stand-in through %s", (_name, open) => {
+  test("each answers with the contract's example: JSON, nothing, bytes", async () => {
+    const { datasets, evaluators } = open();
+    expect(await datasets.get?.("reviews")).toEqual({ name: "accounts/acme/datasets/reviews", fileCount: 2 });
+    expect(asText(await datasets.download?.("reviews"))).toBe(lines);
+    expect(await evaluators.list?.({})).toEqual({ evaluators: [grader] });
+    expect(await evaluators.create?.({ displayName: "Grader" })).toEqual(grader);
+    expect(await evaluators.replace?.("grader", { displayName: "Grader" })).toEqual(grader);
+    expect(await evaluators.delete?.("grader")).toBeUndefined();
+    expect(await evaluators.start?.("grader")).toEqual(grader);
+    expect(service.requests.map(({ operation }) => operation)).toEqual([
+      "getDataset",
+      "downloadDataset",
+      "listEvaluators",
+      "createEvaluator",
+      "replaceEvaluator",
+      "deleteEvaluator",
+      "startEvaluator",
+    ]);
+    const answer = await evaluators.delete?.("grader").withResponse();
+    expect(answer?.attempts.map(({ httpStatus }) => httpStatus)).toEqual([204]);
+  });
+
+  test("what was asked for is kept: query, header and body", async () => {
+    await open().evaluators.list?.({ label: ["a b", "c&d"], archived: true, "x-view": "basic" });
+    const { path, query, headers, ...request } = onlyRequest();
+    expect([path, query]).toEqual(["/v1/accounts/acme/evaluators", "label=a%20b&label=c%26d&archived=true"]);
+    expect(headers["x-view"]).toBe("basic");
+    expect(request).toEqual({ operation: "listEvaluators", method: "GET" });
+  });
+
+  test("failures are scripted by the id", async () => {
+    service.fail("getDataset" as "rerank", { code: "UNAVAILABLE", retryAfter: 90 });
+    service.fail("deleteEvaluator" as "rerank", { truncate: true });
+    service.fail("downloadDataset" as "rerank", { truncate: true });
+    const { datasets, evaluators } = open();
+    const failed = await failureOf(datasets.get?.("reviews") as CallPromise<unknown>);
+    expect(failed).toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 90_000, executed: "unknown" });
+    // Of an answer without a body there is no half: it is lost whole.
+    const deleted = await failureOf(evaluators.delete?.("grader") as CallPromise<unknown>);
+    expect(deleted).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
+    const cut = await failureOf(datasets.download?.("reviews") as CallPromise<unknown>);
+    expect(cut).toMatchObject({ code: "INTERNAL", executed: "yes" });
+    expect(asText(await datasets.download?.("reviews"))).toBe(lines);
+  });
+
+  test("a test's own answers: JSON, and bytes as they are", async () => {
+    const bytes = new Uint8Array([0, 255, 10]);
+    service.answer("getDataset" as "rerank", { name: "mine" });
+    service.answer("downloadDataset" as "rerank", bytes);
+    bytes.fill(1);
+    const { datasets } = open();
+    expect(await datasets.get?.("reviews")).toEqual({ name: "mine" });
+    expect(await datasets.download?.("reviews")).toEqual(new Uint8Array([0, 255, 10]));
+    service.answer("downloadDataset" as "rerank", "ä");
+    expect(asText(await datasets.download?.("reviews"))).toBe("ä");
+    service.reset();
+    expect(asText(await datasets.download?.("reviews"))).toBe(lines);
+  });
+});
+
+test("an answer that an operation never gives is refused", () => {
+  const answer = (operation: string, value: unknown) => () => service.answer(operation as "rerank", value);
+  expect(answer("deleteEvaluator", {})).toThrow(/deleteEvaluator answers with nothing/);
+  expect(answer("downloadDataset", {})).toThrow(/value must be a string or a Uint8Array/);
+  expect(answer("getDataset", "text")).toThrow(/value must be an object/);
+  expect(answer("getData", {})).toThrow(/one of resume, rerank, scale, upload, getDataset, downloadDataset/);
+});
+
+const evaluators = "/v1/accounts/acme/evaluators";
+const json = { "content-type": "application/json" };
+test.each<[name: string, target: string, init: object, status: number, words: string]>([
+  ["a path without its verb", "/v1/accounts/acme/datasets/a:b", {}, 200, "fileCount"],
+  ["no key", evaluators, { headers: { authorization: "" } }, 401, "The API key is missing"],
+  ["a number that is none", `${evaluators}?page_size=ten`, {}, 400, "page_size must be a whole number"],
+  ["a number that is too small", `${evaluators}?page_size=0`, {}, 400, "page_size must be at least 1"],
+  ["one of two", `${evaluators}?page_size=1&page_size=2`, {}, 400, "page_size must be a whole number"],
+  ["neither true nor false", `${evaluators}?archived=yes`, {}, 400, "archived must be true or false"],
+  ["a list of one", `${evaluators}?label=a&state=EVALUATOR_STATE_READY`, {}, 200, "Grader"],
+  [
+    "a value that is not listed",
+    `${evaluators}?state=READY`,
+    {},
+    400,
+    "must be one of EVALUATOR_STATE_READY",
+  ],
+  ["a body where there is none", `${evaluators}/a:start`, { method: "POST", body: "{}" }, 400, "no body"],
+  ["a body of another type", evaluators, { method: "POST", body: "{}" }, 415, "must be application/json"],
+  [
+    "a body without a field",
+    evaluators,
+    { method: "POST", headers: json, body: "{}" },
+    400,
+    "displayName must be",
+  ],
+  ["another method", `${evaluators}/a:start`, { method: "PUT" }, 404, "There is no operation PUT"],
+])("by the rows, %s", async (_name, target, init, status, words) => {
+  const { headers = {} } = init as { headers?: object };
+  const own = { ...init, headers: { authorization: "Bearer k", ...headers } };
+  for (const send of [service.fetch, fetch]) {
+    const answer = await send(server.url + target, own);
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(words)]);
+  }
+  expect(service.requests).toHaveLength(2);
+});
+
+test("strict, parameters that the contract does not have are refused", async () => {
+  const answer = await strict.fetch(`https://service.test${evaluators}?pagesize=1`, {
+    headers: { authorization: "Bearer k" },
+  });
+  expect([answer.status, await answer.text()]).toEqual([
+    400,
+    expect.stringContaining("no parameter pagesize"),
+  ]);
+});
+
+test("tunerank mock scripts failures by the id", async () => {
+  const args = ["src/cli/main.ts", "mock", "--port", "0", "--json", "--fail", "getDataset:503x2"];
+  const mock = launch(process.execPath, [...node, ...args], { cwd: folder });
+  const said = text(mock.stderr);
+  const [line] = (await once(mock.stdout, "data")) as [Buffer];
+  const { datasets } = connect({ baseUrl: (JSON.parse(`${line}`) as { url: string }).url });
+  const get = (): CallPromise<unknown> => datasets.get?.("reviews") as CallPromise<unknown>;
+  for (let at = 0; at < 2; at++) expect(await failureOf(get())).toMatchObject({ httpStatus: 503 });
+  expect(await get()).toMatchObject({ fileCount: 2 });
+  mock.kill("SIGINT");
+  const lines = (await said).trim().split("\n");
+  expect(lines.map((each) => JSON.parse(each))).toMatchObject([
+    { status: 503 },
+    { status: 503 },
+    { status: 200 },
+  ]);
+});
