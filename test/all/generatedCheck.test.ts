@@ -35,3 +35,18 @@ test("a changed contract makes the check fail, and it names the command to run",
   expect(stderr).not.toContain("src/generated/types.ts");
   expect(stderr).toContain("npm run generate");
 });
+
+test("what is not supported ends the command with one sentence, which names the line", async () => {
+  const contract = path.join(copy.folder, "openapi.yaml");
+  const text = await readFile(contract, "utf8");
+  const changed = text.replace(/^( {4}DatasetId:\n {6}name: dataset_id\n {6}in: )path$/m, "$1cookie");
+  const line = changed.split("\n").findIndex((each) => each.endsWith("in: cookie")) + 1;
+  expect(line).toBeGreaterThan(0);
+  await writeFile(contract, changed);
+  const { exitCode, stdout, stderr } = await check(copy.folder);
+  expect({ exitCode, stdout, stderr }).toEqual({
+    exitCode: 1,
+    stdout: "",
+    stderr: `openapi.yaml:${line}: uploadDatasetFile has the cookie parameter dataset_id, which is not supported. Teach it to scripts/generate/operations.ts.\n`,
+  });
+});
