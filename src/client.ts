@@ -23,7 +23,8 @@ import {
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
-import { addMethods, type ContractClient } from "./wrappers/contractMethods.js";
+import { addMethods } from "./wrappers/contractClient.js";
+import type { ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
 import { createOperationCall } from "./wrappers/operationMethods.js";

@@ -79,7 +79,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
 const searched = ["src", "scripts", "docs/build", "contract", "checks"];
 // Written from the contract, or a release as it was.
 const generated =
-  /^(src\/generated\/|src\/wrappers\/contractMethods\.ts|contract\/(baseline|revisions|conformance)\/|contract\/CONTRACT-CHANGELOG\.md)/;
+  /^(src\/generated\/|src\/wrappers\/contract(Methods|Client)\.ts|contract\/(baseline|revisions|conformance)\/|contract\/CONTRACT-CHANGELOG\.md)/;
 // What Git does not keep.
 const others =
   /(^|\/)(node_modules|dist|documented|target|\.\w+)(\/|$)|package-lock\.json$|^checks\/package\/large\//;

@@ -4,15 +4,15 @@ import path from "node:path";
 import { type Document, nameOf, type Parameter, resolve, type Schema } from "./document.js";
 import type { OperationShape } from "./operations.js";
 
-/** The file that holds them, below src/wrappers. */
-export const methodsFile = "contractMethods.ts";
+/** The public types of the methods, and what gives them to a client: files below src/wrappers. */
+const [typesFile, codeFile] = ["contractMethods.ts", "contractClient.ts"];
 
-/** Writes the interface of each group and the table of methods. @param wrappers The folder src/wrappers */
+/** Writes both files, by name. @param wrappers The folder src/wrappers */
 export async function generateMethods(
   document: Document,
   operations: readonly OperationShape[],
   wrappers: string,
-): Promise<string> {
+): Promise<Readonly<Record<string, string>>> {
   const wrapped = await wrappedBy(operations, wrappers);
   const groups = new Map<string, OperationShape[]>();
   const isWritten = new Set<string>();
@@ -36,19 +36,30 @@ export async function generateMethods(
   const typed = [...isWritten]
     .filter((group) => group !== "")
     .map((group) => `  readonly ${group}: ${interfaceName(group)};`);
-  return [
+  const types = [
     importsOf(document, own),
     ...interfaces,
     `/** What the contract adds to a client besides what is written by hand. */\nexport interface ContractClient {\n${[...roots, ...members].join("\n")}\n}\n`,
-    `/** All of that, by group. */\nexport interface ContractMethods extends ContractClient {\n${typed.join("\n")}\n}\n`,
+  ];
+  const written = [...isWritten].filter((group) => group !== "").map(interfaceName);
+  const code = [
+    own.length === 0 ? "" : codeImports,
+    `import type { ${["ContractClient", ...written].join(", ")} } from "./contractMethods.js";\n\n`,
+    `/** All that the contract adds, by group. */\nexport interface ContractMethods extends ContractClient {\n${typed.join("\n")}\n}\n\n`,
     own.length === 0 ? noMethods : tableOf(groups),
-  ].join("\n");
+  ];
+  return { [typesFile as string]: types.join("\n"), [codeFile as string]: code.join("") };
 }
+
+const codeImports = `import type { LateSettings } from "../call/settings.js";
+import { addOperations } from "./operationMethods.js";
+import type { OperationMethod } from "./types.js";
+`;
 
 // A wrapper names its operation.
 async function wrappedBy(operations: readonly OperationShape[], wrappers: string): Promise<Set<string>> {
   const files = (await readdir(wrappers, { recursive: true })).filter(
-    (file) => file.endsWith(".ts") && file !== methodsFile,
+    (file) => file.endsWith(".ts") && file !== typesFile && file !== codeFile,
   );
   const texts = await Promise.all(files.map((file) => readFile(path.join(wrappers, file), "utf8")));
   const ids = operations.map(({ id }) => id);
@@ -84,13 +95,12 @@ function importsOf(document: Document, shapes: readonly OperationShape[]): strin
   const hasFile = shapes.some(({ body }) => body?.file !== undefined);
   return [
     hasFile ? `import type { UploadFile } from "../files/fileSource.js";\n` : "",
-    shapes.length === 0 ? "" : `import type { LateSettings } from "../call/settings.js";\n`,
     names && `import type { ${names} } from "../generated/types.js";\n`,
     types,
-    shapes.length === 0 ? "" : `import { addOperations } from "./operationMethods.js";\n`,
-    shapes.length === 0
-      ? ""
-      : `import type { OperationMethod${hasFile ? ", UploadOptions" : ""} } from "./types.js";\n`,
+    hasFile
+      ? `import type { UploadOptions } from "./types.js";
+`
+      : "",
     names &&
       `\nexport type { ${[...reachedFrom(document, schemas)].sort().join(", ")} } from "../generated/types.js";\n`,
   ].join("");

@@ -9,7 +9,7 @@ import type { RetryRow } from "./conformance/rows.js";
 import { generateContract, generateExamples } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
-import { generateMethods, methodsFile } from "./methods.js";
+import { generateMethods } from "./methods.js";
 import { type OperationShape, shapesOf } from "./operations.js";
 import { generatePaths } from "./paths.js";
 import { generateTypes } from "./types.js";
@@ -52,12 +52,13 @@ function orEnd<T>(read: () => T): T {
 async function generated(): Promise<Record<string, string>> {
   const manifest = JSON.parse(await current("package.json"));
   const { version } = manifest as { version: string };
+  const methods = Object.entries(await generateMethods(document, operations, wrappers));
   return {
     "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
     "src/generated/contract.ts": withHeader(orEnd(() => generateContract(document, operations))),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
     "src/generated/examples.ts": withHeader(generateExamples(operations)),
-    [`src/wrappers/${methodsFile}`]: withHeader(await generateMethods(document, operations, wrappers)),
+    ...Object.fromEntries(methods.map(([name, text]) => [`src/wrappers/${name}`, withHeader(text)])),
     "src/generated/paths.ts": withHeader(await generatePaths(document)),
     "src/generated/types.ts": withHeader(await generateTypes(document)),
     "src/generated/version.ts": `// Generated from package.json by \`npm run generate\`: do not edit.\n\n/** This package's version. */\nexport const version: string = ${JSON.stringify(version)};\n`,

@@ -17,15 +17,3 @@ export interface DatasetsOperations {
 export interface ContractClient {
 
 }
-
-/** All of that, by group. */
-export interface ContractMethods extends ContractClient {
-  readonly reinforcementFineTuningJobs: ReinforcementFineTuningJobsOperations;
-  readonly deployments: DeploymentsOperations;
-  readonly datasets: DatasetsOperations;
-}
-
-/** @internal Gives a client the methods that the contract has and nobody wrote: there are none. */
-export function addMethods<T>(client: T, _settings: unknown): T & ContractMethods {
-  return client as T & ContractMethods;
-}

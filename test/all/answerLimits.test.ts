@@ -10,7 +10,7 @@ const mebibyte = 1024 * 1024;
 /** A JSON object of exactly so many bytes. */
 function objectOf(bytes: number): Buffer {
   const text = Buffer.alloc(bytes, "x");
-  text.write('{"id":"');
+  text.write('{"data":[],"id":"');
   text.write('"}', bytes - 2);
   return text;
 }

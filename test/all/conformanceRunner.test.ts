@@ -231,11 +231,14 @@ test("a cut run counts the rows that were never served, and its badge is never g
   const row = await next(url);
   const { operation, id, apiKey } = row;
   expect(operation).toBe("resumeReinforcementFineTuningJob");
-  const answer = await fetch(`${row.baseUrl}/v1/accounts/acme/reinforcementFineTuningJobs/job-1:resume`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-    body: "{}",
-  });
+  const answer = await fetch(
+    `${row.baseUrl}/v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume`,
+    {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: "{}",
+    },
+  );
   const [, said] = await post(url, { id, value: await answer.json(), attempts: 1 });
   expect(said.result).toBe("passed");
   const { exitCode, stderr } = await outcome;

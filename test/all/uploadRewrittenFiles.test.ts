@@ -2,6 +2,7 @@ import { chmodSync, closeSync, linkSync, openSync, renameSync, writeFileSync, wr
 import { utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { goodText } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { temporaryFolder } from "../support/project.js";
@@ -67,7 +68,7 @@ function changeOnFirstBytes(change: () => void): Promise<Received> {
       request.once("data", change);
       request
         .on("data", (chunk: Buffer) => chunks.push(chunk))
-        .on("end", () => response.end("{}"))
+        .on("end", () => response.end(goodText))
         .on("error", () => {})
         .on("close", () => {
           const body = Buffer.concat(chunks);

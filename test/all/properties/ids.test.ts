@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CallPromise, Client, FetchLike } from "../../../src/index.js";
 import { isStatusError } from "../../../src/index.js";
+import { goodText } from "../../support/answers.js";
 import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { useEchoServer } from "./support/echoServer.js";
@@ -67,7 +68,7 @@ const recording: FetchLike = async (url, { method }: { method: string }) => {
   handed += 1;
   assert.ok(url.startsWith(`${address}/`), url);
   const received = `${method} ${url.slice(address.length)}`;
-  return { status: 200, headers: new Map([["x-received", received]]), body: inOneRead("{}") };
+  return { status: 200, headers: new Map([["x-received", received]]), body: inOneRead(goodText) };
 };
 
 describe.each([

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RetryEvent } from "../../../src/call/decisions.js";
 import { decideRetry } from "../../../src/call/retry.js";
 import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
+import { goodText } from "../../support/answers.js";
 import { operationCalls } from "../../support/clients.js";
 import { TestClock } from "../../support/clock.js";
 import { decisionRows, type RowServer } from "../../support/decisionRows.js";
@@ -96,7 +97,7 @@ const cases = fc.record({
 
 async function respond({ row, retryAfterMs, latencyMs }: Outcome): Promise<FetchResponse> {
   await clock.sleep(latencyMs);
-  if (row === undefined) return { status: 200, headers: new Map(), body: inOneRead("{}") };
+  if (row === undefined) return { status: 200, headers: new Map(), body: inOneRead(goodText) };
   if (!("answer" in row.server)) {
     const code = { refused: "ECONNREFUSED", "name-not-found": "ENOTFOUND" }[row.event] ?? "ECONNRESET";
     throw Object.assign(new Error(code), { code });

@@ -4,6 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Client, FetchLike } from "../../../src/index.js";
+import { goodText } from "../../support/answers.js";
 import { operationCalls, transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";
 import { useEchoServer } from "./support/echoServer.js";
@@ -46,7 +47,7 @@ const inTurn: FetchLike = async () => {
   return {
     status: turn === 1 ? 404 : 200,
     headers: new Map(),
-    body: inOneRead(turn === 3 ? "not JSON" : "{}"),
+    body: inOneRead(turn === 3 ? "not JSON" : goodText),
   };
 };
 

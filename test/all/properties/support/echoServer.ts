@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import busboy from "busboy";
 import { afterAll, beforeAll } from "vitest";
 import type { RerankRequest } from "../../../../src/index.js";
+import { goodJson } from "../../../support/answers.js";
 
 /** What the server is to answer. */
 export interface Answer {
@@ -56,7 +57,7 @@ export class EchoServer {
     if (headers["content-type"]?.startsWith("multipart/")) {
       const file = await fileOf(request);
       this.requests += 1;
-      response.end(JSON.stringify({ headers, ...file }));
+      response.end(JSON.stringify({ ...goodJson, headers, ...file }));
       return;
     }
     const body = await text(request);
@@ -65,7 +66,7 @@ export class EchoServer {
     const { query } = JSON.parse(body) as { query?: string };
     this.requests += 1;
     if (query?.startsWith("{")) answer(response, JSON.parse(query) as Answer);
-    else response.end(JSON.stringify({ headers }));
+    else response.end(JSON.stringify({ ...goodJson, headers }));
   }
 }
 

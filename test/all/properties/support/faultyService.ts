@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll } from "vitest";
+import { goodText } from "../../../support/answers.js";
 
 /** How the service ends an answer it has begun. */
 export type Ending = "whole" | "cut" | "reset" | "stalled";
@@ -74,7 +75,7 @@ export class FaultyService {
     const run = this.#plans.get(id);
     const behaviour = run?.plan[Math.min(run.log.length, run.plan.length - 1)];
     if (run === undefined || behaviour === undefined) {
-      request.resume().on("end", () => response.end("{}"));
+      request.resume().on("end", () => response.end(goodText));
       return;
     }
     const logged: Logged = { behaviour, worked: false, began: undefined };
