@@ -26,6 +26,8 @@ function importsOf(file: string): readonly string[] {
 /** The rooms from the ground up: a file imports from its own room and from those below. Rooms of one floor are listed in their order. */
 export const floors: readonly (readonly string[])[] = [
   ["generated"],
+  ["values.ts"],
+  ["redact"],
   ["errors"],
   ["options"],
   ["files"],

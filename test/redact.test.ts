@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redactor, redactValues } from "../src/errors/redact.js";
+import { redactor, redactValues } from "../src/redact/redact.js";
 
 const key = 'sk-4/9a&b"7<c\\6d+e';
 

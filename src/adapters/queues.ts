@@ -6,7 +6,7 @@
 import { eventOfCode, events } from "../call/decisions.js";
 import { isRepeatable } from "../call/retry.js";
 import type { NotRetried } from "../errors/codes.js";
-import { isIdempotent } from "../errors/idempotent.js";
+import { isIdempotent } from "../errors/codes.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 
 /**

@@ -1,7 +1,7 @@
 import type { Decision } from "../call/retry.js";
-import { memberOf } from "../errors/memberOf.js";
 import type { StatusError } from "../errors/statusError.js";
 import { networkCode } from "../transport/transport.js";
+import { memberOf } from "../values.js";
 import { holdAskedBy, isTransient } from "./decision.js";
 
 const firstLimit = 4;

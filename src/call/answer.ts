@@ -1,10 +1,9 @@
 import type { StatusCode } from "../errors/codes.js";
-import { readErrorBody } from "../errors/errorBody.js";
-import { parseJson } from "../errors/json.js";
-import { isPage } from "../errors/pageText.js";
-import { type Redact, redactorOf } from "../errors/redact.js";
+import { type Redact, redactorOf } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
+import { parseJson } from "../values.js";
 import type { RetryEvent } from "./decisions.js";
+import { isPage, readErrorBody } from "./errorBody.js";
 import { Failure, type FailureInput } from "./failure.js";
 import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "./retry.js";
 import { header, retryAfterMs } from "./retryAfter.js";

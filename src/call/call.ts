@@ -1,10 +1,10 @@
 import { tracedCall, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
-import { memberOf } from "../errors/memberOf.js";
-import { redactorOf } from "../errors/redact.js";
 import type { StatusError } from "../errors/statusError.js";
+import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
+import { memberOf } from "../values.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { secretsOf, send, sendTraced } from "./attempt.js";
 import { Deadline } from "./deadline.js";

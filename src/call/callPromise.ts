@@ -1,9 +1,9 @@
 import { publishRefusal } from "#platform";
 import type { OperationName } from "../errors/details.js";
-import { memberOf } from "../errors/memberOf.js";
-import { type Redact, redactCause, redactorOf } from "../errors/redact.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
+import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
+import { memberOf } from "../values.js";
 import { requestIdOf } from "./answer.js";
 import type { Outcome } from "./types.js";
 

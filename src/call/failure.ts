@@ -1,7 +1,6 @@
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
-import { memberOf } from "../errors/memberOf.js";
-import { redactCause, redactorOf } from "../errors/redact.js";
 import { SourceError } from "../files/sourceError.js";
+import { redactCause, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,
   type FailureReason,
@@ -10,6 +9,7 @@ import {
   type Phase,
   type TransportFailure,
 } from "../transport/transport.js";
+import { memberOf } from "../values.js";
 import type { EndReason } from "./deadline.js";
 import { events, type RetryEvent } from "./decisions.js";
 import { rowOfStatus } from "./retry.js";

@@ -1,5 +1,5 @@
-import { memberOf } from "../errors/memberOf.js";
 import { isStatusError } from "../index.js";
+import { memberOf } from "../values.js";
 import { UsageError } from "./context.js";
 
 /** Why a port cannot be listened on, as a fault of the command line; the error itself where it is none. */

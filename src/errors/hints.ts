@@ -1,7 +1,7 @@
 import type { OperationId } from "../generated/contract.js";
 import { operations } from "../generated/contract.js";
 import type { CodeSource, Executed, NotRetried, StatusCode } from "./codes.js";
-import { isIdempotent } from "./idempotent.js";
+import { isIdempotent } from "./codes.js";
 
 /** What a hint is written from. */
 interface Situation {

@@ -1,3 +1,4 @@
+import { memberOf } from "../values.js";
 import {
   type CodeSource,
   type Executed,
@@ -8,7 +9,6 @@ import {
 } from "./codes.js";
 import type { Attempt, OperationName, StatusErrorDetails } from "./details.js";
 import { hintFor, wholeHint } from "./hints.js";
-import { memberOf } from "./memberOf.js";
 
 // What an error may have.
 const optionalFields = [

@@ -1,5 +1,5 @@
-import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
+import { memberOf } from "../values.js";
 import type { FileSource } from "./fileSource.js";
 import { FormStream } from "./formStream.js";
 import { fromStream } from "./streamSource.js";

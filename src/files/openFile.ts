@@ -1,6 +1,6 @@
-import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
 import { checkInteger } from "../options/arguments.js";
+import { memberOf } from "../values.js";
 import { checkFileName } from "./fileName.js";
 import type { FileSource, UrlLike } from "./fileSource.js";
 import { bytesOf, fromStream, isStream } from "./streamSource.js";

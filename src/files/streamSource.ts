@@ -1,4 +1,4 @@
-import { memberOf } from "../errors/memberOf.js";
+import { memberOf } from "../values.js";
 import type { FileSource, ReadableStreamLike } from "./fileSource.js";
 import { SourceError } from "./sourceError.js";
 import { unusable } from "./unusable.js";

@@ -5,7 +5,7 @@ import { makeRequest } from "../call/call.js";
 import type { LateSettings } from "../call/settings.js";
 import { callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
-import { isIdempotent } from "../errors/idempotent.js";
+import { isIdempotent } from "../errors/codes.js";
 import { invalid } from "../errors/statusError.js";
 import { checkInteger, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";

@@ -1,6 +1,6 @@
 import { writeJson } from "../call/request.js";
-import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
+import { memberOf } from "../values.js";
 import type { EncodedRequest } from "./types.js";
 
 // Taken now: others may set another.

@@ -1,10 +1,10 @@
 import type { StatusCode } from "../errors/codes.js";
-import { codeOfGrpcNumber } from "../errors/grpcCodes.js";
-import { memberOf } from "../errors/memberOf.js";
+import { codeOfGrpcNumber } from "../errors/codes.js";
 import { StatusError } from "../errors/statusError.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { validate } from "../options/validate.js";
+import { memberOf } from "../values.js";
 
 /**
  * Throws the failure a job reports in its `status`; a job without a status or code, or with OK, passes.

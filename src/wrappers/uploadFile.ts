@@ -6,7 +6,6 @@ import { notify } from "../call/notify.js";
 import type { LateSettings } from "../call/settings.js";
 import { callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome } from "../call/types.js";
-import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
@@ -17,6 +16,7 @@ import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../option
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/names.js";
 import type { RequestRules } from "../options/validate.js";
+import { memberOf } from "../values.js";
 import { readDatasetFile } from "./readDatasetFile.js";
 import type { UploadOptions } from "./types.js";
 

@@ -14,7 +14,7 @@ import { timesOf } from "../../../src/call/request.js";
 import { codeOfHttpStatus, decideRetry, rowOfStatus } from "../../../src/call/retry.js";
 import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
 import type { StatusCode } from "../../../src/errors/codes.js";
-import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
+import { codeOfGrpcNumber } from "../../../src/errors/codes.js";
 import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";

@@ -1,6 +1,6 @@
+import { memberOf } from "../values.js";
 import { findForm, type Span } from "./findForm.js";
 import { type KeyForm, keyForms, leastCharacters, plainForm } from "./keyForms.js";
-import { memberOf } from "./memberOf.js";
 import { type Characters, undoEscapes } from "./undoEscapes.js";
 
 /**

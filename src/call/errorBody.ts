@@ -1,10 +1,9 @@
+import type { StatusCode } from "../errors/codes.js";
+import { codeOfGrpcNumber } from "../errors/codes.js";
 import { httpStatuses } from "../generated/contract.js";
-import type { StatusCode } from "./codes.js";
-import { codeOfGrpcNumber } from "./grpcCodes.js";
-import { parseJson } from "./json.js";
-import { milliseconds } from "./milliseconds.js";
-import { isPage, pageText } from "./pageText.js";
-import { type Redact, redactValues } from "./redact.js";
+import { type Redact, redactValues } from "../redact/redact.js";
+import { parseJson } from "../values.js";
+import { milliseconds } from "./retryAfter.js";
 
 /** What an error answer says of itself, whatever its shape. */
 export interface ErrorBody {
@@ -122,4 +121,23 @@ function own(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null && Object.hasOwn(value, key)
     ? (value as Record<string, unknown>)[key]
     : undefined;
+}
+
+// A page's first words are enough to know whose it is.
+const readCharacters = 16_384;
+const titleCharacters = 200;
+
+/** Whether a text is a web page, or another document with tags. */
+export function isPage(text: string): boolean {
+  return /^\s*</.test(text);
+}
+
+// A page's title, else its first words, without tags. Every pattern takes linear time.
+function pageText(page: string): string {
+  const text = page.slice(0, readCharacters);
+  const title = /<title[^>]{0,99}>([^<]+)</i.exec(text)?.[1]?.trim();
+  const words = text
+    .replace(/<!--.*?(?:-->|$)|<(script|style)\b.*?(?:<\/\1[^<>]*>?|$)/gis, " ")
+    .replace(/<[^<>]*>?/g, " ");
+  return (title || words).replace(/\s+/g, " ").trim().slice(0, titleCharacters).trimEnd();
 }
