@@ -1,4 +1,4 @@
-// How the files of src import each other: what test/house.test.ts holds, and scripts/count.ts prints.
+// How the files of src import each other: what test/project/house.test.ts holds, and scripts/count.ts prints.
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";

@@ -172,7 +172,8 @@ function outOfTime(error: unknown, info: ActivityInfo): unknown {
     ...detailsOf(error),
     code: "DEADLINE_EXCEEDED",
     notRetried: "deadline-too-close",
-    hint: undefined,
+    advice: undefined,
+    reason: undefined,
     cause: undefined,
   });
 }

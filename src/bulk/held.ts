@@ -1,8 +1,8 @@
 import { nothingSent, type Ran, worse } from "../call/retry.js";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
-import { wholeHint } from "../errors/hints.js";
-import { detailsOf, invalid, StatusError, textOf } from "../errors/statusError.js";
+import { reasonFor } from "../errors/hints.js";
+import { detailsOf, invalid, StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/callOptions.js";
 import type { RerankAllRequest } from "./options.js";
@@ -77,20 +77,18 @@ export function noteRetry<Id>(
 /** The error of a request, of all its attempts together. @param notRetried Why there is no other */
 export function errorOf<Id>(held: Held<Id>, error: StatusError, notRetried: NotRetried): StatusError {
   if (held.attempts.length === error.attempts.length && error.notRetried === notRetried) return error;
-  // What was advised stays; why there was no other attempt is another now.
-  const reason = wholeHint(error, "");
-  const { hint, retryAfterMs } = error;
-  const advice = reason && hint.endsWith(reason) ? hint.slice(0, -reason.length).trimEnd() : hint;
   const { executed, executedBecause } = held.ran;
   const { attempts } = held;
+  const { retryAfterMs } = error;
   // How long it waits is the run's to say.
   const reasonTold = notRetried === "asked-to-wait-too-long" ? undefined : notRetried;
-  return new StatusError(textOf(error), {
+  // What was advised stays; why there was no other attempt is another now.
+  return new StatusError(error.text, {
     ...detailsOf(error),
     executed,
     executedBecause,
     notRetried,
     attempts,
-    hint: wholeHint({ retryAfterMs, notRetried: reasonTold, attempts }, advice),
+    reason: reasonFor({ retryAfterMs, notRetried: reasonTold, attempts }),
   });
 }

@@ -2,7 +2,6 @@
 
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, OperationName, StatusErrorDetails, Target } from "../errors/details.js";
-import { wholeHint } from "../errors/hints.js";
 import { StatusError } from "../errors/statusError.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
@@ -48,6 +47,5 @@ export function callError(
   });
   // What the last attempt advises does not fit when an earlier one may have run.
   const advice = ran.executed === details.executed ? details.hint : undefined;
-  const hint = advice && wholeHint(whole, advice);
-  return new StatusError(details.message, { ...whole, hint });
+  return new StatusError(details.message, { ...whole, hint: undefined, advice: advice || undefined });
 }

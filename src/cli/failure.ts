@@ -47,10 +47,9 @@ interface Said {
 }
 
 // The message without the hint at its end, which is shown apart. What a service says is left as it is.
-function inWords({ message, hint, codeSource }: StatusError, command: string | undefined): Said {
-  const text = hint === "" ? message : message.slice(0, -hint.length).trimEnd();
+function inWords({ code, text, hint, codeSource }: StatusError, command: string | undefined): Said {
   const own = codeSource === "client" || codeSource === "transport";
-  return { message: own ? inFlags(text, command) : text, hint: inFlags(hint, command) };
+  return { message: `[${code}] ${own ? inFlags(text, command) : text}`, hint: inFlags(hint, command) };
 }
 
 /** The whole message of an upload's error in the words of the command line. */

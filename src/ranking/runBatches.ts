@@ -1,6 +1,6 @@
 import { nothingSent, type Ran, worse } from "../call/retry.js";
 import type { Attempt } from "../errors/details.js";
-import { detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
+import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import type { Places } from "./planBatches.js";
 import { itemsOf } from "./readRanking.js";
@@ -73,7 +73,7 @@ export interface FailedBatch extends ItemBatch {
 export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): unknown {
   if (!isStatusError(error)) return error;
   const { executed, executedBecause } = made.ran;
-  return new StatusError(withBatch(withItems(textOf(error), batch.places), batch), {
+  return new StatusError(withBatch(withItems(error.text, batch.places), batch), {
     ...detailsOf(error),
     operation: "rerankDocuments",
     executed,

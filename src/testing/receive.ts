@@ -1,3 +1,4 @@
+import { joined } from "../errors/hints.js";
 import { isStatusError } from "../errors/statusError.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
@@ -110,7 +111,7 @@ function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefi
     validate(value, rules, name);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    return new Refusal(error.code, error.message.replace(/^\[\w+\] /, ""));
+    return new Refusal(error.code, joined(error.text, error.hint));
   }
   const problem = strictProblem(value, rules, name);
   return problem === undefined ? undefined : invalid(problem);
