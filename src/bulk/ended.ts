@@ -3,8 +3,7 @@ import type { StatusErrorDetails } from "../errors/details.js";
 import { detailsOf, invalid, isStatusError, StatusError } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkSpelling } from "../options/names.js";
-import { validate } from "../options/validate.js";
+import { checkSpelling, validate } from "../options/validate.js";
 import type { RerankAllError } from "./options.js";
 
 /** What a run had come to when it ended. */

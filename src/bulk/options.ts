@@ -10,7 +10,7 @@ import {
   ownProperties,
 } from "../options/arguments.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 
 /** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {

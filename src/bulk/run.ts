@@ -1,4 +1,4 @@
-import { listen, unlisten } from "../call/abortSignals.js";
+import { listen, unlisten } from "../call/deadline.js";
 import { type Decision, nothingSent, type Ran, worse } from "../call/retry.js";
 import type { Client } from "../client.js";
 import type { NotRetried } from "../errors/codes.js";

@@ -6,12 +6,11 @@ import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { memberOf } from "../values.js";
 import { readAnswer, type Unusable } from "./answer.js";
-import { secretsOf, send, sendTraced } from "./attempt.js";
+import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
 import { budget as budgetRule } from "./decisions.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
-import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { prepare, timesOf } from "./request.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
 import type {

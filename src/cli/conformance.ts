@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
-import { badgeOf } from "../conformance/badge.js";
 import { type Cell, cellsOf } from "../conformance/cells.js";
 import { readData } from "../conformance/data.js";
-import { countsOf, linesOf, reportOf } from "../conformance/report.js";
+import { badgeOf, countsOf, linesOf, reportOf } from "../conformance/report.js";
 import { type RunResult, run as serve } from "../conformance/run.js";
 import { type Context, reasonOf, UsageError } from "./context.js";
 import { listenError } from "./listenError.js";

@@ -1,6 +1,6 @@
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
-import { suggestion } from "../options/names.js";
+import { suggestion } from "../options/validate.js";
 import { type OperationCall, operationCall } from "../wrappers/types.js";
 import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Cell, Expected } from "./cells.js";
 import type { Outcome } from "./outcome.js";
-import { type RequestLog, waitsIn } from "./serve/requestLog.js";
+import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
 /** What differs in one row, and what is weaker than it could be. */
 export interface Comparison {

@@ -1,10 +1,10 @@
 import { invalid } from "../errors/statusError.js";
 import { checkInteger } from "../options/arguments.js";
 import { memberOf } from "../values.js";
-import { checkFileName } from "./fileName.js";
 import type { FileSource, UrlLike } from "./fileSource.js";
+import { checkFileName } from "./fileSource.js";
+import { unusable } from "./sourceError.js";
 import { bytesOf, fromStream, isStream } from "./streamSource.js";
-import { unusable } from "./unusable.js";
 
 const chunkBytes = 1024 * 1024;
 

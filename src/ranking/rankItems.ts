@@ -8,7 +8,7 @@ import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import { validate } from "../options/validate.js";
 import { type DoneBatch, type Merged, mergeRankings, rankedItems } from "./mergeRankings.js";
 import { partialOf } from "./partialRanking.js";

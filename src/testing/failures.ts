@@ -2,7 +2,7 @@ import { invalid, refusal } from "../errors/statusError.js";
 import { httpStatuses, meanings, type OperationId } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import { type Answer, jsonAnswer } from "./answer.js";
 import type { ScriptedFailure } from "./types.js";
 

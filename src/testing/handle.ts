@@ -1,12 +1,10 @@
-import type { OperationId } from "../generated/contract.js";
+import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
 import { type Answer, goodAnswer, Refusal } from "./answer.js";
 import { carryOut, nameOf } from "./behaviours.js";
 import type { Failures, Script } from "./failures.js";
-import type { Kept } from "./kept.js";
 import { type Content, type Incoming, readContent } from "./receive.js";
-import { decodeId, type Route, routeOf } from "./route.js";
-import type { State } from "./state.js";
+import type { Kept, State } from "./state.js";
 
 /** What one service consists of. */
 export interface Parts {
@@ -97,4 +95,39 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", done);
     if (signal.aborted) done();
   });
+}
+
+/** The operation a request asks for, and the ids in its path, not decoded. */
+export interface Route {
+  readonly operation: OperationId;
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+// The path with the most words of its own first: that of a verb, before one whose last id could hold the verb.
+const routes = Object.entries(operations)
+  .map(([id, { method, path }]) => ({ operation: id as OperationId, method, path, ...patternOf(path) }))
+  .sort((a, b) => b.literal - a.literal);
+
+/** Finds the operation of a method and a path; the verb of a path is literal. */
+export function routeOf(method: string, path: string): Route | undefined {
+  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
+  const route = routes.find((each) => each.path === template && each.method === method);
+  return route && { operation: route.operation, ids: { ...route.pattern.exec(path)?.groups } };
+}
+
+/** An id as it was before it stood in a path. */
+export function decodeId(text: string | undefined): string {
+  try {
+    return decodeURIComponent(text ?? "");
+  } catch {
+    throw new Refusal("INVALID_ARGUMENT", "An id in the path is not well encoded.");
+  }
+}
+
+function patternOf(path: string): { pattern: RegExp; literal: number } {
+  const literal = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
+  return {
+    pattern: new RegExp(`^${literal.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
+    literal: path.replace(/\{\w+\}/g, "").length,
+  };
 }

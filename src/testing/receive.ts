@@ -1,10 +1,10 @@
 import { joined } from "../errors/hints.js";
 import { isStatusError } from "../errors/statusError.js";
 import { type OperationId, requests } from "../generated/contract.js";
+import { forms } from "../generated/descriptions.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import { Refusal } from "./answer.js";
 import { parseMultipart } from "./multipart.js";
-import { strictProblem } from "./strictRules.js";
 import type { TestFile } from "./types.js";
 
 /** A request before anything is made of it. */
@@ -154,4 +154,23 @@ function invalid(message: string): Refusal {
 async function sha256(content: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", content as Uint8Array<ArrayBuffer>);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** What the service may refuse in a valid value, and the client leaves to it: another form, values that are not listed, unknown fields. */
+export function strictProblem(value: unknown, rules: Rules, name: string): string | undefined {
+  const { pattern, enum: listed, items, properties = {}, additionalProperties } = rules;
+  if (pattern !== undefined && !new RegExp(pattern, "u").test(value as string)) {
+    return `${name} must have the form ${forms[pattern]}.`;
+  }
+  if (listed !== undefined && !listed.includes(value as string)) {
+    return `${name} must be one of ${listed.join(", ")}.`;
+  }
+  // Of a long text, each character would be an entry.
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const parts = entries.map(([key, part]) => {
+    const found = items ?? (Object.hasOwn(properties, key) ? properties[key] : undefined);
+    if (found) return strictProblem(part, found, items ? `${name}[${key}]` : key);
+    return additionalProperties === false ? `There is no field ${key}.` : undefined;
+  });
+  return parts.find((problem) => problem !== undefined);
 }

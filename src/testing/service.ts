@@ -1,14 +1,13 @@
 import type { OperationId } from "../generated/contract.js";
 import { checkApiKey, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import { type Answer, scriptedAnswer } from "./answer.js";
 import { operationOf } from "./behaviours.js";
 import { Failures } from "./failures.js";
 import { createTestFetch } from "./fetch.js";
 import type { Parts } from "./handle.js";
-import { Kept } from "./kept.js";
 import { listen } from "./listen.js";
-import { State } from "./state.js";
+import { Kept, State } from "./state.js";
 import type { ListenOptions, TestService, TestServiceOptions } from "./types.js";
 
 const names: Names<TestServiceOptions> = {

@@ -9,7 +9,7 @@ import { isIdempotent } from "../errors/codes.js";
 import { invalid } from "../errors/statusError.js";
 import { checkInteger, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { readContent } from "./readContent.js";
 import { contentOf } from "./requestBody.js";

@@ -52,3 +52,10 @@ function handleErrors(file: unknown): void {
   const on = memberOf(file, "on");
   if (typeof on === "function") on.call(file, "error", () => {});
 }
+
+/**
+ * The former name of what an upload answers.
+ *
+ * @deprecated Write `DatasetFile`. This name goes with the next minor version.
+ */
+export type UploadDatasetFileResponse = DatasetFile;

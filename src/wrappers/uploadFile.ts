@@ -1,4 +1,5 @@
 // Sends a file to a dataset. Loaded with the first upload.
+
 import { disk } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
@@ -14,8 +15,7 @@ import { type OperationId, operations, requests } from "../generated/contract.js
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
-import type { RequestRules } from "../options/validate.js";
+import type { Names, RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import { readDatasetFile } from "./readDatasetFile.js";
 import type { UploadOptions } from "./types.js";

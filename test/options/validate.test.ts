@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { requests } from "../../src/generated/contract.js";
 import { isStatusError } from "../../src/index.js";
 import { type Rules, validate } from "../../src/options/validate.js";
-import { strictProblem } from "../../src/testing/strictRules.js";
+import { strictProblem } from "../../src/testing/receive.js";
 import { textOf } from "../support/withHint.js";
 
 /** What a value is refused with; nothing when it keeps its rules. */
