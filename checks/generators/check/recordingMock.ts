@@ -1,9 +1,9 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Answers } from "./answers.js";
-import { type Route, readRoutes } from "./routes.js";
 
 /** One request as it came over the wire. */
 export interface RecordedRequest {
@@ -73,4 +73,46 @@ function answer(response: ServerResponse, routes: readonly Route[], method: stri
   const status = route === undefined ? 501 : isMissing ? 404 : 200;
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify((isMissing ? route?.notFound : route?.answer) ?? { code: "UNIMPLEMENTED" }));
+}
+
+/** One operation of the contract, and the first example of each answer that the recording mock gives. */
+export interface Route {
+  readonly method: string;
+  /** Matches a path as it is sent. */
+  readonly path: RegExp;
+  readonly answer: unknown;
+  readonly notFound: unknown;
+}
+
+interface Answer {
+  readonly $ref?: string;
+  readonly content?: Readonly<
+    Record<string, { readonly examples: Readonly<Record<string, { value: unknown }>> }>
+  >;
+}
+
+interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { responses: Record<string, Answer> }>>>>;
+  readonly components: { readonly responses: Readonly<Record<string, Answer>> };
+}
+
+/** Reads the operations of a document in JSON. */
+export async function readRoutes(document: string): Promise<Route[]> {
+  const contract: Contract = JSON.parse(await readFile(document, "utf8"));
+  return Object.entries(contract.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { responses }]) => ({
+      method: method.toUpperCase(),
+      path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+      answer: firstExample(contract, responses["200"]),
+      notFound: firstExample(contract, responses["404"]),
+    })),
+  );
+}
+
+function firstExample({ components }: Contract, answer: Answer | undefined): unknown {
+  const named = answer?.$ref?.split("/").at(-1);
+  const { content } = (named === undefined ? answer : components.responses[named]) ?? {};
+  const [example] = Object.values(content?.["application/json"]?.examples ?? {});
+  if (example === undefined) throw new Error("An answer of the contract has no example.");
+  return example.value;
 }

@@ -1,5 +1,4 @@
 import type { Tool } from "../check/tool.js";
-import { datamodelCodeGenerator } from "./datamodelCodeGenerator.js";
 import { oapiCodegen } from "./oapiCodegen.js";
 import {
   openapiGeneratorCsharp,
@@ -13,9 +12,9 @@ import {
   openapiGeneratorRust,
   openapiGeneratorSwift6,
   openapiGeneratorTypescriptFetch,
-} from "./openapiGenerators.js";
-import { openapiPythonClient } from "./openapiPythonClient.js";
+} from "./openapiGenerator.js";
 import { progenitor } from "./progenitor.js";
+import { datamodelCodeGenerator, openapiPythonClient } from "./python.js";
 import { heyApi, openapiTypescript, orval } from "./typescript.js";
 
 export const tools: readonly Tool[] = [
