@@ -70,9 +70,14 @@ function answerById(response: ServerResponse, { jobs, errors }: Answers, url: st
 function answer(response: ServerResponse, routes: readonly Route[], method: string, url: string): void {
   const route = routes.find((each) => each.method === method && each.path.test(url));
   const isMissing = url.includes("/missing:");
-  const status = route === undefined ? 501 : isMissing ? 404 : 200;
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify((isMissing ? route?.notFound : route?.answer) ?? { code: "UNIMPLEMENTED" }));
+  const given = isMissing ? route?.notFound : route?.answer;
+  if (given?.status === 204) {
+    response.writeHead(204).end();
+    return;
+  }
+  const { status, type, value } = given ?? { status: 501, type: json, value: { code: "UNIMPLEMENTED" } };
+  response.writeHead(status, { "content-type": type });
+  response.end(type === json ? JSON.stringify(value) : value);
 }
 
 /** One operation of the contract, and the first example of each answer that the recording mock gives. */
@@ -80,8 +85,16 @@ export interface Route {
   readonly method: string;
   /** Matches a path as it is sent. */
   readonly path: RegExp;
-  readonly answer: unknown;
-  readonly notFound: unknown;
+  readonly answer: Example;
+  readonly notFound: Example;
+}
+
+const json = "application/json";
+
+interface Example {
+  readonly status: number;
+  readonly type: string;
+  readonly value: unknown;
 }
 
 interface Answer {
@@ -100,19 +113,28 @@ interface Contract {
 export async function readRoutes(document: string): Promise<Route[]> {
   const contract: Contract = JSON.parse(await readFile(document, "utf8"));
   return Object.entries(contract.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, { responses }]) => ({
-      method: method.toUpperCase(),
-      path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
-      answer: firstExample(contract, responses["200"]),
-      notFound: firstExample(contract, responses["404"]),
-    })),
+    // Parameters of a path stand beside its methods.
+    Object.entries(item)
+      .filter(([method]) => method !== "parameters")
+      .map(([method, { responses }]) => ({
+        method: method.toUpperCase(),
+        path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/?]+")}(\\?|$)`),
+        answer: firstExample(contract, responses, "200" in responses ? 200 : 204),
+        notFound: firstExample(contract, responses, 404),
+      })),
   );
 }
 
-function firstExample({ components }: Contract, answer: Answer | undefined): unknown {
+function firstExample(
+  { components }: Contract,
+  responses: Readonly<Record<string, Answer>>,
+  status: number,
+): Example {
+  const answer = responses[status];
   const named = answer?.$ref?.split("/").at(-1);
   const { content } = (named === undefined ? answer : components.responses[named]) ?? {};
-  const [example] = Object.values(content?.["application/json"]?.examples ?? {});
-  if (example === undefined) throw new Error("An answer of the contract has no example.");
-  return example.value;
+  const [[type, media] = [json, undefined]] = Object.entries(content ?? {});
+  const [example] = Object.values(media?.examples ?? {});
+  if (example === undefined && status !== 204) throw new Error("An answer of the contract has no example.");
+  return { status, type, value: example?.value };
 }

@@ -66,7 +66,10 @@ export const datamodelCodeGenerator: Tool = {
 };
 
 // httpx and attrs, which a client needs, come with the generator.
-const clientVenv = { name: "openapi-python-client", packages: ["openapi-python-client", "mypy"] } as const;
+export const clientVenv = {
+  name: "openapi-python-client",
+  packages: ["openapi-python-client", "mypy"],
+} as const;
 
 export const openapiPythonClient: Tool = {
   name: "openapi-python-client",
