@@ -31,6 +31,7 @@ export const floors: readonly (readonly string[])[] = [
   ["files"],
   ["transport"],
   ["platform"],
+  ["policy"],
   ["call"],
   ["ranking"],
   ["wrappers"],

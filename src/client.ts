@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { createTransport, isBrowser, runtime } from "#platform";
-import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs, defaultMaxRetries } from "./call/decisions.js";
+import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs, defaultMaxRetries } from "./policy/decisions.js";
 import { logOf } from "./call/log.js";
 import { type GivenSettings, LateSettings } from "./call/settings.js";
 import type { ClientSettings, Log } from "./call/types.js";

@@ -4,7 +4,7 @@
  * @module tunerank
  */
 
-export { type CodeOfStatus, codeOfHttpStatus } from "./call/retry.js";
+export { type CodeOfStatus, codeOfHttpStatus } from "./policy/retry.js";
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
 export {
   type CodeSource,

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { codeOfHttpStatus } from "../src/call/retry.js";
+import { codeOfHttpStatus } from "../src/policy/retry.js";
 import { inFlags } from "../src/cli/flags.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";

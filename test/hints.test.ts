@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { codeOfHttpStatus, isSafe } from "../src/call/retry.js";
+import { codeOfHttpStatus, isSafe } from "../src/policy/retry.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
 import { textOf as messageOf } from "../src/errors/statusError.js";

@@ -3,8 +3,8 @@
  *
  * @module tunerank/queues
  */
-import { eventOfCode, events } from "../call/decisions.js";
-import { isRepeatable } from "../call/retry.js";
+import { eventOfCode, events } from "../policy/decisions.js";
+import { isRepeatable } from "../policy/retry.js";
 import type { NotRetried } from "../errors/codes.js";
 import { isIdempotent } from "../errors/idempotent.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";

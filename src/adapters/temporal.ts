@@ -4,7 +4,7 @@
  * @module tunerank/temporal
  */
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
-import { isRepeatable } from "../call/retry.js";
+import { isRepeatable } from "../policy/retry.js";
 import type { Client } from "../client.js";
 import { isStatusError } from "../errors/statusError.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";

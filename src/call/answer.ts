@@ -4,10 +4,10 @@ import { parseJson } from "../errors/json.js";
 import { isPage } from "../errors/pageText.js";
 import { type Redact, redactorOf } from "../errors/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
-import type { RetryEvent } from "./decisions.js";
+import type { RetryEvent } from "../policy/decisions.js";
 import { Failure, type FailureInput } from "./failure.js";
-import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "./retry.js";
-import { header, retryAfterMs } from "./retryAfter.js";
+import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "../policy/retry.js";
+import { header, retryAfterMs } from "../policy/retryAfter.js";
 
 const notPromised = "The answer is not the JSON object the contract promises";
 

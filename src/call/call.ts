@@ -8,12 +8,12 @@ import { isForm, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { secretsOf, send, sendTraced } from "./attempt.js";
 import { Deadline } from "./deadline.js";
-import { budget as budgetRule } from "./decisions.js";
+import { budget as budgetRule } from "../policy/decisions.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { prepare, timesOf } from "./request.js";
-import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
+import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import type {
   CallSettings,
   OperationInput,
@@ -84,6 +84,7 @@ async function runCall<T>(
 
 async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
   const { client, attempts, deadline } = run;
+  const { policy } = run.settings;
   const { budget } = client;
   let ran = nothingSent;
   for (;;) {
@@ -96,17 +97,21 @@ async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
       return succeed(run, result, number, durationMs);
     }
     ran = worse(ran, ranIn(result.details));
-    if (result.details.requested === false) throw errorOf(run, result, ran, "refused");
+    if (result.details.requested === false) {
+      policy?.notSent();
+      throw errorOf(run, result, ran, "refused");
+    }
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
-    const free = isFree(run, result);
+    const free = policy?.isFree || isFree(run, result);
     const { waitMs, notRetried } = decide(run, result, free ? budgetRule.full : budget.left);
     report(run, attempt, result, waitMs);
     if (waitMs === undefined) throw errorOf(run, result, ran, notRetried);
     if (free) run.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
     if (needsOtherSocket(result)) run.freshSocket = true;
-    await deadline.wait(waitMs);
+    await (policy ? policy.wait(waitMs, deadline) : deadline.wait(waitMs));
+    if (policy && deadline.ended === "deadline") throw errorOf(run, result, ran, "deadline-too-close");
   }
 }
 
@@ -150,7 +155,7 @@ function needsOtherSocket({ details }: Failure): boolean {
 function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision {
   const { client, call, settings, deadline, attempts } = run;
   const { body } = run.request;
-  return decideRetry({
+  const input = {
     operation: call.operation,
     repeatable: settings.repeatable,
     events: details.events,
@@ -165,7 +170,8 @@ function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision 
       typeof client.apiKey === "function" &&
       attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),
     random: Math.random(),
-  });
+  };
+  return settings.policy ? settings.policy.decide(input, details) : decideRetry(input);
 }
 
 function errorOf<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {

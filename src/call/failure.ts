@@ -11,8 +11,8 @@ import {
   type TransportFailure,
 } from "../transport/transport.js";
 import type { EndReason } from "./deadline.js";
-import { events, type RetryEvent } from "./decisions.js";
-import { rowOfStatus } from "./retry.js";
+import { events, type RetryEvent } from "../policy/decisions.js";
+import { rowOfStatus } from "../policy/retry.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {

@@ -7,7 +7,7 @@ import { StatusError } from "../errors/statusError.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import type { Failure } from "./failure.js";
-import type { Ran } from "./retry.js";
+import type { Ran } from "../policy/retry.js";
 import type { PreparedRequest } from "./types.js";
 
 /** Where a call goes. */

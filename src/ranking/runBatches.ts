@@ -1,4 +1,4 @@
-import { nothingSent, type Ran, worse } from "../call/retry.js";
+import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import type { Attempt } from "../errors/details.js";
 import { detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";

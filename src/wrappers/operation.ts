@@ -4,7 +4,7 @@ import { defaultPathSerializer } from "openapi-fetch";
 import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import { writeJson } from "../call/request.js";
-import { header } from "../call/retryAfter.js";
+import { header } from "../policy/retryAfter.js";
 import type { LateSettings } from "../call/settings.js";
 import { accountOf, callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
