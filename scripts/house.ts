@@ -33,6 +33,7 @@ export const floors: readonly (readonly string[])[] = [
   ["files"],
   ["transport"],
   ["platform"],
+  ["policy"],
   ["call"],
   ["ranking"],
   ["wrappers"],

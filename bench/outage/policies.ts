@@ -1,6 +1,6 @@
 // The retry policies that are compared. A policy is asked after each failed request.
-import { budget as budgetRule } from "../../src/call/decisions.js";
-import { decideRetry } from "../../src/call/retry.js";
+import { budget as budgetRule } from "../../src/policy/decisions.js";
+import { decideRetry } from "../../src/policy/retry.js";
 
 /** What one client of a policy remembers. */
 export interface PolicyClient {

@@ -1,5 +1,5 @@
 import { columns } from "../../scripts/generate/columns.js";
-import { codeOfHttpStatus } from "../../src/call/retry.js";
+import { codeOfHttpStatus } from "../../src/policy/retry.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";

@@ -12,13 +12,11 @@ import type {
 import createLibraryClient from "openapi-fetch";
 import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "openapi-typescript-helpers";
 import type { Client } from "../client.js";
-import type { StatusError } from "../errors/statusError.js";
-import { invalid } from "../errors/statusError.js";
+import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
 import { ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/validate.js";
-import type { EncodedCall, RequestOptions } from "../wrappers/types.js";
-import { encodedCall } from "../wrappers/types.js";
+import { type EncodedCall, encodedCall, type RequestOptions } from "../wrappers/types.js";
 import { type Exchange, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
 
 export type { components, operations, paths } from "../generated/paths.js";

@@ -3,11 +3,11 @@
  *
  * @module tunerank/queues
  */
-import { eventOfCode, events } from "../call/decisions.js";
-import { isRepeatable } from "../call/retry.js";
-import type { NotRetried } from "../errors/codes.js";
-import { isIdempotent } from "../errors/codes.js";
+
+import { isIdempotent, type NotRetried } from "../errors/codes.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
+import { eventOfCode, events } from "../policy/decisions.js";
+import { isRepeatable } from "../policy/retry.js";
 
 /**
  * Whether a queue may run the job of a failed call again: the client's own decision, without its limits of number, time

@@ -1,9 +1,7 @@
-import type { Ran } from "../call/retry.js";
 import type { StatusErrorDetails } from "../errors/details.js";
 import { detailsOf, invalid, isStatusError, StatusError } from "../errors/statusError.js";
-import { requests } from "../generated/contract.js";
-import type { RerankRequest } from "../generated/types.js";
-import { checkSpelling, validate } from "../options/validate.js";
+import type { Lane } from "../policy/lane.js";
+import type { Ran } from "../policy/retry.js";
 import type { RerankAllError } from "./options.js";
 
 /** What a run had come to when it ended. */
@@ -87,22 +85,11 @@ function withProgress<Id>(
 }
 
 /** Whether no other request of the run can fare better: the key is refused, or the client cannot call at all. */
-export function endsRun(error: StatusError, body: RerankRequest): boolean {
+export function endsRun(error: StatusError, progress: Lane["progress"]): boolean {
   if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
   const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
-  return refusedHere && error.notRetried === "refused" && isRight(body);
-}
-
-// What is refused here although the request is right is refused because of the client: it has no key, or no address.
-function isRight(body: RerankRequest): boolean {
-  const { body: rules } = requests.rerankDocuments;
-  try {
-    validate(body, rules, "body");
-    checkSpelling(body, rules.properties, "body");
-    return true;
-  } catch {
-    return false;
-  }
+  // What is refused once the client could make the call is the request.
+  return refusedHere && error.notRetried === "refused" && progress !== "admitted";
 }
 
 /** Whatever a call rejected with, as a StatusError. */

@@ -1,7 +1,30 @@
+import { invalid, type StatusError } from "../errors/statusError.js";
+import type { RerankRequest } from "../generated/types.js";
+import type { AttemptEvent } from "../options/callOptions.js";
 import type { Failed } from "./delivery.js";
-import { type Held, hold } from "./held.js";
 import type { RerankAllRequest } from "./options.js";
 import type { Source } from "./source.js";
+
+/** A request that was taken from the source and has no result yet. */
+export interface Held<Id> {
+  readonly id: Id;
+  /** Its place in the source, from 0. */
+  readonly number: number;
+  readonly body: RerankRequest;
+  /** What is wrong with it, when that is known without asking. */
+  readonly wrong: StatusError | undefined;
+  /** The event of the attempt that was answered, when somebody listens. */
+  event: AttemptEvent | undefined;
+}
+
+// Its id stays here, all other fields are the body.
+function hold<Id>(request: RerankAllRequest<Id>, number: number): Held<Id> {
+  const isObject = typeof request === "object" && request !== null;
+  const { id, ...body } = isObject ? request : ({} as RerankAllRequest<Id>);
+  const wrong =
+    isObject && Object.hasOwn(request, "id") ? undefined : invalid(`requests[${number}] has no id.`);
+  return { id, number, body, wrong, event: undefined };
+}
 
 /** The requests that were taken from the source and have no result yet. */
 export class Intake<Id> {
@@ -13,8 +36,8 @@ export class Intake<Id> {
   failed: Failed | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
   readonly #arrived: () => void;
-  /** Those that wait to be sent, in the order in which they began to. */
-  #waiting: Held<Id>[] = [];
+  /** Those that can be sent. */
+  readonly #ready: Held<Id>[] = [];
   #isPulling = false;
   #isClosed = false;
   #taken = 0;
@@ -25,31 +48,15 @@ export class Intake<Id> {
     this.#arrived = arrived;
   }
 
-  /** The next request to send: one that has waited, else, if there is room, one from the source. */
-  next(now: number, hasRoom: boolean): Held<Id> | undefined {
-    const index = this.#waiting.findIndex(({ readyAt }) => readyAt <= now);
-    if (index >= 0) return this.#waiting.splice(index, 1)[0];
+  /** The next request to send: one that was put back or came late, else, if there is room, one from the source. */
+  next(hasRoom: boolean): Held<Id> | undefined {
+    if (this.#ready.length > 0) return this.#ready.shift();
     return hasRoom && !this.isDry && !this.#isPulling ? this.#pull() : undefined;
   }
 
-  /** Puts a request back that is to be sent later. */
+  /** Puts a request back that is to be sent again. */
   putBack(held: Held<Id>): void {
-    this.#waiting.push(held);
-  }
-
-  /** Takes out those whose time ran out while they waited. */
-  takeLate(now: number): readonly Held<Id>[] {
-    if (this.#waiting.length === 0) return this.#waiting;
-    const late = this.#waiting.filter(({ endsAt }) => endsAt <= now);
-    if (late.length > 0) this.#waiting = this.#waiting.filter(({ endsAt }) => endsAt > now);
-    return late;
-  }
-
-  /** When there is something to do. @param heldUntil When anything may be sent again */
-  wakesAt(now: number, heldUntil: number): number {
-    let at = heldUntil > now ? heldUntil : Number.POSITIVE_INFINITY;
-    for (const { readyAt, endsAt } of this.#waiting) at = Math.min(at, Math.max(readyAt, heldUntil), endsAt);
-    return at;
+    this.#ready.push(held);
   }
 
   /** Takes nothing more, and says so to the source. */
@@ -84,7 +91,7 @@ export class Intake<Id> {
     if (this.#isClosed) return;
     try {
       const held = take();
-      if (held) this.#waiting.push(held);
+      if (held) this.#ready.push(held);
     } catch (error) {
       this.#fail(error);
     }

@@ -1,5 +1,4 @@
-import type { StatusError } from "../errors/statusError.js";
-import { invalid, refusal } from "../errors/statusError.js";
+import { invalid, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import {
   checkCallback,
@@ -11,6 +10,7 @@ import {
 } from "../options/arguments.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { Names } from "../options/validate.js";
+import type { Rate } from "../policy/pace.js";
 
 /** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {
@@ -88,11 +88,24 @@ export interface RerankAllAttempt<Id = string> extends AttemptEvent {
 /** Options of {@link rerankAll}. */
 export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "headers" | "signal"> {
   /**
-   * How many requests are under way at once: at least 1. `"auto"` goes by the service: it begins with 4, adds one after
-   * each round without a refusal, halves on RESOURCE_EXHAUSTED, and stays between 1 and 64.
+   * How many requests are under way at once: at least 1, and never more than the client's `maxConnections` (128 by
+   * default). `"auto"` finds how many serve the run best: it begins with 4 and doubles until the service refuses, or
+   * answers no faster for it, or 256 are reached; `{ max }` is another number for that.
    * @default "auto"
    */
-  concurrency?: number | "auto" | undefined;
+  concurrency?: number | "auto" | { readonly max: number } | undefined;
+  /**
+   * What your account may send, where you know it: greater than 0. Requests are spread evenly, retries included; a
+   * request counts as the tokens of its answer's `usage`, and until that is there as an estimate from its bytes. Declare
+   * some 95 % of the service's rate.
+   * @default no limit
+   */
+  rate?:
+    | {
+        readonly requestsPerMinute?: number | undefined;
+        readonly tokensPerMinute?: number | undefined;
+      }
+    | undefined;
   /** Hand the results out in the order of the requests, instead of as they settle. @default false */
   ordered?: boolean | undefined;
   /**
@@ -120,6 +133,7 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
 
 const names: Names<RerankAllOptions> = {
   concurrency: 1,
+  rate: 1,
   ordered: 1,
   timeoutMs: 1,
   attemptTimeoutMs: 1,
@@ -132,10 +146,12 @@ const names: Names<RerankAllOptions> = {
 
 const defaultTimeoutMs = 60_000;
 const defaultMaxHoldMs = 60_000;
+const mostAtOnce = 256;
 
 /** @internal The options, checked, with their defaults. */
 export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | "signal" | "onAttempt"> {
-  readonly concurrency: number | "auto";
+  readonly concurrency: number | { readonly max: number };
+  readonly rate: Rate | undefined;
   readonly ordered: boolean;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
@@ -146,17 +162,14 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
 /** @internal @throws StatusError naming the first option that cannot be used */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
   const own = ownProperties(options, "options", names);
-  const { concurrency = "auto", signal } = own;
-  if (concurrency !== "auto") {
-    if (typeof concurrency !== "number") throw invalid('concurrency must be a whole number or "auto".');
-    checkInteger(concurrency, "concurrency", 1);
-  }
+  const { signal } = own;
   if (signal != null && typeof signal.addEventListener !== "function")
     throw invalid("signal must be an AbortSignal.");
   checkHeaders(own.headers);
   const timeoutMs = durationOf(own.timeoutMs, "timeoutMs") ?? defaultTimeoutMs;
   return {
-    concurrency,
+    concurrency: concurrencyOf(own.concurrency),
+    rate: rateOf(own.rate),
     ordered: checkFlag(own.ordered, "ordered"),
     timeoutMs,
     attemptTimeoutMs: durationOf(own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
@@ -166,6 +179,27 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     signal: signal ?? undefined,
     onAttempt: checkCallback(own.onAttempt, "onAttempt"),
   };
+}
+
+function concurrencyOf(value: RerankAllOptions["concurrency"] = "auto"): RunSettings<unknown>["concurrency"] {
+  if (value === "auto") return { max: mostAtOnce };
+  if (typeof value === "number") return checkInteger(value, "concurrency", 1);
+  if (typeof value !== "object" || value === null)
+    throw invalid('concurrency must be a whole number, { max } or "auto".');
+  const { max } = ownProperties(value, "concurrency", { max: 1 });
+  return { max: checkInteger(max, "concurrency.max", 1) };
+}
+
+function rateOf(value: RerankAllOptions["rate"]): Rate | undefined {
+  if (value === undefined) return undefined;
+  const own = ownProperties(value, "rate", { requestsPerMinute: 1, tokensPerMinute: 1 });
+  for (const [name, number] of Object.entries(own)) {
+    if (number === undefined) continue;
+    if (typeof number !== "number" || !Number.isFinite(number))
+      throw invalid(`rate.${name} must be a number.`);
+    if (number <= 0) throw refusal("OUT_OF_RANGE", `rate.${name} must be greater than 0, not ${number}.`);
+  }
+  return own;
 }
 
 function durationOf(value: unknown, what: string): number | undefined {

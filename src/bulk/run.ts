@@ -1,10 +1,17 @@
 import { listen, unlisten } from "../call/deadline.js";
-import { type Decision, nothingSent, type Ran, worse } from "../call/retry.js";
 import type { Client } from "../client.js";
-import type { NotRetried } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
-import { Attempts, report } from "./attempt.js";
-import { decide, holdAskedBy } from "./decision.js";
+import type { RerankResponse } from "../generated/types.js";
+import { machineClock } from "../policy/clock.js";
+import { Lane, type LaneParts } from "../policy/lane.js";
+import { Limiter } from "../policy/limiter.js";
+import { LimitSearch } from "../policy/limitSearch.js";
+import { Pace } from "../policy/pace.js";
+import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
+import { Schedule } from "../policy/schedule.js";
+import { jsonBytes } from "../ranking/planBatches.js";
+import { memberOf } from "../values.js";
+import { Calls } from "./calls.js";
 import { Delivery, type Failed } from "./delivery.js";
 import {
   asStatusError,
@@ -16,13 +23,10 @@ import {
   ranWell,
   underWay,
 } from "./ended.js";
-import { errorOf, type Held, noteFailure, noteRetry } from "./held.js";
-import { Intake } from "./intake.js";
-import { Limiter } from "./limiter.js";
+import { type Held, Intake } from "./intake.js";
 import type { RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
 import { asTheyCome, inOrder } from "./outbox.js";
 import type { Source } from "./source.js";
-import { Timer } from "./timer.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
 const heldForEach = 4;
@@ -31,13 +35,13 @@ const heldForEach = 4;
 export class Run<Id> {
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
+  readonly #schedule: Schedule;
+  readonly #lanes: LaneParts;
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
-  readonly #attempts: Attempts<Id>;
-  readonly #wake: Timer = new Timer(() => this.#advance());
-  readonly #lastly: Timer = new Timer(() => this.end("deadline"));
+  readonly #calls: Calls<Id>;
+  #unset: (() => void) | undefined;
   #state: "new" | "running" | "over" = "new";
-  #isAdvancing = false;
   // The service asks to wait for too long: what is under way is waited for, and nothing else is sent.
   #heldBy: StatusError | undefined;
   #settled = 0;
@@ -48,11 +52,24 @@ export class Run<Id> {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
+    const { concurrency, rate, maxHoldMs } = settings;
+    const limiter = new Limiter(
+      typeof concurrency === "number" ? concurrency : new LimitSearch(concurrency.max),
+    );
+    const pace = rate && new Pace(rate);
     this.#settings = settings;
-    this.#limiter = new Limiter(settings.concurrency);
+    this.#limiter = limiter;
+    this.#schedule = new Schedule({ limiter, pace, clock: machineClock }, (now) => this.#take(now));
+    this.#lanes = {
+      schedule: this.#schedule,
+      patience: { untilDeadline: true, longestWaitMs: maxHoldMs },
+      noted: (failed) => {
+        this.#ran = worse(this.#ran, ranIn(failed));
+      },
+    };
     this.#intake = new Intake(source, () => this.#advance());
     this.#delivery = new Delivery(settings.ordered ? inOrder() : asTheyCome());
-    this.#attempts = new Attempts(client, settings);
+    this.#calls = new Calls(client, settings, limiter);
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
@@ -72,34 +89,35 @@ export class Run<Id> {
   #start(): void {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
-    if (totalTimeoutMs !== undefined) this.#lastly.set(totalTimeoutMs);
+    if (totalTimeoutMs !== undefined)
+      this.#unset = machineClock.after(totalTimeoutMs, () => this.end("deadline"));
     if (signal?.aborted) this.end("aborted");
     else if (signal) listen(signal, this);
   }
 
-  // Sends what may be sent, and sets the timer for what waits.
+  // Sends what may be sent.
   #advance(): void {
-    // A source may ask for a result while it is asked for a request.
-    if (this.#isAdvancing || this.#state !== "running") return;
-    if (this.#heldBy !== undefined) {
-      if (this.#limiter.inFlight === 0)
-        this.#end(endedByHold(this.#heldBy, this.#settings.maxHoldMs, this.#progress()));
-      return;
-    }
-    this.#isAdvancing = true;
-    const now = performance.now();
-    for (const held of this.#intake.takeLate(now))
-      this.#fail(held, held.error as StatusError, "deadline-too-close");
-    while (this.#state === "running" && this.#limiter.isOpen(now)) {
-      const held = this.#intake.next(now, this.#hasRoom);
+    if (this.#state !== "running") return;
+    if (this.#heldBy === undefined) {
+      this.#schedule.advance();
+      this.#finish();
+    } else if (this.#limiter.inFlight === 0)
+      this.#end(endedByHold(this.#heldBy, this.#settings.maxHoldMs, this.#progress()));
+  }
+
+  #take(now: number): void {
+    while (this.#state === "running" && this.#schedule.isOpen(now)) {
+      const held = this.#intake.next(this.#hasRoom);
       if (held === undefined) break;
       if (held.wrong) this.#settle(held, { id: held.id, error: held.wrong });
       else this.#send(held, now);
     }
-    this.#isAdvancing = false;
+    this.#finish();
+  }
+
+  #finish(): void {
     const { isDry, held, failed } = this.#intake;
-    if (isDry && held.size === 0) void this.#stop(failed);
-    this.#sleep(now);
+    if (this.#state === "running" && isDry && held.size === 0) void this.#stop(failed);
   }
 
   get #hasRoom(): boolean {
@@ -109,57 +127,36 @@ export class Run<Id> {
     return this.#intake.held.size + finished < heldForEach * limit;
   }
 
-  #sleep(now: number): void {
-    this.#wake.clear();
-    if (this.#state !== "running") return;
-    const at = this.#intake.wakesAt(now, this.#limiter.heldUntil);
-    if (at > now && at < Infinity) this.#wake.set(at - now);
-  }
-
   #send(held: Held<Id>, now: number): void {
-    const { timeoutMs } = this.#settings;
-    held.endsAt = Math.min(held.endsAt, now + timeoutMs);
-    const epoch = this.#limiter.begin();
-    this.#attempts.begin(held, now).then(
+    const isCounted = this.#schedule.pace?.countsTokens === true;
+    const lane = new Lane(this.#lanes, isCounted ? sizeOf(held) : 0);
+    lane.begin(now);
+    this.#calls.begin(held, lane).then(
       (response) => {
-        this.#limiter.answered(epoch);
+        lane.answered(isCounted ? tokensOf(response) : undefined);
         this.#ran = ranWell;
-        report(this.#settings, held, { concurrency: this.#limiter.limit });
+        this.#calls.answered(held);
         this.#settle(held, { id: held.id, response });
       },
-      (error) => this.#failed(held, asStatusError(error), epoch),
+      (error) => this.#failed(held, lane, asStatusError(error)),
     );
   }
 
-  #failed(held: Held<Id>, error: StatusError, epoch: number): void {
+  #failed(held: Held<Id>, lane: Lane, error: StatusError): void {
     if (this.#state === "over") return;
-    const now = performance.now();
-    const { maxHoldMs } = this.#settings;
-    noteFailure(held, error);
+    lane.failed();
     this.#ran = worse(this.#ran, error);
-    const decision = decide({ error, held, now, maxHoldMs, random: Math.random() });
-    const wasTooMany = this.#limiter.failed(error, decision, { epoch, now });
-    const { waitMs } = decision;
-    report(this.#settings, held, { waitMs, holdMs: holdAskedBy(error), concurrency: this.#limiter.limit });
-    if (waitMs === undefined) this.#giveUp(held, error, decision);
-    else {
-      noteRetry(held, error, now + waitMs, wasTooMany);
-      this.#intake.putBack(held);
-    }
+    if (lane.progress === "too-many") this.#intake.putBack(held);
+    else if (error.notRetried === "asked-to-wait-too-long") this.#holdBack(error);
+    else if (endsRun(error, lane.progress)) this.#end(endedBy(error, this.#progress()));
+    else this.#settle(held, { id: held.id, error });
     this.#advance();
   }
 
-  #giveUp(held: Held<Id>, error: StatusError, { notRetried }: Decision): void {
-    if (notRetried === "asked-to-wait-too-long") {
-      const longest = this.#heldBy?.retryAfterMs ?? 0;
-      if ((error.retryAfterMs ?? 0) > longest) this.#heldBy = errorOf(held, error, notRetried);
-    } else if (endsRun(error, held.body)) {
-      this.#end(endedBy(errorOf(held, error, notRetried ?? "refused"), this.#progress()));
-    } else this.#fail(held, error, notRetried ?? "not-transient");
-  }
-
-  #fail(held: Held<Id>, error: StatusError, notRetried: NotRetried): void {
-    this.#settle(held, { id: held.id, error: errorOf(held, error, notRetried) });
+  #holdBack(error: StatusError): void {
+    const longest = this.#heldBy?.retryAfterMs ?? 0;
+    if ((error.retryAfterMs ?? 0) > longest) this.#heldBy = error;
+    this.#schedule.close();
   }
 
   #settle(held: Held<Id>, result: RerankAllResult<Id>): void {
@@ -189,12 +186,25 @@ export class Run<Id> {
   // Rejects when the source does not let itself be closed.
   #stop(failed: Failed | undefined): Promise<void> {
     this.#state = "over";
-    this.#wake.clear();
-    this.#lastly.clear();
+    this.#schedule.close();
+    this.#unset?.();
     const { signal } = this.#settings;
     if (signal) unlisten(signal, this);
-    this.#attempts.abort();
+    this.#calls.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();
   }
+}
+
+// What cannot be written is refused by the call.
+function sizeOf<Id>({ body }: Held<Id>): number {
+  try {
+    return jsonBytes(body);
+  } catch {
+    return 0;
+  }
+}
+
+function tokensOf({ usage }: Partial<RerankResponse>): unknown {
+  return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
 }

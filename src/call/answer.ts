@@ -1,12 +1,12 @@
 import type { StatusCode } from "../errors/codes.js";
+import type { RetryEvent } from "../policy/decisions.js";
+import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "../policy/retry.js";
+import { header, retryAfterMs } from "../policy/retryAfter.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { parseJson } from "../values.js";
-import type { RetryEvent } from "./decisions.js";
 import { isPage, readErrorBody } from "./errorBody.js";
 import { Failure, type FailureInput } from "./failure.js";
-import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "./retry.js";
-import { header, retryAfterMs } from "./retryAfter.js";
 
 const notPromised = "The answer is not the JSON object the contract promises";
 

@@ -5,11 +5,10 @@ import { StatusError } from "../errors/statusError.js";
 import { SourceError } from "../files/sourceError.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
-import type { TransportResponse } from "../transport/transport.js";
-import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
+import type { Ran } from "../policy/retry.js";
+import { type Exchange, isForm, TransportFailure, type TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
-import type { Ran } from "./retry.js";
 import type { PreparedRequest, Run, Success } from "./types.js";
 
 const networkWords = { wordsFor, adviceFor };

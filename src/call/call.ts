@@ -2,17 +2,25 @@ import { tracedCall, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
 import type { StatusError } from "../errors/statusError.js";
+import { budget as budgetRule } from "../policy/decisions.js";
+import {
+  type Decision,
+  decideRetry,
+  isRepeatable,
+  nothingSent,
+  type Ran,
+  ranIn,
+  worse,
+} from "../policy/retry.js";
 import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { memberOf } from "../values.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
-import { budget as budgetRule } from "./decisions.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { prepare, timesOf } from "./request.js";
-import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "./retry.js";
 import type {
   CallSettings,
   OperationInput,
@@ -83,6 +91,7 @@ async function runCall<T>(
 
 async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
   const { client, attempts, deadline } = run;
+  const { policy } = run.settings;
   const { budget } = client;
   let ran = nothingSent;
   for (;;) {
@@ -95,17 +104,21 @@ async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
       return succeed(run, result, number, durationMs);
     }
     ran = worse(ran, ranIn(result.details));
-    if (result.details.requested === false) throw errorOf(run, result, ran, "refused");
+    if (result.details.requested === false) {
+      policy?.notSent();
+      throw errorOf(run, result, ran, "refused");
+    }
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
-    const free = isFree(run, result);
+    const free = policy?.isFree || isFree(run, result);
     const { waitMs, notRetried } = decide(run, result, free ? budgetRule.full : budget.left);
     report(run, attempt, result, waitMs);
     if (waitMs === undefined) throw errorOf(run, result, ran, notRetried);
     if (free) run.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
     if (needsOtherSocket(result)) run.freshSocket = true;
-    await deadline.wait(waitMs);
+    await (policy ? policy.wait(waitMs, deadline) : deadline.wait(waitMs));
+    if (policy && deadline.ended === "deadline") throw errorOf(run, result, ran, "deadline-too-close");
   }
 }
 
@@ -149,7 +162,7 @@ function needsOtherSocket({ details }: Failure): boolean {
 function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision {
   const { client, call, settings, deadline, attempts } = run;
   const { body } = run.request;
-  return decideRetry({
+  const input = {
     operation: call.operation,
     repeatable: settings.repeatable,
     events: details.events,
@@ -164,7 +177,8 @@ function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision 
       typeof client.apiKey === "function" &&
       attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),
     random: Math.random(),
-  });
+  };
+  return settings.policy ? settings.policy.decide(input, details) : decideRetry(input);
 }
 
 function errorOf<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {

@@ -1,9 +1,8 @@
-import type { StatusCode } from "../errors/codes.js";
-import { codeOfGrpcNumber } from "../errors/codes.js";
+import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { httpStatuses } from "../generated/contract.js";
+import { milliseconds } from "../policy/retryAfter.js";
 import { type Redact, redactValues } from "../redact/redact.js";
 import { parseJson } from "../values.js";
-import { milliseconds } from "./retryAfter.js";
 
 /** What an error answer says of itself, whatever its shape. */
 export interface ErrorBody {

@@ -1,5 +1,7 @@
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import { SourceError } from "../files/sourceError.js";
+import { events, type RetryEvent } from "../policy/decisions.js";
+import { rowOfStatus } from "../policy/retry.js";
 import { redactCause, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,
@@ -11,8 +13,6 @@ import {
 } from "../transport/transport.js";
 import { memberOf } from "../values.js";
 import type { EndReason } from "./deadline.js";
-import { events, type RetryEvent } from "./decisions.js";
-import { rowOfStatus } from "./retry.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {

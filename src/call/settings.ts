@@ -14,6 +14,7 @@ import {
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LoggerLike, LogLevel } from "../options/clientOptions.js";
+import { attemptPolicy, type PolicyOption } from "../policy/types.js";
 import type { CallSettings, ClientSettings, Log } from "./types.js";
 
 /**
@@ -39,7 +40,13 @@ export function callSettings(late: LateSettings, own: CallOptions, needsAccount 
     headers: own.headers === undefined ? client.headers : { ...client.headers, ...checkHeaders(own.headers) },
     onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
+    // The last: everything else is right.
+    policy: (own as WithPolicy)[attemptPolicy]?.admitted(client.transport.maxConnections),
   };
+}
+
+interface WithPolicy {
+  readonly [attemptPolicy]?: PolicyOption;
 }
 
 /** The account of a call that needs one. @throws StatusError when it cannot stand in a path. */

@@ -3,6 +3,7 @@ import type { Attempt, OperationName } from "../errors/details.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { ApiKey } from "../options/clientOptions.js";
+import type { AttemptPolicy } from "../policy/types.js";
 import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
@@ -65,6 +66,8 @@ export interface CallSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly onAttempt: CallOptions["onAttempt"];
   readonly accountId: string | undefined;
+  /** What decides over its attempts, where it is one of many; else this client does. */
+  readonly policy: AttemptPolicy | undefined;
 }
 
 /** The bodies of an attempt, as they were sent and came. */

@@ -1,8 +1,7 @@
 // What `tunerank request ID` sends, from its options and the contract's row.
 import type { OperationId } from "../generated/contract.js";
 import type { ServiceRequest } from "../index.js";
-import type { Rules } from "../options/validate.js";
-import { suggestion } from "../options/validate.js";
+import { type Rules, suggestion } from "../options/validate.js";
 import type { OperationInput } from "../wrappers/types.js";
 import { UsageError } from "./context.js";
 import { parametersOf, requestRules } from "./operations.js";

@@ -1,7 +1,5 @@
-import type { OperationId } from "../generated/contract.js";
-import { operations } from "../generated/contract.js";
-import type { CodeSource, Executed, NotRetried, StatusCode } from "./codes.js";
-import { isIdempotent } from "./codes.js";
+import { type OperationId, operations } from "../generated/contract.js";
+import { type CodeSource, type Executed, isIdempotent, type NotRetried, type StatusCode } from "./codes.js";
 
 /** What a hint is written from. */
 interface Situation {

@@ -1,8 +1,7 @@
 import { invalid } from "../errors/statusError.js";
 import { checkInteger } from "../options/arguments.js";
 import { memberOf } from "../values.js";
-import type { FileSource, UrlLike } from "./fileSource.js";
-import { checkFileName } from "./fileSource.js";
+import { checkFileName, type FileSource, type UrlLike } from "./fileSource.js";
 import { unusable } from "./sourceError.js";
 import { bytesOf, fromStream, isStream } from "./streamSource.js";
 

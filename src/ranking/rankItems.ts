@@ -1,15 +1,13 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { traced } from "#platform";
 import { notify } from "../call/notify.js";
-import type { LateSettings } from "../call/settings.js";
-import { callSettings } from "../call/settings.js";
+import { callSettings, type LateSettings } from "../call/settings.js";
 import { invalid, isStatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
-import type { Names } from "../options/validate.js";
-import { validate } from "../options/validate.js";
+import { type Names, validate } from "../options/validate.js";
 import { type DoneBatch, type Merged, mergeRankings, rankedItems } from "./mergeRankings.js";
 import { partialOf } from "./partialRanking.js";
 import type { Batch, BatchDocuments, Places } from "./planBatches.js";

@@ -1,7 +1,7 @@
-import { nothingSent, type Ran, worse } from "../call/retry.js";
 import type { Attempt } from "../errors/details.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
+import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import type { Places } from "./planBatches.js";
 import { itemsOf } from "./readRanking.js";
 import type { ItemBatch } from "./types.js";

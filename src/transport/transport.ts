@@ -68,6 +68,8 @@ export interface Transport {
   ready?(url: URL): Promise<void> | undefined;
   /** What has to be redacted besides the key. */
   readonly secrets?: readonly string[];
+  /** The most connections at once, where it is this client that keeps to a number. */
+  readonly maxConnections?: number | undefined;
   send(request: TransportRequest): Exchange;
   /** Ends idle sockets, unless other clients share them. */
   close(): void;

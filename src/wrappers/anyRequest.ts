@@ -2,8 +2,7 @@
 
 import { readWhole, Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
-import type { LateSettings } from "../call/settings.js";
-import { callSettings } from "../call/settings.js";
+import { callSettings, type LateSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
 import { isIdempotent } from "../errors/codes.js";
 import { invalid } from "../errors/statusError.js";

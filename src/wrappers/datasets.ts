@@ -1,6 +1,5 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/settings.js";
-import { accountOf } from "../call/settings.js";
+import { accountOf, type LateSettings } from "../call/settings.js";
 import type { CallSettings } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";

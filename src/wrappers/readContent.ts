@@ -1,5 +1,5 @@
 import { Unusable } from "../call/answer.js";
-import { header } from "../call/retryAfter.js";
+import { header } from "../policy/retryAfter.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { parseJson } from "../values.js";
 

@@ -1,8 +1,7 @@
 import type { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/settings.js";
-import { callSettings } from "../call/settings.js";
+import { callSettings, type LateSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";

@@ -1,5 +1,4 @@
-import type { StatusCode } from "../errors/codes.js";
-import { codeOfGrpcNumber } from "../errors/codes.js";
+import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { StatusError } from "../errors/statusError.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";

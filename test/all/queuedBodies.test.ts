@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { CountingServer } from "../support/countingServer.js";
-import { useCountingServer } from "../support/countingServer.js";
+import { type CountingServer, useCountingServer } from "../support/countingServer.js";
 import { runScript } from "../support/script.js";
 
 const server = useCountingServer();

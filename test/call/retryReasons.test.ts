@@ -1,6 +1,6 @@
 // Why there is no other attempt, and what is known of all attempts together: pure, row by row.
 import { expect, test } from "vitest";
-import { budget, type RetryEvent } from "../../src/call/decisions.js";
+import { budget, type RetryEvent } from "../../src/policy/decisions.js";
 import {
   decideRetry,
   executedAfter,
@@ -9,7 +9,7 @@ import {
   type RetryInput,
   ranIn,
   worse,
-} from "../../src/call/retry.js";
+} from "../../src/policy/retry.js";
 import { usual } from "../support/retryInput.js";
 
 const upload: RetryInput = { ...usual, operation: "uploadDatasetFile", timeLeftMs: 600_000, random: 0 };

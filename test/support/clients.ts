@@ -1,5 +1,5 @@
-import type { AttemptEvent } from "../../src/index.js";
 import {
+  type AttemptEvent,
   type CallOptions,
   type CallPromise,
   type Client,

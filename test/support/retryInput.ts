@@ -1,5 +1,5 @@
-import { budget } from "../../src/call/decisions.js";
-import type { RetryInput } from "../../src/call/retry.js";
+import { budget } from "../../src/policy/decisions.js";
+import type { RetryInput } from "../../src/policy/retry.js";
 
 /** A rerank whose first attempt failed with UNAVAILABLE. */
 export const usual: RetryInput = {

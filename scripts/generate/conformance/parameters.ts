@@ -8,13 +8,12 @@ import {
   eventOfCode,
   events,
   statusRows,
-} from "../../../src/call/decisions.js";
+} from "../../../src/policy/decisions.js";
 import { networkFailure } from "../../../src/call/failure.js";
 import { timesOf } from "../../../src/call/request.js";
-import { codeOfHttpStatus, decideRetry, rowOfStatus } from "../../../src/call/retry.js";
+import { codeOfHttpStatus, decideRetry, rowOfStatus } from "../../../src/policy/retry.js";
 import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
-import type { StatusCode } from "../../../src/errors/codes.js";
-import { codeOfGrpcNumber } from "../../../src/errors/codes.js";
+import { type StatusCode, codeOfGrpcNumber } from "../../../src/errors/codes.js";
 import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";

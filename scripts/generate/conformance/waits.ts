@@ -1,6 +1,6 @@
 // The waits between the requests of a row, as far as a server can measure them.
-import { budget } from "../../../src/call/decisions.js";
-import { type Decision, decideRetry, type RetryInput } from "../../../src/call/retry.js";
+import { budget } from "../../../src/policy/decisions.js";
+import { type Decision, decideRetry, type RetryInput } from "../../../src/policy/retry.js";
 
 /** What a loaded machine may add to a wait before it counts as too long, in milliseconds. */
 export const slackMs = 5000;

@@ -41,6 +41,7 @@ export function createNodeTransport(options: TransportOptions): Transport {
   };
   return {
     secrets,
+    maxConnections: options.agent === undefined ? options.maxConnections : undefined,
     ready(url) {
       if (options.agent === undefined && options.proxy === undefined) refuseWhileMocked(url);
       return proxies === undefined && isProxied(url, options) ? loadProxies() : undefined;

@@ -115,17 +115,28 @@ export type Decision =
   | { readonly waitMs: number; readonly notRetried: undefined }
   | { readonly waitMs: undefined; readonly notRetried: NotRetried };
 
+/** How long a call goes on trying. */
+export interface Patience {
+  /** Whether only its deadline ends the retries that the table allows: no number, and no budget. */
+  readonly untilDeadline: boolean;
+  /** The longest that the service may ask it to wait, in milliseconds. */
+  readonly longestWaitMs: number;
+}
+
+/** That of a call by itself. */
+export const usualPatience: Patience = { untilDeadline: false, longestWaitMs: backoff.longestRetryAfterMs };
+
 /** Whether there is another attempt, and when. Pure. */
-export function decideRetry(input: RetryInput): Decision {
-  const notRetried = forbidden(input, input.events.includes("unauthenticated"));
+export function decideRetry(input: RetryInput, patience: Patience = usualPatience): Decision {
+  const notRetried = forbidden(input, patience, input.events.includes("unauthenticated"));
   if (notRetried) return noRetry(notRetried);
   const waitMs = waitBeforeRetry(input);
-  if ((input.retryAfterMs ?? 0) > backoff.longestRetryAfterMs) return noRetry("asked-to-wait-too-long");
+  if ((input.retryAfterMs ?? 0) > patience.longestWaitMs) return noRetry("asked-to-wait-too-long");
   return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
 }
 
 /** Milliseconds before the next attempt: never less than the service asked for. */
-export function waitBeforeRetry({
+function waitBeforeRetry({
   code,
   events: happened,
   retries,
@@ -144,13 +155,18 @@ function noRetry(notRetried: NotRetried): Decision {
 }
 
 // The first reason that no wait would change.
-function forbidden(input: RetryInput, renewing: boolean): NotRetried | undefined {
+function forbidden(
+  input: RetryInput,
+  { untilDeadline }: Patience,
+  renewing: boolean,
+): NotRetried | undefined {
   const { retries, maxRetries, freshKey } = input;
   const kind = kindOf(input.operation, input.repeatable);
   const most = Math.min(...input.events.map((event) => events[event].retries[kind]));
   if (most === 0) return neverRetried(input);
-  if (renewing && !freshKey) return retries === 0 ? "refused" : "retries-used-up";
+  if (renewing && !freshKey) return retries === 0 || untilDeadline ? "refused" : "retries-used-up";
   if (!input.replayable) return "single-use-body";
+  if (untilDeadline) return undefined;
   // A key that expired while earlier retries waited is renewed all the same, once.
   if ((renewing ? 0 : retries) >= most || retries >= maxRetries) return "retries-used-up";
   return input.budget < budget.retryCost ? "budget" : undefined;

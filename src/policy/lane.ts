@@ -1,0 +1,112 @@
+import { holdAskedBy } from "./limiter.js";
+import { type Decision, decideRetry, type Patience, type RetryInput } from "./retry.js";
+import type { Schedule, Waiting } from "./schedule.js";
+import type { AttemptPolicy, CallTime, FailedAttempt, PolicyOption } from "./types.js";
+
+/** What the calls of a run have in common. */
+export interface LaneParts {
+  readonly schedule: Schedule;
+  readonly patience: Patience;
+  /** Called with each failed attempt. */
+  readonly noted?: (failed: FailedAttempt) => void;
+}
+
+/** How far a call got. */
+export type Progress = "made" | "admitted" | "not-sent" | "too-many";
+
+/** One call of a run: its attempts begin when the schedule lets them. */
+export class Lane implements AttemptPolicy, PolicyOption, Waiting {
+  readonly #parts: LaneParts;
+  readonly #bytes: number;
+  /**
+   * Where a call that is over got: the client could not make it, it could; then nothing could be sent, or its first
+   * attempt was one too many for this machine, so that it can be made again.
+   */
+  progress: Progress = "made";
+  /** Milliseconds in which its last answer asks all calls to wait; 0 for none. */
+  holdMs = 0;
+  #isBusy = false;
+  #began = 0;
+  #epoch = 0;
+  #estimated = 0;
+  #resume: (() => void) | undefined;
+
+  /** @param bytes The size of its request; 0 where nobody counts tokens */
+  constructor(parts: LaneParts, bytes: number) {
+    this.#parts = parts;
+    this.#bytes = bytes;
+  }
+
+  get isFree(): boolean {
+    return this.#parts.patience.untilDeadline;
+  }
+
+  /** An attempt begins. */
+  begin(now: number): void {
+    const { limiter, pace } = this.#parts.schedule;
+    this.#isBusy = true;
+    this.#began = now;
+    this.#epoch = limiter.begin(now);
+    if (pace) this.#estimated = pace.began(now, this.#bytes);
+    this.#resume?.();
+  }
+
+  admitted(maxConnections: number | undefined): this {
+    this.progress = "admitted";
+    if (maxConnections !== undefined) this.#parts.schedule.limiter.cap(maxConnections);
+    return this;
+  }
+
+  notSent(): void {
+    this.progress = "not-sent";
+  }
+
+  decide(input: RetryInput, failed: FailedAttempt): Decision {
+    const { schedule, patience, noted } = this.#parts;
+    const decision = decideRetry(input, patience);
+    this.holdMs = holdAskedBy(failed, decision);
+    this.#isBusy = false;
+    noted?.(failed);
+    const wasTooMany = schedule.limiter.failed(failed, decision, this.#times());
+    // Its time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
+    if (wasTooMany && input.retries === 0) {
+      this.progress = "too-many";
+      return { waitMs: undefined, notRetried: "retries-used-up" };
+    }
+    // Without another attempt the run may be over.
+    if (decision.waitMs !== undefined) schedule.advance();
+    return decision;
+  }
+
+  async wait(ms: number, time: CallTime): Promise<void> {
+    await time.wait(ms);
+    if (time.ended !== undefined) return;
+    const { schedule } = this.#parts;
+    const turn = new Promise<void>((resolve) => {
+      this.#resume = resolve;
+    });
+    schedule.add(this);
+    await time.during(turn);
+    schedule.leave(this);
+  }
+
+  /** It was answered. @param tokens Those that it used, as far as the answer says */
+  answered(tokens: unknown): void {
+    const { limiter, pace } = this.#parts.schedule;
+    if (pace?.countsTokens && typeof tokens === "number" && tokens >= 0)
+      pace.counted(tokens, this.#bytes, this.#estimated);
+    if (this.#isBusy) limiter.answered(this.#times());
+    this.#isBusy = false;
+  }
+
+  /** It failed for good. */
+  failed(): void {
+    const { limiter, clock } = this.#parts.schedule;
+    if (this.#isBusy) limiter.ended(clock.now());
+    this.#isBusy = false;
+  }
+
+  #times(): { epoch: number; began: number; now: number } {
+    return { epoch: this.#epoch, began: this.#began, now: this.#parts.schedule.clock.now() };
+  }
+}

@@ -1,0 +1,152 @@
+import { networkCode } from "../transport/transport.js";
+import type { LimitSearch } from "./limitSearch.js";
+import type { Decision } from "./retry.js";
+import type { FailedAttempt } from "./types.js";
+
+// Fewer failures in a row than this say nothing of the service.
+const fewestForOutage = 4;
+// Where no more files may be open, some are left to the rest of the process: a quarter, and at most so many.
+const mostSpared = 4;
+
+/** What this machine calls it when the process (EMFILE) or all of them (ENFILE) may open no more files and sockets. */
+export type OutOfFiles = "EMFILE" | "ENFILE";
+
+/** Whether a connection failed because no more files may be open. @param cause What the network reported */
+export function outOfFiles(cause: unknown): OutOfFiles | undefined {
+  const code = networkCode(cause);
+  return code === "EMFILE" || code === "ENFILE" ? code : undefined;
+}
+
+/** When an attempt began and ended, in milliseconds. */
+export interface AttemptTimes {
+  /** What {@link Limiter.begin} returned. */
+  readonly epoch: number;
+  readonly began: number;
+  readonly now: number;
+}
+
+/**
+ * How many attempts may be under way, and from when: for all calls of a run together. The clock is passed in. The number
+ * is fixed, or found by a search. Where this machine opens no more sockets, the limit is what it opened, less a few, for
+ * the rest of the run.
+ */
+export class Limiter {
+  inFlight = 0;
+  /** Nothing is sent before. */
+  heldUntil = 0;
+  readonly #search: LimitSearch | undefined;
+  #fixed = 0;
+  // Attempts sent before the limit was lowered say nothing of the new one.
+  #epoch = 0;
+  #failuresInRow = 0;
+
+  constructor(concurrency: number | LimitSearch) {
+    if (typeof concurrency === "number") this.#fixed = concurrency;
+    else this.#search = concurrency;
+  }
+
+  /** The most attempts at once. */
+  get limit(): number {
+    return this.#search?.limit ?? this.#fixed;
+  }
+
+  /** Whether the service seems to be away: then one attempt at a time finds out when it is back. */
+  get isOutage(): boolean {
+    return this.#failuresInRow >= Math.max(fewestForOutage, this.limit);
+  }
+
+  /** Whether another attempt may be sent now. */
+  isOpen(now: number): boolean {
+    return now >= this.heldUntil && this.inFlight < (this.isOutage ? 1 : this.limit);
+  }
+
+  /** There are never more than so many. */
+  cap(most: number): void {
+    this.#fixed = Math.min(this.#fixed, most);
+    this.#search?.cap(most);
+  }
+
+  /** An attempt begins. @returns what to pass to the method that notes its end */
+  begin(now: number): number {
+    this.#change(1, now);
+    return this.#search?.epoch ?? this.#epoch;
+  }
+
+  /** An attempt ended with an answer of the service that is no sign of overload. */
+  answered(times: AttemptTimes): void {
+    this.#failuresInRow = 0;
+    this.#change(-1, times.now);
+    this.#search?.answered(times);
+  }
+
+  /** An attempt ended with nothing that tells of the service. */
+  ended(now: number): void {
+    this.#change(-1, now);
+  }
+
+  /**
+   * An attempt failed.
+   * @param decision Whether there is another, and when
+   * @returns whether it was one too many for this machine, and there are fewer from now on
+   */
+  failed(failed: FailedAttempt, decision: Decision, times: AttemptTimes): boolean {
+    const { code, codeSource, httpStatus, cause } = failed;
+    const { now } = times;
+    const transient = isTransient(failed, decision);
+    const holdMs = holdAskedBy(failed, decision);
+    if (holdMs > 0) this.#hold(now + holdMs);
+    if (codeSource === "transport" && outOfFiles(cause)) return this.#ranOutOfFiles(times);
+    if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(times);
+    else if (!transient && httpStatus !== undefined) this.answered(times);
+    else {
+      this.#change(-1, now);
+      if (transient) this.#noteFailure(now, decision.waitMs);
+    }
+    return false;
+  }
+
+  #refused(times: AttemptTimes): void {
+    this.#failuresInRow = 0;
+    this.#change(-1, times.now);
+    this.#search?.refused(times, this.inFlight);
+  }
+
+  // It says nothing of the service. Of those begun together, as many were too many as fail so.
+  #ranOutOfFiles({ epoch, now }: AttemptTimes): boolean {
+    const before = this.limit;
+    let most = before;
+    if (epoch === (this.#search?.epoch ?? this.#epoch)) {
+      most = Math.min(before, this.inFlight);
+      most -= Math.min(mostSpared, most >> 2);
+      this.#epoch += 1;
+    }
+    this.#change(-1, now);
+    this.cap(Math.max(1, most - 1));
+    return this.limit < before;
+  }
+
+  #noteFailure(now: number, waitMs: number | undefined): void {
+    this.#failuresInRow += 1;
+    if (this.isOutage && waitMs !== undefined) this.#hold(now + waitMs);
+  }
+
+  #hold(until: number): void {
+    this.heldUntil = Math.max(this.heldUntil, until);
+  }
+
+  #change(by: 1 | -1, now: number): void {
+    this.#search?.passed(now, this.inFlight);
+    this.inFlight += by;
+  }
+}
+
+/** Whether a failure may pass. */
+function isTransient({ notRetried }: FailedAttempt, decision: Decision): boolean {
+  const why = notRetried ?? decision.notRetried;
+  return why === undefined || why === "deadline-too-close" || why === "asked-to-wait-too-long";
+}
+
+/** How long the service asks all calls to wait, in milliseconds; 0 when it asks for nothing. */
+export function holdAskedBy(failed: FailedAttempt, decision: Decision): number {
+  return isTransient(failed, decision) ? (failed.retryAfterMs ?? 0) : 0;
+}

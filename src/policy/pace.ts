@@ -1,0 +1,55 @@
+/** The most that may be sent, smoothly: a declared rate. */
+export interface Rate {
+  readonly requestsPerMinute?: number | undefined;
+  readonly tokensPerMinute?: number | undefined;
+}
+
+const minuteMs = 60_000;
+// A timer fires late; so much of the time that was lost may be made up for.
+const spareMs = 20;
+// Until the first answer says how many there are.
+const firstBytesPerToken = 4;
+// What came earlier counts for less.
+const remembered = 0.98;
+
+/**
+ * Spreads attempts evenly over time, by their number and by their tokens; the clock is passed in. The tokens of what is
+ * under way are estimated by its bytes, from the answers before; each answer corrects its own estimate.
+ */
+export class Pace {
+  /** Nothing is sent before. */
+  get opensAt(): number {
+    return Math.max(this.#requestAt, this.#tokenAt) - spareMs;
+  }
+  readonly #requestMs: number;
+  readonly #tokenMs: number;
+  #requestAt = 0;
+  #tokenAt = 0;
+  #tokens = 1;
+  #bytes: number = firstBytesPerToken;
+
+  constructor({ requestsPerMinute, tokensPerMinute }: Rate) {
+    this.#requestMs = requestsPerMinute === undefined ? 0 : minuteMs / requestsPerMinute;
+    this.#tokenMs = tokensPerMinute === undefined ? 0 : minuteMs / tokensPerMinute;
+  }
+
+  /** Whether it needs to know how large a request is. */
+  get countsTokens(): boolean {
+    return this.#tokenMs > 0;
+  }
+
+  /** An attempt begins. @returns the tokens that it is taken to need */
+  began(now: number, bytes: number): number {
+    const estimated = (bytes * this.#tokens) / this.#bytes;
+    this.#requestAt = Math.max(now, this.#requestAt) + this.#requestMs;
+    this.#tokenAt = Math.max(now, this.#tokenAt) + estimated * this.#tokenMs;
+    return estimated;
+  }
+
+  /** An answer says how many it needed. */
+  counted(tokens: number, bytes: number, estimated: number): void {
+    this.#tokenAt += (tokens - estimated) * this.#tokenMs;
+    this.#tokens = this.#tokens * remembered + tokens;
+    this.#bytes = this.#bytes * remembered + bytes;
+  }
+}

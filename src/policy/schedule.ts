@@ -1,0 +1,92 @@
+import type { Limiter } from "./limiter.js";
+import type { Pace } from "./pace.js";
+
+/** Time, as a schedule needs it. */
+export interface Clock {
+  now(): number;
+  /** Calls `run` after so many milliseconds; the function that it returns prevents that. */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** What the attempts of a run have in common. */
+export interface ScheduleParts {
+  readonly limiter: Limiter;
+  /** A declared rate; undefined for none. */
+  readonly pace: Pace | undefined;
+  readonly clock: Clock;
+}
+
+/** Something that waits to begin. */
+export interface Waiting {
+  begin(now: number): void;
+}
+
+/**
+ * Lets attempts begin: one limit, one rate and one hold for all calls of a run. Those that were tried before begin first,
+ * in the order in which they came; then `opened` is asked for others.
+ */
+export class Schedule {
+  readonly limiter: Limiter;
+  readonly pace: Pace | undefined;
+  readonly clock: Clock;
+  readonly #waiting: Set<Waiting> = new Set();
+  readonly #opened: (now: number) => void;
+  #isAdvancing = false;
+  #isClosed = false;
+  #unset: (() => void) | undefined;
+
+  /** @param opened Called when others may begin: it begins as many as it has while the schedule is open */
+  constructor({ limiter, pace, clock }: ScheduleParts, opened: (now: number) => void) {
+    this.limiter = limiter;
+    this.pace = pace;
+    this.clock = clock;
+    this.#opened = opened;
+  }
+
+  /** Whether an attempt may begin now. */
+  isOpen(now: number): boolean {
+    return !this.#isClosed && this.limiter.isOpen(now) && !(this.pace && this.pace.opensAt > now);
+  }
+
+  /** Has something begin when its turn comes. */
+  add(waiting: Waiting): void {
+    this.#waiting.add(waiting);
+    this.advance();
+  }
+
+  /** It waits no more. */
+  leave(waiting: Waiting): void {
+    this.#waiting.delete(waiting);
+  }
+
+  /** Lets begin what may. */
+  advance(): void {
+    // What begins may end at once.
+    if (this.#isAdvancing || this.#isClosed) return;
+    this.#isAdvancing = true;
+    const now = this.clock.now();
+    for (const waiting of this.#waiting) {
+      if (!this.isOpen(now)) break;
+      this.#waiting.delete(waiting);
+      waiting.begin(now);
+    }
+    if (this.isOpen(now)) this.#opened(now);
+    this.#isAdvancing = false;
+    this.#sleep(now);
+  }
+
+  /** Nothing begins from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#unset?.();
+  }
+
+  // Where time alone is in the way.
+  #sleep(now: number): void {
+    this.#unset?.();
+    this.#unset = undefined;
+    const at = Math.max(this.limiter.heldUntil, this.pace?.opensAt ?? 0);
+    if (at <= now || this.#isClosed) return;
+    this.#unset = this.clock.after(at - now, () => this.advance());
+  }
+}

@@ -1,0 +1,47 @@
+// How a call is told what decides over its attempts, when it is one of many.
+import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
+import type { Decision, RetryInput } from "./retry.js";
+
+/** What is known of a failed attempt. */
+export interface FailedAttempt {
+  readonly code: StatusCode;
+  readonly codeSource: CodeSource;
+  readonly executed: Executed;
+  readonly httpStatus?: number | undefined;
+  readonly neverSent?: boolean;
+  readonly retryAfterMs?: number | undefined;
+  /** Why there is no other attempt, where the decision table does not say it. */
+  readonly notRetried?: NotRetried;
+  readonly cause?: unknown;
+}
+
+/** A call's time. */
+export interface CallTime {
+  /** Why it is over; undefined before. */
+  readonly ended: string | undefined;
+  /** Waits, but no longer than the call lasts. */
+  wait(ms: number): Promise<void>;
+  /** Waits for `promise`; resolves to undefined as soon as the call is over. */
+  during<T>(promise: Promise<T>): Promise<T | undefined>;
+}
+
+/** Decides over the attempts of one call. Its first begins when the call does. */
+export interface AttemptPolicy {
+  /** Whether retries cost the client's budget nothing. */
+  readonly isFree: boolean;
+  /** An attempt failed: whether there is another, and when. */
+  decide(input: RetryInput, failed: FailedAttempt): Decision;
+  /** Waits until the next may begin, but no longer than the call lasts. */
+  wait(ms: number, time: CallTime): Promise<void>;
+  /** Nothing could be sent: there was no key, or no way to send. */
+  notSent(): void;
+}
+
+/** What a run puts among the options of its calls, below {@link attemptPolicy}. */
+export interface PolicyOption {
+  /** Called once the client can make the call. @param maxConnections The most that it has at once, where it knows */
+  admitted(maxConnections: number | undefined): AttemptPolicy;
+}
+
+/** Names that option. Registered: `tunerank` and `tunerank/bulk` are files of their own. */
+export const attemptPolicy: unique symbol = Symbol.for("tunerank.attemptPolicy") as never;
