@@ -17,10 +17,6 @@ export interface FailedAttempt {
 
 /** A call's time. */
 export interface CallTime {
-  /** Why it is over; undefined before. */
-  readonly ended: string | undefined;
-  /** Waits, but no longer than the call lasts. */
-  wait(ms: number): Promise<void>;
   /** Waits for `promise`; resolves to undefined as soon as the call is over. */
   during<T>(promise: Promise<T>): Promise<T | undefined>;
 }
