@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { createTransport, isBrowser, runtime } from "#platform";
-import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs, defaultMaxRetries } from "./policy/decisions.js";
 import { logOf } from "./call/log.js";
 import { type GivenSettings, LateSettings } from "./call/settings.js";
 import type { ClientSettings, Log } from "./call/types.js";
@@ -21,6 +20,12 @@ import {
   ownProperties,
 } from "./options/arguments.js";
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
+import {
+  budget,
+  defaultConnectTimeoutMs,
+  defaultKeepAliveMs,
+  defaultMaxRetries,
+} from "./policy/decisions.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { addMethods } from "./wrappers/contractClient.js";

@@ -4,7 +4,6 @@
  * @module tunerank
  */
 
-export { type CodeOfStatus, codeOfHttpStatus } from "./policy/retry.js";
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
 export {
   type CodeSource,
@@ -63,6 +62,7 @@ export type {
   LogLevel,
 } from "./options/clientOptions.js";
 export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
+export { type CodeOfStatus, codeOfHttpStatus } from "./policy/retry.js";
 export type {
   ItemBatch,
   ItemRange,

@@ -60,9 +60,10 @@ test("an adaptive run grows to what this machine can open, and stays below it", 
   const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(1000), { onAttempt });
   for await (const { id, error } of run) found.push(error ?? id);
   expect(new Set(found).size).toBe(1000);
-  expect(Math.max(...limits)).toBe(11);
-  expect(limits.at(-1)).toBe(8);
-  expect(refused()).toBe(1);
+  // 16 at once, 6 too many; four are left to the rest of the process.
+  expect(Math.max(...limits)).toBe(16);
+  expect(limits.at(-1)).toBe(6);
+  expect(refused()).toBe(6);
 });
 
 test("a machine that can open nothing is no endless run: each request ends in its own time", async () => {

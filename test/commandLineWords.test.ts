@@ -1,10 +1,10 @@
 import { expect, test, vi } from "vitest";
-import { codeOfHttpStatus } from "../src/policy/retry.js";
 import { inFlags } from "../src/cli/flags.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../src/generated/contract.js";
 import type { StatusCode } from "../src/index.js";
+import { codeOfHttpStatus } from "../src/policy/retry.js";
 import { secondsFor, tunerank } from "./support/commandLine.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 

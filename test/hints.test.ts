@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { codeOfHttpStatus, isSafe } from "../src/policy/retry.js";
 import type { NotRetried } from "../src/errors/codes.js";
 import { hintFor, wholeHint } from "../src/errors/hints.js";
 import { textOf as messageOf } from "../src/errors/statusError.js";
 import { httpStatuses, type OperationId, operations } from "../src/generated/contract.js";
 import type { StatusCode } from "../src/index.js";
+import { codeOfHttpStatus, isSafe } from "../src/policy/retry.js";
 import { connect, failureOf, operationCalls, transports } from "./support/clients.js";
 import { useRecordingServer } from "./support/recordingServer.js";
 import { textOf } from "./support/withHint.js";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { mayRepeat } from "../src/adapters/queues.js";
-import { events, type RetryEvent } from "../src/policy/decisions.js";
-import { decideRetry } from "../src/policy/retry.js";
 import { operations as rows } from "../src/generated/contract.js";
 import { createClient, type OperationId, StatusError, type StatusErrorDetails } from "../src/index.js";
+import { events, type RetryEvent } from "../src/policy/decisions.js";
+import { decideRetry } from "../src/policy/retry.js";
 import { createTestService, type ScriptedFailure } from "../src/testing/index.js";
 import { canaryKey } from "./support/canary.js";
 import { failureOf } from "./support/clients.js";

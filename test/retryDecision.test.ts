@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { RetryEvent } from "../src/policy/decisions.js";
 import { eventOfFailure } from "../src/call/failure.js";
-import { decideRetry, isRepeatable, kindOf, type RetryInput } from "../src/policy/retry.js";
 import type { OperationId } from "../src/index.js";
+import type { RetryEvent } from "../src/policy/decisions.js";
+import { decideRetry, isRepeatable, kindOf, type RetryInput } from "../src/policy/retry.js";
 import { usual } from "./support/retryInput.js";
 import { transientCodes } from "./support/transientCodes.js";
 

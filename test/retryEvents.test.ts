@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { type Code, httpStatusOfCode, type StatusError } from "../src/index.js";
 import type { RetryEvent } from "../src/policy/decisions.js";
 import { eventsOfAnswer } from "../src/policy/retry.js";
-import { type Code, httpStatusOfCode, type StatusError } from "../src/index.js";
 
 // What an answer means for repeating; the third where a time to wait makes it another.
 type Row<T> = readonly [of: T, untimed: RetryEvent, timed?: RetryEvent];

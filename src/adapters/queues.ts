@@ -3,11 +3,12 @@
  *
  * @module tunerank/queues
  */
-import { eventOfCode, events } from "../policy/decisions.js";
-import { isRepeatable } from "../policy/retry.js";
+
 import type { NotRetried } from "../errors/codes.js";
 import { isIdempotent } from "../errors/idempotent.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
+import { eventOfCode, events } from "../policy/decisions.js";
+import { isRepeatable } from "../policy/retry.js";
 
 /**
  * Whether a queue may run the job of a failed call again: the client's own decision, without its limits of number, time

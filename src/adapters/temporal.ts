@@ -4,11 +4,11 @@
  * @module tunerank/temporal
  */
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
-import { isRepeatable } from "../policy/retry.js";
 import type { Client } from "../client.js";
 import { isStatusError } from "../errors/statusError.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/names.js";
+import { isRepeatable } from "../policy/retry.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
 import { rankChunk } from "./temporalChunk.js";
 import { callFailure, failureOptions } from "./temporalFailure.js";

@@ -3,11 +3,11 @@ import { readErrorBody } from "../errors/errorBody.js";
 import { parseJson } from "../errors/json.js";
 import { isPage } from "../errors/pageText.js";
 import { type Redact, redactorOf } from "../errors/redact.js";
-import type { TransportResponse } from "../transport/transport.js";
 import type { RetryEvent } from "../policy/decisions.js";
-import { Failure, type FailureInput } from "./failure.js";
 import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
+import type { TransportResponse } from "../transport/transport.js";
+import { Failure, type FailureInput } from "./failure.js";
 
 const notPromised = "The answer is not the JSON object the contract promises";
 

@@ -4,16 +4,24 @@ import type { Attempt } from "../errors/details.js";
 import { memberOf } from "../errors/memberOf.js";
 import { redactorOf } from "../errors/redact.js";
 import type { StatusError } from "../errors/statusError.js";
+import { budget as budgetRule } from "../policy/decisions.js";
+import {
+  type Decision,
+  decideRetry,
+  isRepeatable,
+  nothingSent,
+  type Ran,
+  ranIn,
+  worse,
+} from "../policy/retry.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { readAnswer, type Unusable } from "./answer.js";
 import { secretsOf, send, sendTraced } from "./attempt.js";
 import { Deadline } from "./deadline.js";
-import { budget as budgetRule } from "../policy/decisions.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { prepare, timesOf } from "./request.js";
-import { type Decision, decideRetry, isRepeatable, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import type {
   CallSettings,
   OperationInput,

@@ -2,6 +2,8 @@ import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/cod
 import { memberOf } from "../errors/memberOf.js";
 import { redactCause, redactorOf } from "../errors/redact.js";
 import { SourceError } from "../files/sourceError.js";
+import { events, type RetryEvent } from "../policy/decisions.js";
+import { rowOfStatus } from "../policy/retry.js";
 import {
   type Exchange,
   type FailureReason,
@@ -11,8 +13,6 @@ import {
   type TransportFailure,
 } from "../transport/transport.js";
 import type { EndReason } from "./deadline.js";
-import { events, type RetryEvent } from "../policy/decisions.js";
-import { rowOfStatus } from "../policy/retry.js";
 
 /** What is known of a failed attempt. */
 export interface FailureDetails {

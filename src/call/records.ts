@@ -4,10 +4,10 @@ import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, OperationName, StatusErrorDetails, Target } from "../errors/details.js";
 import { wholeHint } from "../errors/hints.js";
 import { StatusError } from "../errors/statusError.js";
+import type { Ran } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import type { Failure } from "./failure.js";
-import type { Ran } from "../policy/retry.js";
 import type { PreparedRequest } from "./types.js";
 
 /** Where a call goes. */

@@ -4,9 +4,9 @@ import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import type { RequestRules } from "../options/validate.js";
+import { isRepeatable } from "../policy/retry.js";
 import { isForm } from "../transport/transport.js";
 import type { Times } from "./deadline.js";
-import { isRepeatable } from "../policy/retry.js";
 import type { CallSettings, OperationInput, PreparedRequest } from "./types.js";
 
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */

@@ -4,8 +4,8 @@ import type { Redact } from "../errors/redact.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { ApiKey } from "../options/clientOptions.js";
-import type { Body, Transport, TransportResponse } from "../transport/transport.js";
 import type { AttemptPolicy } from "../policy/types.js";
+import type { Body, Transport, TransportResponse } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 import type { Failure } from "./failure.js";
 

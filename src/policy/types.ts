@@ -15,6 +15,14 @@ export interface FailedAttempt {
   readonly cause?: unknown;
 }
 
+/** When an attempt began and ended, in milliseconds. */
+export interface AttemptTimes {
+  /** What the limiter's `begin` returned. */
+  readonly epoch: number;
+  readonly began: number;
+  readonly now: number;
+}
+
 /** A call's time. */
 export interface CallTime {
   /** Waits for `promise`; resolves to undefined as soon as the call is over. */

@@ -1,6 +1,6 @@
 import { Unusable } from "../call/answer.js";
-import { header } from "../policy/retryAfter.js";
 import { parseJson } from "../errors/json.js";
+import { header } from "../policy/retryAfter.js";
 import type { TransportResponse } from "../transport/transport.js";
 
 /**

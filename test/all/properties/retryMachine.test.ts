@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
 import type { RetryEvent } from "../../../src/policy/decisions.js";
 import { decideRetry } from "../../../src/policy/retry.js";
-import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
 import { goodText } from "../../support/answers.js";
 import { operationCalls } from "../../support/clients.js";
 import { TestClock } from "../../support/clock.js";
