@@ -185,7 +185,7 @@ function concurrencyOf(value: RerankAllOptions["concurrency"] = "auto"): RunSett
   if (value === "auto") return { max: mostAtOnce };
   if (typeof value === "number") return checkInteger(value, "concurrency", 1);
   if (typeof value !== "object" || value === null)
-    throw invalid('concurrency must be a whole number, { max } or "auto".');
+    throw invalid('concurrency must be a whole number or "auto".', { hint: "Or pass { max } for auto." });
   const { max } = ownProperties(value, "concurrency", { max: 1 });
   return { max: checkInteger(max, "concurrency.max", 1) };
 }

@@ -98,11 +98,8 @@ export class Run<Id> {
   // Sends what may be sent.
   #advance(): void {
     if (this.#state !== "running") return;
-    if (this.#heldBy === undefined) {
-      this.#schedule.advance();
-      this.#finish();
-    } else if (this.#limiter.inFlight === 0)
-      this.#end(endedByHold(this.#heldBy, this.#settings.maxHoldMs, this.#progress()));
+    this.#schedule.advance();
+    this.#finish();
   }
 
   #take(now: number): void {
@@ -116,8 +113,12 @@ export class Run<Id> {
   }
 
   #finish(): void {
+    if (this.#state !== "running") return;
     const { isDry, held, failed } = this.#intake;
-    if (this.#state === "running" && isDry && held.size === 0) void this.#stop(failed);
+    if (this.#heldBy === undefined) {
+      if (isDry && held.size === 0) void this.#stop(failed);
+    } else if (this.#limiter.inFlight === 0)
+      this.#end(endedByHold(this.#heldBy, this.#settings.maxHoldMs, this.#progress()));
   }
 
   get #hasRoom(): boolean {

@@ -58,7 +58,7 @@ function addRerank(program: Command): void {
     )
     .option(
       "--concurrency <N>",
-      "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4; with --bulk auto, which adapts to the service, from 1 to 64.",
+      "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4; with --bulk auto, which finds how many the service takes, at most 256.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
   addBulkOptions(command);

@@ -67,6 +67,8 @@ function oneQuery(options: Options): { query: string; concurrency: number | unde
       "documentsField",
       "totalTimeout",
       "maxHold",
+      "rate",
+      "tokensPerMinute",
     ] as const
   ).find((each) => options[each] !== undefined);
   if (name !== undefined) {

@@ -25,6 +25,7 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
   progress: Progress = "made";
   /** Milliseconds in which its last answer asks all calls to wait; 0 for none. */
   holdMs = 0;
+  readyAt = 0;
   #isBusy = false;
   #began = 0;
   #epoch = 0;
@@ -73,15 +74,12 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
       this.progress = "too-many";
       return { waitMs: undefined, notRetried: "retries-used-up" };
     }
-    // Without another attempt the run may be over.
-    if (decision.waitMs !== undefined) schedule.advance();
     return decision;
   }
 
   async wait(ms: number, time: CallTime): Promise<void> {
-    await time.wait(ms);
-    if (time.ended !== undefined) return;
     const { schedule } = this.#parts;
+    this.readyAt = schedule.clock.now() + ms;
     const turn = new Promise<void>((resolve) => {
       this.#resume = resolve;
     });

@@ -1,8 +1,10 @@
-import type { AttemptTimes } from "./limiter.js";
+import type { AttemptTimes } from "./types.js";
 
 const firstLimit = 4;
 // So many answers tell what part of them are refusals.
 const fewestSamples = 16;
+// So few good ones tell nothing of the speed, unless there are hardly any.
+const fewestGood = 10;
 // A smaller part of refusals is none.
 const leastShare = 0.03;
 // What a doubling has to bring, and what a smaller step has to, as a part of itself.
@@ -42,6 +44,10 @@ export class LimitSearch {
   #base: Measured = { limit: firstLimit, rate: 0, share: 0 };
   #step = 1;
   #pause = 0;
+  // The part of refusals that has nothing to do with the limit, as far as is known.
+  #usual = 0;
+  // Whether the refusals at the base may come from its limit.
+  #isDoubted = false;
   #nextPause: number = firstPause;
   // The refusals of this epoch show how many were too many.
   #tooMany = -1;
@@ -50,7 +56,9 @@ export class LimitSearch {
   // One round: the attempts that began with this limit.
   #good = 0;
   #refused = 0;
-  #totalMs = 0;
+  #refusedMs = 0;
+  #lateGood = 0;
+  #lateMs = 0;
   #began = 0;
   #area = 0;
   #last = 0;
@@ -78,7 +86,11 @@ export class LimitSearch {
   answered({ epoch, began, now }: AttemptTimes): void {
     if (epoch !== this.epoch) return;
     this.#good += 1;
-    this.#totalMs += now - began;
+    // Of the later half: the first of a larger number do not wait for each other yet.
+    if (2 * this.#ended > this.#samples) {
+      this.#lateGood += 1;
+      this.#lateMs += now - began;
+    }
     this.#judge(now);
   }
 
@@ -86,7 +98,7 @@ export class LimitSearch {
   refused({ epoch, began, now }: AttemptTimes, inFlight: number): void {
     if (epoch === this.epoch) {
       this.#refused += 1;
-      this.#totalMs += now - began;
+      this.#refusedMs += now - began;
       if (this.#isUnexpected) this.#drop();
       else this.#judge(now);
     }
@@ -95,37 +107,45 @@ export class LimitSearch {
       this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
   }
 
+  get #ended(): number {
+    return this.#good + this.#refused;
+  }
+
+  // A round ends with as many answers as may be under way, more where some of them are refusals.
+  get #samples(): number {
+    const isClean = this.#refused === 0 && this.#state !== "settling";
+    return Math.max(isClean ? firstLimit : fewestSamples, this.limit);
+  }
+
   // More than there were with the limit before.
   get #isUnexpected(): boolean {
     if (this.#state === "down" || this.#state === "settling") return false;
-    const { share } = this.#base;
-    return this.#refused > (share > 0 ? 1.5 * share * (this.#good + this.#refused) + 3 : 0);
+    return this.#refused > (this.#usual > 0 ? 1.5 * this.#usual * this.#ended + 3 : 0);
   }
 
   #drop(): void {
+    if (this.#isDoubted) {
+      this.#tryLess();
+      return;
+    }
     this.#fewest = this.#state === "up" ? this.#base.limit : Math.max(1, this.limit >> 1);
     this.#tooMany = this.epoch;
     this.#slowDown();
     this.#set(this.limit, "settling");
   }
 
-  // A round ends with as many answers as may be under way, more where some of them are refusals.
   #judge(now: number): void {
-    const ended = this.#good + this.#refused;
-    const isClean = this.#refused === 0 && this.#state !== "settling";
-    if (ended < Math.max(isClean ? firstLimit : fewestSamples, this.limit)) return;
-    const elapsed = Math.max(1, now - this.#began);
-    const underWay = this.#area / elapsed;
-    const rate = (underWay * this.#good) / Math.max(1, this.#totalMs);
-    const share = this.#refused / ended;
-    // A few attempts show by chance fewer refusals than there are.
-    const usual = this.#state === "steady" || this.#state === "up" ? 0.8 * this.#base.share : 0;
-    const found = {
-      limit: this.limit,
-      rate,
-      share: Math.max(usual, share) < leastShare ? 0 : Math.max(usual, share),
-    };
-    const averageMs = this.#totalMs / ended;
+    const ended = this.#ended;
+    if (ended < this.#samples || (this.#refused > 0 && this.#good < fewestGood && ended < 4 * this.#samples))
+      return;
+    const underWay = this.#area / Math.max(1, now - this.#began);
+    const averageMs = this.#lateMs / Math.max(1, this.#lateGood);
+    const rate = (underWay * this.#good) / Math.max(1, this.#good * averageMs + this.#refusedMs);
+    const found = { limit: this.limit, rate, share: this.#refused / ended };
+    // By chance a few attempts show more or fewer refusals than there are.
+    if (this.#state === "settling" || this.#state === "down") this.#usual = found.share;
+    else this.#usual = Math.min(1.1 * this.#usual, 0.75 * this.#usual + 0.25 * found.share);
+    if (this.#usual < leastShare) this.#usual = 0;
     if (this.#refused === 0) this.#fastest = Math.min(this.#fastest, averageMs);
     this.#pause -= ended;
     if (this.#state === "up") this.#judgeMore(found);
@@ -134,7 +154,9 @@ export class LimitSearch {
     else {
       this.#base = found;
       const isFull = underWay > 0.75 * this.limit && averageMs <= slowest * this.#fastest;
+      this.#isDoubted = this.#usual > 0 && this.limit > 1;
       if (this.#pause <= 0 && isFull && this.limit < this.#most) this.#tryMore();
+      else if (this.#pause <= 0 && this.#isDoubted) this.#tryLess();
       else this.#newRound();
     }
   }
@@ -145,33 +167,43 @@ export class LimitSearch {
     const gain = more >= 1 ? doublingGain : stepGain * more;
     if (found.rate >= rate * (1 + gain)) {
       this.#base = found;
+      this.#isDoubted = false;
       this.#step = Math.min(1, this.#step * 2);
       this.#nextPause = firstPause;
       if (found.limit < this.#most) this.#tryMore();
       else this.#set(found.limit, "steady");
-    } else {
+    } else if (this.#isDoubted) this.#tryLess();
+    else {
       this.#slowDown();
       this.#set(limit, "steady");
     }
   }
 
+  // Refusals that go on have to do with the limit, or not: more tells, and then less.
   #settled(found: Measured): void {
     this.#base = found;
-    if (found.share > 0 && found.limit > 1) this.#set(found.limit >> 1, "down");
-    else this.#set(found.limit, "steady");
+    this.#isDoubted = found.share >= leastShare && found.limit > 1;
+    if (!this.#isDoubted || found.limit === this.#most) this.#set(found.limit, "steady");
+    else {
+      this.#step = 1;
+      this.#tryMore();
+    }
+  }
+
+  #tryLess(): void {
+    this.#isDoubted = false;
+    this.#slowDown();
+    this.#set(this.#base.limit >> 1, "down");
   }
 
   #judgeLess(found: Measured): void {
     const { limit, rate, share } = this.#base;
     const kept = (found.limit / limit + 1) / 2;
-    if (found.share < share / 2 || found.rate > kept * rate) this.#settled(found);
-    else {
-      // They have nothing to do with the limit.
-      this.#step = 1;
-      this.#pause = 0;
-      if (limit < this.#most) this.#tryMore();
-      else this.#set(limit, "steady");
-    }
+    if (found.share < share / 2 || found.rate > kept * rate) {
+      this.#base = found;
+      if (found.share >= leastShare && found.limit > 1) this.#tryLess();
+      else this.#set(found.limit, "steady");
+    } else this.#set(limit, "steady");
   }
 
   #tryMore(): void {
@@ -182,7 +214,8 @@ export class LimitSearch {
   #slowDown(): void {
     this.#step = smallStep;
     this.#pause = this.#nextPause;
-    this.#nextPause = Math.min(longestPause, this.#nextPause * 2);
+    const longest = Math.min(longestPause, firstPause + 16 * this.#base.limit);
+    this.#nextPause = Math.min(longest, this.#nextPause * 2);
   }
 
   #set(limit: number, state: State): void {
@@ -193,7 +226,7 @@ export class LimitSearch {
   }
 
   #newRound(): void {
-    this.#good = this.#refused = this.#totalMs = this.#area = 0;
+    this.#good = this.#refused = this.#refusedMs = this.#lateGood = this.#lateMs = this.#area = 0;
     this.#began = this.#last;
   }
 }

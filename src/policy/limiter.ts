@@ -1,7 +1,7 @@
 import { networkCode } from "../transport/transport.js";
 import type { LimitSearch } from "./limitSearch.js";
 import type { Decision } from "./retry.js";
-import type { FailedAttempt } from "./types.js";
+import type { AttemptTimes, FailedAttempt } from "./types.js";
 
 // Fewer failures in a row than this say nothing of the service.
 const fewestForOutage = 4;
@@ -15,14 +15,6 @@ export type OutOfFiles = "EMFILE" | "ENFILE";
 export function outOfFiles(cause: unknown): OutOfFiles | undefined {
   const code = networkCode(cause);
   return code === "EMFILE" || code === "ENFILE" ? code : undefined;
-}
-
-/** When an attempt began and ended, in milliseconds. */
-export interface AttemptTimes {
-  /** What {@link Limiter.begin} returned. */
-  readonly epoch: number;
-  readonly began: number;
-  readonly now: number;
 }
 
 /**

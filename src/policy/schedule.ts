@@ -16,8 +16,10 @@ export interface ScheduleParts {
   readonly clock: Clock;
 }
 
-/** Something that waits to begin. */
+/** A call that waits for another attempt. */
 export interface Waiting {
+  /** When it may begin. */
+  readonly readyAt: number;
   begin(now: number): void;
 }
 
@@ -35,7 +37,10 @@ export class Schedule {
   #isClosed = false;
   #unset: (() => void) | undefined;
 
-  /** @param opened Called when others may begin: it begins as many as it has while the schedule is open */
+  /**
+   * @param opened Called when others may begin: it begins as many as it has while the schedule is open. Once that is
+   * closed, it is called with each call that will not get its turn
+   */
   constructor({ limiter, pace, clock }: ScheduleParts, opened: (now: number) => void) {
     this.limiter = limiter;
     this.pace = pace;
@@ -48,10 +53,11 @@ export class Schedule {
     return !this.#isClosed && this.limiter.isOpen(now) && !(this.pace && this.pace.opensAt > now);
   }
 
-  /** Has something begin when its turn comes. */
+  /** Has a call begin when its turn comes. */
   add(waiting: Waiting): void {
     this.#waiting.add(waiting);
-    this.advance();
+    if (this.#isClosed) this.#opened(this.clock.now());
+    else this.advance();
   }
 
   /** It waits no more. */
@@ -67,6 +73,7 @@ export class Schedule {
     const now = this.clock.now();
     for (const waiting of this.#waiting) {
       if (!this.isOpen(now)) break;
+      if (waiting.readyAt > now) continue;
       this.#waiting.delete(waiting);
       waiting.begin(now);
     }
@@ -81,12 +88,14 @@ export class Schedule {
     this.#unset?.();
   }
 
-  // Where time alone is in the way.
+  // Until time alone lets something begin.
   #sleep(now: number): void {
     this.#unset?.();
     this.#unset = undefined;
-    const at = Math.max(this.limiter.heldUntil, this.pace?.opensAt ?? 0);
-    if (at <= now || this.#isClosed) return;
-    this.#unset = this.clock.after(at - now, () => this.advance());
+    if (this.#isClosed) return;
+    const opensAt = Math.max(this.limiter.heldUntil, this.pace?.opensAt ?? 0);
+    let at = opensAt > now ? opensAt : Number.POSITIVE_INFINITY;
+    for (const { readyAt } of this.#waiting) if (readyAt > now) at = Math.min(at, Math.max(readyAt, opensAt));
+    if (at < Number.POSITIVE_INFINITY) this.#unset = this.clock.after(at - now, () => this.advance());
   }
 }

@@ -15,12 +15,16 @@ export interface FailedAttempt {
   readonly cause?: unknown;
 }
 
+/** When an attempt began and ended, in milliseconds. */
+export interface AttemptTimes {
+  /** What the limiter's `begin` returned. */
+  readonly epoch: number;
+  readonly began: number;
+  readonly now: number;
+}
+
 /** A call's time. */
 export interface CallTime {
-  /** Why it is over; undefined before. */
-  readonly ended: string | undefined;
-  /** Waits, but no longer than the call lasts. */
-  wait(ms: number): Promise<void>;
   /** Waits for `promise`; resolves to undefined as soon as the call is over. */
   during<T>(promise: Promise<T>): Promise<T | undefined>;
 }

@@ -8,6 +8,10 @@ import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { type Names, validate } from "../options/validate.js";
+import { defaultMaxRetries } from "../policy/decisions.js";
+import type { Lane } from "../policy/lane.js";
+import { type Patience, usualPatience } from "../policy/retry.js";
+import { attemptPolicy } from "../policy/types.js";
 import { type DoneBatch, type Merged, mergeRankings, rankedItems } from "./mergeRankings.js";
 import { partialOf } from "./partialRanking.js";
 import type { Batch, BatchDocuments, Places } from "./planBatches.js";
@@ -64,6 +68,7 @@ interface Plan<T> {
   /** The most milliseconds for one batch. */
   readonly eachMs: number;
   readonly endsAt: number;
+  readonly patience: Patience;
 }
 
 function planOf<T>(
@@ -79,12 +84,16 @@ function planOf<T>(
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   checkCallback(own.onBatch, "onBatch");
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
-  const { signal, timeoutMs, client: settings } = callSettings(client, own);
+  const { signal, timeoutMs, maxRetries, client: settings } = callSettings(client, own);
   const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
   const rounds = Math.ceil(batched.batches.length / concurrency);
   const endsAt = performance.now() + (timeoutMs ?? eachMs * rounds);
-  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt };
+  const patience = {
+    ...usualPatience,
+    untilDeadline: own.maxRetries === undefined && maxRetries === defaultMaxRetries,
+  };
+  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, patience };
 }
 
 // Several requests are calls within this one; one alone is the call itself.
@@ -110,9 +119,10 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
   const sent = new Map<number, Places>();
-  const failed = await runBatches(batches.length, concurrency, plan.signal, async (number, signal) => {
+  const { patience, signal: callers } = plan;
+  const run = async (number: number, signal: AbortSignalLike, lane: Lane): Promise<void> => {
     try {
-      const ranked = await rankBatch(plan, rerank, number, { signal, sent });
+      const ranked = await rankBatch(plan, rerank, number, { signal, sent, lane });
       made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
       done.push(ranked);
       reportBatch(plan, ranked, done.length);
@@ -120,7 +130,8 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
       made.addFailed(error);
       throw error;
     }
-  });
+  };
+  const failed = await runBatches({ batches: batches.length, concurrency, patience, signal: callers, run });
   const merged = { items, batches: done, before };
   if (failed === undefined) return mergeRankings(merged, options.topN);
   throw failure(plan, { ...failed, places: sent.get(failed.batch) }, merged, made);
@@ -159,17 +170,25 @@ function reportBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch,
   });
 }
 
+interface BatchTools {
+  readonly signal: AbortSignalLike;
+  readonly sent: Map<number, Places>;
+  readonly lane: Lane;
+}
+
 async function rankBatch<T>(
   { body, options, batches, documentsOf, eachMs, endsAt }: Plan<T>,
   rerank: RerankCall,
   number: number,
-  { signal, sent }: { readonly signal: AbortSignalLike; readonly sent: Map<number, Places> },
+  { signal, sent, lane }: BatchTools,
 ): Promise<DoneBatch> {
   const leftMs = Math.max(1, Math.ceil(endsAt - performance.now()));
   // Nothing is inherited: a polluted prototype sets no option.
   const call: CallOptions = Object.assign(Object.create(null), options, {
     signal,
     timeoutMs: Math.min(eachMs, leftMs),
+    // One alone is a call like any other.
+    [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });
   const { texts, places } = documentsOf(number);
   sent.set(number, places);

@@ -1,7 +1,11 @@
 import type { Attempt } from "../errors/details.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import { nothingSent, type Ran, worse } from "../policy/retry.js";
+import { machineClock } from "../policy/clock.js";
+import { Lane } from "../policy/lane.js";
+import { Limiter } from "../policy/limiter.js";
+import { nothingSent, type Patience, type Ran, worse } from "../policy/retry.js";
+import { Schedule } from "../policy/schedule.js";
 import type { Places } from "./planBatches.js";
 import { itemsOf } from "./readRanking.js";
 import type { ItemBatch } from "./types.js";
@@ -12,36 +16,64 @@ export interface BatchFailure {
   readonly error: unknown;
 }
 
-/** Runs batches by number, so many at once. One that fails ends all: it is what this resolves to, once all have ended. */
-export async function runBatches(
-  batches: number,
-  concurrency: number,
-  callersSignal: AbortSignalLike | undefined,
-  run: (batch: number, signal: AbortSignalLike) => Promise<void>,
-): Promise<BatchFailure | undefined> {
+/** How the batches of a call run. */
+export interface BatchRun {
+  readonly batches: number;
+  /** The most batches at once: one that waits for another attempt is among them. */
+  readonly concurrency: number;
+  readonly patience: Patience;
+  readonly signal: AbortSignalLike | undefined;
+  run(batch: number, signal: AbortSignalLike, lane: Lane): Promise<void>;
+}
+
+/** Runs batches by number. One that fails ends all: it is what this resolves to, once all have ended. */
+export async function runBatches({ signal: callers, ...parts }: BatchRun): Promise<BatchFailure | undefined> {
   const controller = new AbortController();
-  const onAbort = (): void => controller.abort(callersSignal?.reason);
+  const onAbort = (): void => controller.abort(callers?.reason);
+  callers?.addEventListener("abort", onAbort);
+  if (callers?.aborted) onAbort();
+  try {
+    return await inLanes(parts, controller);
+  } finally {
+    callers?.removeEventListener("abort", onAbort);
+  }
+}
+
+function inLanes(
+  { batches, concurrency, patience, run }: Omit<BatchRun, "signal">,
+  controller: AbortController,
+): Promise<BatchFailure | undefined> {
   let next = 0;
+  let underWay = 0;
   let failure: BatchFailure | undefined;
-  const lane = async (): Promise<void> => {
-    while (next < batches && failure === undefined) {
-      const batch = next++;
+  return new Promise((resolve) => {
+    const parts = { limiter: new Limiter(concurrency), pace: undefined, clock: machineClock };
+    const schedule: Schedule = new Schedule(parts, (now) => {
+      while (next < batches && underWay < concurrency && failure === undefined && schedule.isOpen(now)) {
+        void runOne(next++, now);
+      }
+    });
+    const runOne = async (batch: number, now: number): Promise<void> => {
+      const lane = new Lane({ schedule, patience }, 0);
+      underWay += 1;
+      lane.begin(now);
       try {
-        await run(batch, controller.signal);
+        await run(batch, controller.signal, lane);
+        lane.answered(undefined);
       } catch (error) {
+        lane.failed();
         failure ??= { batch, error };
         controller.abort();
       }
-    }
-  };
-  callersSignal?.addEventListener("abort", onAbort);
-  if (callersSignal?.aborted) onAbort();
-  try {
-    await Promise.all(Array.from({ length: Math.min(concurrency, batches) }, lane));
-  } finally {
-    callersSignal?.removeEventListener("abort", onAbort);
-  }
-  return failure;
+      underWay -= 1;
+      schedule.advance();
+      if (underWay > 0 || (next < batches && failure === undefined)) return;
+      schedule.close();
+      resolve(failure);
+    };
+    if (batches === 0) resolve(undefined);
+    else schedule.advance();
+  });
 }
 
 /** The requests of one call that is made of batches, batch by batch as they ended. */

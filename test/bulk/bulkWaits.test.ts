@@ -167,39 +167,41 @@ test("in an outage one attempt at a time finds out when the service is back, and
   expect(server.requests).toHaveLength(count + 30);
 });
 
-test("concurrency adapts: four at first, one more a round, halved by a refusal, never under one", async () => {
-  const waiting: (() => void)[] = [];
-  let reply: Reply = good;
+test("concurrency adapts: four at first, doubled until the service refuses, then as many as it took", async () => {
+  const waiting: ((status: number) => void)[] = [];
   server.reply((_request, response) => {
-    const { status = 200, json = {} } = reply;
-    waiting.push(() => response.writeHead(status).end(JSON.stringify(json)));
+    waiting.push((status) => response.writeHead(status).end(JSON.stringify({ object: "list", data: [] })));
     return undefined;
   });
-  // Answers all that are under way, and sees how many are under way then.
-  const round = async (count: number): Promise<number> => {
+  // Answers all that are under way after 200 ms, all but so many with a refusal, and sees how many are under way then.
+  const round = async (count: number, most = Number.POSITIVE_INFINITY): Promise<number> => {
     await until(() => waiting.length >= count);
     await settle();
-    const there = waiting.length;
-    for (const answer of waiting.splice(0)) answer();
-    return there;
+    const there = waiting.splice(0);
+    // A refusal takes no time.
+    for (const answer of there.slice(most)) answer(429);
+    if (there.length > most) await until(() => refused() === there.length - most);
+    const held = waiting.splice(0);
+    clock.pass(200);
+    for (const answer of [...there.slice(0, most), ...held]) answer(200);
+    return there.length;
   };
   const events: RerankAllAttempt[] = [];
+  const refused = (): number => events.filter(({ code }) => code).length;
   const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
   const run = collect(rerankAll(connect(server.url), requests(1000), { onAttempt }));
-  expect([await round(4), await round(5), await round(6), await round(7)]).toEqual([4, 5, 6, 7]);
-  reply = { status: 429 };
-  expect(await round(8)).toBe(8);
-  // All eight were sent before the limit was halved: it is halved once.
-  expect(await round(4)).toBe(4);
-  expect(await round(2)).toBe(2);
-  expect(await round(1)).toBe(1);
-  expect(await round(1)).toBe(1);
-  reply = good;
-  expect([await round(1), await round(2), await round(3)]).toEqual([1, 2, 3]);
+  // What a larger number brings is known once those that began with it are answered.
+  expect([await round(4), await round(8), await round(8)]).toEqual([4, 8, 8]);
+  expect(await round(16, 10)).toBe(16);
+  expect([await round(10), await round(10)]).toEqual([10, 10]);
   expect(events[0]).toMatchObject({ id: "0", number: 1, httpStatus: 200, concurrency: 4 });
-  expect(events.find(({ code }) => code)).toMatchObject({ waitMs: 0, concurrency: 4, httpStatus: 429 });
+  expect(events.filter(({ code }) => code).at(-1)).toMatchObject({
+    waitMs: 0,
+    concurrency: 10,
+    httpStatus: 429,
+  });
   server.reply(good);
-  for (const answer of waiting.splice(0)) answer();
+  await settle();
+  for (const answer of waiting.splice(0)) answer(200);
   expect(await run).toHaveLength(1000);
-  expect(Math.max(...events.map(({ concurrency }) => concurrency))).toBeLessThanOrEqual(64);
 });

@@ -4,7 +4,13 @@ import { endedFailure, Failure, networkFailure } from "../../../src/call/failure
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
 import { readRerank } from "../../../src/ranking/readRerank.js";
-import { type NetworkWords, type Exchange, type FailureReason, type Phase, TransportFailure } from "../../../src/transport/transport.js";
+import {
+  type Exchange,
+  type FailureReason,
+  type NetworkWords,
+  type Phase,
+  TransportFailure,
+} from "../../../src/transport/transport.js";
 import { readDatasetFile } from "../../../src/wrappers/readDatasetFile.js";
 import type { RetryRow } from "./rows.js";
 

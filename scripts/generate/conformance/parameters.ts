@@ -1,5 +1,10 @@
 // parameters.json: every figure of the rules, read from the code that decides by them.
 
+import { networkFailure } from "../../../src/call/failure.js";
+import { timesOf } from "../../../src/call/request.js";
+import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
+import { codeOfGrpcNumber, type StatusCode } from "../../../src/errors/codes.js";
+import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import {
   backoff,
   budget,
@@ -9,12 +14,7 @@ import {
   events,
   statusRows,
 } from "../../../src/policy/decisions.js";
-import { networkFailure } from "../../../src/call/failure.js";
-import { timesOf } from "../../../src/call/request.js";
 import { codeOfHttpStatus, decideRetry, rowOfStatus } from "../../../src/policy/retry.js";
-import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
-import { type StatusCode, codeOfGrpcNumber } from "../../../src/errors/codes.js";
-import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
 import { faults, noWords, transportFailure } from "./failures.js";

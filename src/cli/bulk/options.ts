@@ -1,6 +1,16 @@
 // The options of `rerank` for many queries. Help and completion read them too: nothing here loads the client.
 import type { Command } from "commander";
 import { numberOf } from "../commonOptions.js";
+import { UsageError } from "../context.js";
+
+const minutes = { s: 1 / 60, min: 1, h: 60 } as const;
+
+// "600/min" as requests a minute.
+function rateOf(text: string): number {
+  const [, count = "", unit = ""] = /^(\d+(?:\.\d+)?)\/(s|min|h)$/.exec(text) ?? [];
+  if (!(Number(count) > 0)) throw new UsageError("--rate must be like 600/min, 10/s or 36000/h.");
+  return Number(count) / minutes[unit as keyof typeof minutes];
+}
 
 /** What `rerank --bulk` takes besides. */
 export function addBulkOptions(command: Command): void {
@@ -22,6 +32,16 @@ export function addBulkOptions(command: Command): void {
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
     .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
+    .option(
+      "--rate <N/UNIT>",
+      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Declare some 95 % of the service's rate. Default: no limit.",
+      rateOf,
+    )
+    .option(
+      "--tokens-per-minute <N>",
+      "Send no more tokens than this in a minute, as the answers count them. Default: no limit.",
+      numberOf("--tokens-per-minute"),
+    )
     .option(
       "--total-timeout <SECONDS>",
       "With --bulk, the time for the whole run, which begins when the input file has been checked; --timeout is for each request. Default: no limit.",

@@ -15,8 +15,8 @@ import { createReport, printSummary, type Report } from "./report.js";
 import { addBadLine, addDuplicate, addResult, type Files } from "./rows.js";
 import { type BulkOptions, type BulkSettings, settingsOf } from "./settings.js";
 
-// The client's default.
-const usualConnections = 128;
+// As many as concurrency may be by itself.
+const usualConnections = 256;
 
 /** A run that is about to begin. */
 interface Run {
@@ -38,7 +38,7 @@ export async function runBulk(context: Context<BulkOptions>): Promise<void> {
     withFiles(sources, waitingOf(context, context.options.wait), (owned, signal) =>
       runOwning({ ...context, signal }, settings, owned, client),
     );
-  const sockets = concurrency === "auto" ? undefined : Math.max(usualConnections, concurrency);
+  const sockets = concurrency === "auto" ? usualConnections : Math.max(usualConnections, concurrency);
   await withClient(context, "rerankDocuments", rank, sockets);
 }
 
@@ -81,8 +81,9 @@ async function look(pass: Parameters<typeof firstPass>[0]): Promise<Found> {
 
 async function rankAll(run: Run, client: Client): Promise<void> {
   const { settings, signal, files, report } = run;
-  const { concurrency, timeoutMs, totalTimeoutMs, maxHoldMs } = settings;
-  const options = { concurrency, timeoutMs, totalTimeoutMs, maxHoldMs, signal, onAttempt: report.attempted };
+  const { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs } = settings;
+  const limits = { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs };
+  const options = { ...limits, signal, onAttempt: report.attempted };
   let failed: StatusError | undefined;
   const results = rerankAll(client, requestsOf(run), options);
   const timer = setInterval(() => report.update(), 100);

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import type { RerankAllOptions } from "../../bulk/index.js";
 import type { RerankRequest } from "../../index.js";
 import { type Context, reasonOf, UsageError } from "../context.js";
 import type { Reading } from "./bulkRequest.js";
@@ -17,6 +18,9 @@ export interface BulkOptions {
   readonly task?: string;
   readonly topN?: number;
   readonly concurrency?: number | "auto";
+  /** Requests a minute. */
+  readonly rate?: number;
+  readonly tokensPerMinute?: number;
   /** In seconds. */
   readonly totalTimeout?: number;
   /** In seconds; infinite for no limit. */
@@ -32,6 +36,7 @@ export interface BulkSettings {
   readonly errors: string | undefined;
   readonly reading: Reading;
   readonly concurrency: number | "auto";
+  readonly rate: RerankAllOptions["rate"];
   readonly timeoutMs: number | undefined;
   readonly totalTimeoutMs: number | undefined;
   readonly maxHoldMs: number | undefined;
@@ -51,6 +56,9 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
   if (output === "-") throw new UsageError("--output must be a file, so that a run can continue from it.");
   if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
     throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
+  const { rate: requestsPerMinute, tokensPerMinute } = options;
+  if (tokensPerMinute !== undefined && tokensPerMinute <= 0)
+    throw new UsageError("--tokens-per-minute must be greater than 0.");
   const totalTimeoutMs = msOf(options.totalTimeout);
   const { maxHold } = options;
   if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
@@ -66,6 +74,7 @@ export function settingsOf({ options, args }: Context<BulkOptions>): BulkSetting
     errors: errors === undefined ? undefined : files[1],
     reading: readingOf(options),
     concurrency,
+    rate: { requestsPerMinute, tokensPerMinute },
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     totalTimeoutMs,
     maxHoldMs: maxHold === undefined ? undefined : maxHold * 1000,

@@ -1,0 +1,139 @@
+// A run of many rows against a service, in simulated time: what the schedule of a run does, without sockets.
+
+import type { RetryEvent } from "../../src/policy/decisions.js";
+import { Lane } from "../../src/policy/lane.js";
+import { Limiter } from "../../src/policy/limiter.js";
+import { LimitSearch } from "../../src/policy/limitSearch.js";
+import { Pace, type Rate } from "../../src/policy/pace.js";
+import { type Clock, Schedule } from "../../src/policy/schedule.js";
+import { usual } from "./retryInput.js";
+
+/** What a service makes of a request: an answer after so long, or a refusal. */
+export interface Reaction {
+  readonly afterMs: number;
+  readonly refused?: true;
+  readonly tokens?: number;
+}
+
+/** Is told of each request, and of the end of each answer. */
+export interface Service {
+  received(now: number, bytes: number): Reaction;
+  answered?(): void;
+}
+
+/** Time that passes from event to event. */
+export class EventClock implements Clock {
+  #now = 0;
+  readonly #events: { at: number; run: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const event = { at: this.#now + ms, run };
+    // In order: the next is the last.
+    let index = this.#events.length;
+    while (index > 0 && (this.#events[index - 1] as { at: number }).at <= event.at) index--;
+    this.#events.splice(index, 0, event);
+    return () => {
+      const found = this.#events.indexOf(event);
+      if (found >= 0) this.#events.splice(found, 1);
+    };
+  }
+
+  next(): boolean {
+    const event = this.#events.pop();
+    if (event === undefined) return false;
+    this.#now = event.at;
+    event.run();
+    return true;
+  }
+}
+
+/** Numbers that look random, the same in each run. */
+export function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** How a run goes. */
+export interface Simulation {
+  readonly rows: number;
+  readonly concurrency: number | { readonly max: number };
+  readonly rate?: Rate;
+  readonly service: Service;
+  readonly random: () => number;
+  readonly bytesOf?: (row: number) => number;
+}
+
+/** What came of it. */
+export interface Figures {
+  readonly ms: number;
+  readonly received: number;
+  readonly refused: number;
+  /** The longest answer that was good. */
+  readonly slowestMs: number;
+  /** When each row was done. */
+  readonly doneAt: readonly number[];
+  readonly limits: readonly number[];
+}
+
+/** Runs until all rows are done. */
+export async function simulate(simulation: Simulation): Promise<Figures> {
+  const { rows, concurrency, rate, service, random, bytesOf = () => 100 } = simulation;
+  const clock = new EventClock();
+  const limiter = new Limiter(
+    typeof concurrency === "number" ? concurrency : new LimitSearch(concurrency.max),
+  );
+  const patience = { untilDeadline: true, longestWaitMs: 60_000 };
+  const figures = { received: 0, refused: 0, slowestMs: 0, doneAt: [] as number[], limits: [] as number[] };
+  let next = 0;
+  let held = 0;
+  const schedule: Schedule = new Schedule({ limiter, pace: rate && new Pace(rate), clock }, (now) => {
+    while (next < rows && held < 4 * limiter.limit && schedule.isOpen(now)) {
+      held += 1;
+      const bytes = bytesOf(next++);
+      const lane = new Lane({ schedule, patience }, bytes);
+      lane.begin(now);
+      attempt(lane, bytes, 0);
+    }
+  });
+  const attempt = (lane: Lane, bytes: number, retries: number): void => {
+    const began = clock.now();
+    figures.received += 1;
+    const { afterMs, refused, tokens } = service.received(began, bytes);
+    clock.after(afterMs, () => {
+      if (refused === undefined) {
+        service.answered?.();
+        lane.answered(tokens);
+        figures.slowestMs = Math.max(figures.slowestMs, clock.now() - began);
+        figures.doneAt.push(clock.now());
+        held -= 1;
+      } else {
+        figures.refused += 1;
+        const events: readonly RetryEvent[] = ["exhausted"];
+        const code = "RESOURCE_EXHAUSTED";
+        const input = { ...usual, events, code, retries, timeLeftMs: Number.POSITIVE_INFINITY } as const;
+        const failed = { code, codeSource: "status", executed: "no", httpStatus: 429 } as const;
+        const { waitMs = 0 } = lane.decide({ ...input, random: random() }, failed);
+        const waited = lane.wait(waitMs, { during: (promise) => promise });
+        void waited.then(() => attempt(lane, bytes, retries + 1));
+      }
+      figures.limits.push(limiter.limit);
+      schedule.advance();
+    });
+  };
+  schedule.advance();
+  // What waits for its turn goes on in a microtask.
+  while (figures.doneAt.length < rows) {
+    await Promise.resolve();
+    await Promise.resolve();
+    await Promise.resolve();
+    if (!clock.next()) throw new Error("Nothing is left to happen.");
+  }
+  return { ...figures, ms: clock.now() };
+}
