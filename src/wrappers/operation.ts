@@ -1,9 +1,8 @@
 // Calls an operation as its row in the contract says. Loaded with the first call that has no wrapper.
 
-import { defaultPathSerializer } from "openapi-fetch";
 import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
-import { writeJson } from "../call/request.js";
+import { pathWith, writeJson } from "../call/request.js";
 import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";
@@ -52,7 +51,7 @@ export async function callOperation<T>(
   const own = ownProperties(options, "options", callOptionNames);
   const settings = callSettings(client, own, row.path.includes("{account_id}"));
   const { query, headers } = checkParameters(rules, parameters);
-  const target = defaultPathSerializer(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
+  const target = pathWith(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
   const request = {
     method: row.method,
     url: urlBelow(settings.client.baseUrl, target),
