@@ -142,10 +142,10 @@ async function rank(
     split,
     maxRetries: 0,
   });
-  return answerOf(await ranking.withResponse(), isText);
+  return modelAnswer(await ranking.withResponse(), isText);
 }
 
-function answerOf(
+function modelAnswer(
   { data, model, usage, requestIds: [id] }: RerankItemsResponse<string | object>,
   isText: boolean,
 ): RerankingAnswer {

@@ -17,7 +17,7 @@ import type { paths } from "../generated/paths.js";
 import { ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/validate.js";
 import { type EncodedCall, encodedCall, type RequestOptions } from "../wrappers/types.js";
-import { type Exchange, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
+import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
 
 export type { components, operations, paths } from "../generated/paths.js";
 
@@ -99,7 +99,7 @@ async function callWith(
     if (own[name] !== undefined) options[name] = own[name];
     delete own[name];
   }
-  const exchange: Exchange = { answered: undefined, failed: undefined };
+  const exchange: LibraryCall = { answered: undefined, failed: undefined };
   const fetch = (request: Request) => sendThrough(send, request, options, exchange);
   return settle(library(method, path, { ...own, fetch }), exchange);
 }

@@ -106,19 +106,19 @@ async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
     ran = worse(ran, ranIn(result.details));
     if (result.details.requested === false) {
       policy?.notSent();
-      throw errorOf(run, result, ran, "refused");
+      throw callFailure(run, result, ran, "refused");
     }
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
     const free = policy?.isFree || isFree(run, result);
     const { waitMs, notRetried } = decide(run, result, free ? budgetRule.full : budget.left);
     report(run, attempt, result, waitMs);
-    if (waitMs === undefined) throw errorOf(run, result, ran, notRetried);
+    if (waitMs === undefined) throw callFailure(run, result, ran, notRetried);
     if (free) run.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
     if (needsOtherSocket(result)) run.freshSocket = true;
     await (policy ? policy.wait(waitMs, deadline) : deadline.wait(waitMs));
-    if (policy && deadline.ended === "deadline") throw errorOf(run, result, ran, "deadline-too-close");
+    if (policy && deadline.ended === "deadline") throw callFailure(run, result, ran, "deadline-too-close");
   }
 }
 
@@ -181,7 +181,7 @@ function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision 
   return settings.policy ? settings.policy.decide(input, details) : decideRetry(input);
 }
 
-function errorOf<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {
+function callFailure<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {
   const { call, request, attempts } = run;
   return callError(targetOf(call.operation, request), failure, ran, { attempts, notRetried });
 }

@@ -2,7 +2,7 @@
 import type { OperationId } from "../generated/contract.js";
 import type { ServiceRequest } from "../index.js";
 import { type Rules, suggestion } from "../options/validate.js";
-import type { OperationInput } from "../wrappers/types.js";
+import type { OperationArguments } from "../wrappers/types.js";
 import { UsageError } from "./context.js";
 import { parametersOf, requestRules } from "./operations.js";
 
@@ -19,7 +19,7 @@ export async function inputOf(
   operation: OperationId,
   options: InputOptions,
   contentOf: () => Promise<Partial<ServiceRequest>>,
-): Promise<OperationInput> {
+): Promise<OperationArguments> {
   const { ids, parameters } = parametersIn(operation, options.param);
   const { file, body: rules } = requestRules(operation);
   if (file !== undefined)
@@ -50,7 +50,7 @@ export function pairsOf(pairs: readonly string[], option: string): Record<string
 function parametersIn(
   operation: OperationId,
   pairs: readonly string[] = [],
-): Pick<OperationInput, "ids" | "parameters"> {
+): Pick<OperationArguments, "ids" | "parameters"> {
   const given = pairsOf(pairs, "--param");
   const known = parametersOf(operation);
   checkNames(

@@ -1,9 +1,9 @@
 import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
-import { type Answer, goodAnswer, Refusal } from "./answer.js";
+import { goodAnswer, Refusal, type StandInAnswer } from "./answer.js";
 import { carryOut, nameOf } from "./behaviours.js";
 import type { Failures, Script } from "./failures.js";
-import { type Content, type Incoming, readContent } from "./receive.js";
+import { type Incoming, type ReceivedContent, readRequest } from "./receive.js";
 import type { Kept, State } from "./state.js";
 
 /** What one service consists of. */
@@ -14,45 +14,51 @@ export interface Parts {
   readonly strict: boolean;
   readonly failures: Failures;
   /** The good answers that were scripted. */
-  readonly answers: Map<OperationId, Answer>;
+  readonly answers: Map<OperationId, StandInAnswer>;
   readonly requests: Kept;
 }
 
 /** What to do with a request: answer it whole, or not quite. */
-export interface Reply {
+export interface StandInReply {
   readonly kind: "answer" | "reset" | "stall" | "truncate";
-  readonly answer: Answer;
+  readonly answer: StandInAnswer;
 }
 
 /** Takes one request, whichever way it came. */
-export async function handle(parts: Parts, incoming: Incoming): Promise<Reply> {
+export async function handle(parts: Parts, incoming: Incoming): Promise<StandInReply> {
   const { method, path, query, headers, signal } = incoming;
   const route = routeOf(method, path);
-  const { refusal, ...content } = route ? await readContent(route.operation, incoming, parts.strict) : {};
+  const { refusal, ...content } = route ? await readRequest(route.operation, incoming, parts.strict) : {};
   const asked = { method, path, ...(query !== "" && { query }), headers };
   const received = { ...(route && { operation: nameOf(route.operation) }), ...asked, ...content };
   // Of a file only its facts are kept.
   parts.requests.add(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
   const requestId = `req-${parts.requests.count}`;
   const script = route && parts.failures.take(route.operation);
-  const real = (): Answer => answerOf(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
+  const real = (): StandInAnswer =>
+    standInAnswer(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
   const answer = withRequestId(choose(script, real), requestId);
   if (script && script.delayMs > 0) await wait(script.delayMs, signal);
-  return { kind: kindOf(script, answer), answer };
+  return { kind: behaviourOf(script, answer), answer };
 }
 
-function kindOf(script: Script | undefined, { body }: Answer): Reply["kind"] {
+function behaviourOf(script: Script | undefined, { body }: StandInAnswer): StandInReply["kind"] {
   if (script === undefined || script.kind === "late") return "answer";
   // Of nothing there is no half.
   return script.kind === "truncate" && body.length === 0 ? "reset" : script.kind;
 }
 
-function choose(script: Script | undefined, real: () => Answer): Answer {
+function choose(script: Script | undefined, real: () => StandInAnswer): StandInAnswer {
   const answer = script === undefined || script.executes ? real() : undefined;
   return script?.answer ?? answer ?? { status: 200, headers: {}, body: "" };
 }
 
-function answerOf(parts: Parts, incoming: Incoming, route: Route | undefined, content: Content): Answer {
+function standInAnswer(
+  parts: Parts,
+  incoming: Incoming,
+  route: Route | undefined,
+  content: ReceivedContent,
+): StandInAnswer {
   try {
     if (route === undefined) {
       throw new Refusal("NOT_FOUND", `There is no operation ${incoming.method} ${incoming.path}.`);
@@ -79,7 +85,7 @@ function checkKey(authorization: string | undefined, apiKey: string | undefined)
   }
 }
 
-function withRequestId(answer: Answer, id: string): Answer {
+function withRequestId(answer: StandInAnswer, id: string): StandInAnswer {
   return { ...answer, headers: { "x-request-id": id, ...answer.headers } };
 }
 

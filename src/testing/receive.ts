@@ -23,7 +23,7 @@ export interface Incoming {
 }
 
 /** What a body holds, and what is wrong with it. */
-export interface Content {
+export interface ReceivedContent {
   readonly body?: unknown;
   readonly file?: TestFile;
   readonly refusal?: Refusal;
@@ -44,23 +44,24 @@ function maxFileBytes({ body, file = "" }: RequestRules): number {
 }
 
 /** Reads parameters and body as their operation takes them. */
-export async function readContent(
+export async function readRequest(
   operation: OperationId,
   incoming: Incoming,
   strict: boolean,
-): Promise<Content> {
+): Promise<ReceivedContent> {
   const rules: RequestRules = requests[operation];
   const content = await readBody(rules, incoming, strict);
   const refusal = parameterRefusal(rules, incoming, strict) ?? content.refusal;
   return refusal ? { ...content, refusal } : content;
 }
 
-async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean): Promise<Content> {
+async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean): Promise<ReceivedContent> {
   const { headers, body } = incoming;
   const { contentType, optional, body: own, file } = rules;
   const sent = headers["content-type"] ?? "";
   if (body === undefined) return { refusal: tooLarge(largestFile) };
-  if (own === undefined) return body.length === 0 ? {} : { refusal: invalid("The request takes no body.") };
+  if (own === undefined)
+    return body.length === 0 ? {} : { refusal: invalidRequest("The request takes no body.") };
   if (optional && body.length === 0) return {};
   const media = sent.split(";")[0]?.trim().toLowerCase();
   if (media !== contentType)
@@ -71,7 +72,7 @@ async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean
   try {
     value = JSON.parse(text);
   } catch {
-    return { body: text, refusal: invalid("The body must be JSON.") };
+    return { body: text, refusal: invalidRequest("The body must be JSON.") };
   }
   const refusal = refusalOf(value, strict ? { ...own, additionalProperties: false } : own, "body");
   return { body: value, ...(refusal && { refusal }) };
@@ -81,7 +82,7 @@ function parameterRefusal(rules: RequestRules, incoming: Incoming, strict: boole
   const sent = new URLSearchParams(incoming.query);
   const { query = { type: "object" }, headers = { type: "object" } } = rules;
   const unknown = strict && [...sent.keys()].find((name) => !Object.hasOwn(query.properties ?? {}, name));
-  if (typeof unknown === "string") return invalid(`There is no parameter ${unknown}.`);
+  if (typeof unknown === "string") return invalidRequest(`There is no parameter ${unknown}.`);
   const header = (name: string): string[] => {
     const value = incoming.headers[name.toLowerCase()];
     return value === undefined ? [] : [value];
@@ -114,7 +115,7 @@ function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefi
     return new Refusal(error.code, joined(error.text, error.hint));
   }
   const problem = strictProblem(value, rules, name);
-  return problem === undefined ? undefined : invalid(problem);
+  return problem === undefined ? undefined : invalidRequest(problem);
 }
 
 interface FormRules {
@@ -127,11 +128,11 @@ async function readForm(
   body: Uint8Array,
   contentType: string,
   { name, maxBytes }: FormRules,
-): Promise<Content> {
+): Promise<ReceivedContent> {
   const parts = parseMultipart(body, contentType);
-  if (parts === undefined) return { refusal: invalid("The form is not well formed.") };
+  if (parts === undefined) return { refusal: invalidRequest("The form is not well formed.") };
   const part = parts.find((each) => each.name === name);
-  if (part === undefined) return { refusal: invalid(`The part ${name} is required.`) };
+  if (part === undefined) return { refusal: invalidRequest(`The part ${name} is required.`) };
   const file = {
     filename: part.filename ?? "file",
     contentType: part.contentType ?? "application/octet-stream",
@@ -139,7 +140,7 @@ async function readForm(
     sha256: await sha256(part.content),
   };
   if (file.bytes > maxBytes) return { file, refusal: tooLarge(maxBytes) };
-  if (parts.length > 1) return { file, refusal: invalid("The form must have one part.") };
+  if (parts.length > 1) return { file, refusal: invalidRequest("The form must have one part.") };
   return { file };
 }
 
@@ -147,7 +148,7 @@ function tooLarge(maxBytes: number): Refusal {
   return new Refusal("INVALID_ARGUMENT", `A file of up to ${maxBytes} bytes fits in one request.`, 413);
 }
 
-function invalid(message: string): Refusal {
+function invalidRequest(message: string): Refusal {
   return new Refusal("INVALID_ARGUMENT", message);
 }
 

@@ -14,7 +14,7 @@ import { header } from "../policy/retryAfter.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { readContent } from "./readContent.js";
 import { encodeQuery, urlBelow } from "./requestUrl.js";
-import type { OperationInput, OperationMethod, ServiceRequest } from "./types.js";
+import type { OperationArguments, OperationMethod, ServiceRequest } from "./types.js";
 
 /** The arguments of a method in their order: ids, body or file, parameters, options. @throws StatusError */
 export async function callMethod<T>(
@@ -37,7 +37,7 @@ export async function callMethod<T>(
 /** Checks what an operation takes, and sends it. @throws StatusError */
 export async function callOperation<T>(
   client: LateSettings,
-  { operation, ids, body, json, parameters }: OperationInput,
+  { operation, ids, body, json, parameters }: OperationArguments,
   options: CallOptions | undefined,
 ): Promise<Outcome<T>> {
   const rules: RequestRules = requests[operation];

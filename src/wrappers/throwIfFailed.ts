@@ -40,11 +40,11 @@ function codeOf(reported: unknown): StatusCode | undefined {
 }
 
 function shown(reported: unknown): string {
-  return (textOf(reported) ?? `of type ${typeof reported}`).slice(0, 100);
+  return (codeText(reported) ?? `of type ${typeof reported}`).slice(0, 100);
 }
 
 // Some values have no text, and making one of them throws.
-function textOf(value: unknown): string | undefined {
+function codeText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   try {
     return JSON.stringify(value);

@@ -72,15 +72,15 @@ export async function uploadFile(
   }
 }
 
-interface Progress {
+interface UploadCount {
   /** Bytes of the file sent by the attempt under way. */
   sentBytes: number;
   readonly onSent: (sentBytes: number, done: boolean) => void;
 }
 
-function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]): Progress {
+function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]): UploadCount {
   let reported = -1;
-  const progress: Progress = {
+  const progress: UploadCount = {
     sentBytes: 0,
     onSent(sent, done) {
       progress.sentBytes = sent;

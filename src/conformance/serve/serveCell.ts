@@ -4,7 +4,7 @@ import http, { type IncomingMessage, type RequestListener, type ServerResponse }
 import https from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { Answer, Cell, Step } from "../cells.js";
+import type { Cell, CellAnswer, Step } from "../cells.js";
 import { type Certificate, createCertificate } from "./certificate.js";
 import { problemsOf } from "./checkRequest.js";
 import { faults } from "./faults.js";
@@ -104,7 +104,7 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
         const ended = (): void => {
           seen.endedMs = performance.now();
         };
-        if ("answer" in step) send(response, step.answer, { key: keyOf(request), ended });
+        if ("answer" in step) sendFrames(response, step.answer, { key: keyOf(request), ended });
         else faults[step.network]?.(response, ended);
       },
       () => {},
@@ -116,9 +116,9 @@ function keyOf({ headers }: IncomingMessage): string {
   return headers.authorization?.replace(/^Bearer /, "") ?? "";
 }
 
-function send(
+function sendFrames(
   response: ServerResponse,
-  { status, headers, body }: Answer,
+  { status, headers, body }: CellAnswer,
   { key, ended }: { key: string; ended: () => void },
 ): void {
   const filled = (text: string): string => text.replaceAll("{apiKey}", key);
