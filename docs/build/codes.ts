@@ -1,8 +1,8 @@
 import { columns } from "../../scripts/generate/columns.js";
-import { codeOfHttpStatus } from "../../src/policy/retry.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { hintFor } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
+import { codeOfHttpStatus } from "../../src/policy/statuses.js";
 import {
   describe,
   distinct,

@@ -1,8 +1,6 @@
 import { listen, unlisten } from "../call/abortSignals.js";
 import type { Client } from "../client.js";
-import { memberOf } from "../errors/memberOf.js";
 import type { StatusError } from "../errors/statusError.js";
-import type { RerankResponse } from "../generated/types.js";
 import { machineClock } from "../policy/clock.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
 import { Limiter } from "../policy/limiter.js";
@@ -10,8 +8,7 @@ import { LimitSearch } from "../policy/limitSearch.js";
 import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { Schedule } from "../policy/schedule.js";
-import { jsonBytes } from "../ranking/planBatches.js";
-import { Calls } from "./calls.js";
+import { Calls, sizeOf, tokensOf } from "./calls.js";
 import { Delivery, type Failed } from "./delivery.js";
 import {
   asStatusError,
@@ -24,8 +21,9 @@ import {
   underWay,
 } from "./ended.js";
 import { type Held, Intake } from "./intake.js";
-import type { RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
+import type { RerankAllRequest, RerankAllResult } from "./options.js";
 import { asTheyCome, inOrder } from "./outbox.js";
+import type { RunSettings } from "./settings.js";
 import type { Source } from "./source.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
@@ -195,17 +193,4 @@ export class Run<Id> {
     this.#delivery.finish(failed);
     return this.#intake.close();
   }
-}
-
-// What cannot be written is refused by the call.
-function sizeOf<Id>({ body }: Held<Id>): number {
-  try {
-    return jsonBytes(body);
-  } catch {
-    return 0;
-  }
-}
-
-function tokensOf({ usage }: Partial<RerankResponse>): unknown {
-  return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
 }

@@ -4,8 +4,9 @@ import { parseJson } from "../errors/json.js";
 import { isPage } from "../errors/pageText.js";
 import { type Redact, redactorOf } from "../errors/redact.js";
 import type { RetryEvent } from "../policy/decisions.js";
-import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "../policy/retry.js";
+import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
+import { codeOfHttpStatus } from "../policy/statuses.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { Failure, type FailureInput } from "./failure.js";
 

@@ -105,10 +105,8 @@ async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
       return succeed(run, result, number, durationMs);
     }
     ran = worse(ran, ranIn(result.details));
-    if (result.details.requested === false) {
-      policy?.notSent();
-      throw errorOf(run, result, ran, "refused");
-    }
+    if (result.details.requested === false) policy?.notSent();
+    if (result.details.requested === false) throw errorOf(run, result, ran, "refused");
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
     const free = policy?.isFree || isFree(run, result);

@@ -3,7 +3,7 @@ import { memberOf } from "../errors/memberOf.js";
 import { redactCause, redactorOf } from "../errors/redact.js";
 import { SourceError } from "../files/sourceError.js";
 import { events, type RetryEvent } from "../policy/decisions.js";
-import { rowOfStatus } from "../policy/retry.js";
+import { rowOfStatus } from "../policy/statuses.js";
 import {
   type Exchange,
   type FailureReason,

@@ -7,15 +7,8 @@ import {
 } from "../errors/codes.js";
 import type { OperationName } from "../errors/details.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
-import {
-  backoff,
-  budget,
-  eventOfCode,
-  events,
-  type RetryEvent,
-  type StatusRow,
-  statusRows,
-} from "./decisions.js";
+import { backoff, budget, eventOfCode, events, type RetryEvent } from "./decisions.js";
+import { rowOfStatus } from "./statuses.js";
 
 /** The kind of a call: its operation's, or the one that `repeatable` chose, as it always does for `request`. */
 export function kindOf(operation: OperationName, repeatable: boolean | undefined): RetryKind {
@@ -177,35 +170,4 @@ function neverRetried({ events: happened, operation, repeatable }: RetryInput): 
   // What is retried for a read is transient.
   const transient = happened.every((event) => events[event].retries.read > 0);
   return transient && !isRepeatable(operation, repeatable) ? "not-safe" : "not-transient";
-}
-
-/** A code read from an HTTP status alone. */
-export interface CodeOfStatus {
-  /** One of the service's failure codes. */
-  readonly code: StatusCode;
-  /** False where the service's table has exactly one code for this status. */
-  readonly inferred: boolean;
-}
-
-// How many codes share a status in the service's table.
-const sharing = new Map<number, number>();
-for (const httpStatus of Object.values(httpStatuses)) {
-  sharing.set(httpStatus, (sharing.get(httpStatus) ?? 0) + 1);
-}
-
-/**
- * The code for an answer that names none. Where several codes share a status, and for statuses outside the
- * contract's `Code` table, it is this client's choice and marked `inferred`.
- *
- * @param httpStatus The status of the answer, such as 404.
- * @example codeOfHttpStatus(404); // { code: "NOT_FOUND", inferred: false }
- */
-export function codeOfHttpStatus(httpStatus: number): CodeOfStatus {
-  return { code: rowOfStatus(httpStatus).code, inferred: sharing.get(httpStatus) !== 1 };
-}
-
-/** What the decision table says of a status whose answer names no code. */
-export function rowOfStatus(httpStatus: number): StatusRow {
-  // The last row has all.
-  return statusRows.find(({ statuses }) => statuses.test(`${httpStatus}`)) as StatusRow;
 }

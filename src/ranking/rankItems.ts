@@ -1,6 +1,5 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { traced } from "#platform";
-import { notify } from "../call/notify.js";
 import type { LateSettings } from "../call/settings.js";
 import { callSettings } from "../call/settings.js";
 import { invalid, isStatusError } from "../errors/statusError.js";
@@ -14,7 +13,7 @@ import { defaultMaxRetries } from "../policy/decisions.js";
 import type { Lane } from "../policy/lane.js";
 import { type Patience, usualPatience } from "../policy/retry.js";
 import { attemptPolicy } from "../policy/types.js";
-import { type DoneBatch, type Merged, mergeRankings, rankedItems } from "./mergeRankings.js";
+import { type DoneBatch, type Merged, mergeRankings, notifyBatch } from "./mergeRankings.js";
 import { partialOf } from "./partialRanking.js";
 import type { Batch, BatchDocuments, Places } from "./planBatches.js";
 import { planItems } from "./planItems.js";
@@ -127,7 +126,7 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
       const ranked = await rankBatch(plan, rerank, number, { signal, sent, lane });
       made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
       done.push(ranked);
-      reportBatch(plan, ranked, done.length);
+      notifyBatch(plan, ranked, done.length);
     } catch (error) {
       made.addFailed(error);
       throw error;
@@ -153,23 +152,6 @@ function failure<T>(
   const value = partialOf(merged, batches, failed, fingerprint());
   // Not enumerable: logs show an error's members, and its items are the caller's.
   return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);
-}
-
-function reportBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
-  const { onBatch } = options;
-  if (onBatch === undefined) return;
-  const { number, batch, ranking } = ranked;
-  const { offset, count } = batch;
-  notify(onBatch, {
-    batch: number,
-    offset,
-    count,
-    data: rankedItems({ items, batches: [ranked], before: undefined }),
-    model: ranking.model,
-    usage: ranking.usage,
-    done,
-    batches: batches.length,
-  });
 }
 
 interface BatchTools {

@@ -1,10 +1,11 @@
 // What the decision table makes of every row of the conformance data: its expectations, and the README's table.
-import { budget, defaultMaxRetries } from "../../../src/policy/decisions.js";
+
 import type { Failure } from "../../../src/call/failure.js";
-import { nothingSent, type Ran, ranIn, worse } from "../../../src/policy/retry.js";
 import type { RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
 import { operations } from "../../../src/generated/contract.js";
+import { budget, defaultMaxRetries } from "../../../src/policy/decisions.js";
+import { nothingSent, type Ran, ranIn, worse } from "../../../src/policy/retry.js";
 import { failureOf, isSeen, isStalling } from "./failures.js";
 import { needsOf } from "./needs.js";
 import { type Expected, type RetryRow, stepOf } from "./rows.js";

@@ -1,5 +1,11 @@
 // parameters.json: every figure of the rules, read from the code that decides by them.
 
+import { networkFailure } from "../../../src/call/failure.js";
+import { timesOf } from "../../../src/call/request.js";
+import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
+import type { StatusCode } from "../../../src/errors/codes.js";
+import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
+import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import {
   backoff,
   budget,
@@ -9,13 +15,8 @@ import {
   events,
   statusRows,
 } from "../../../src/policy/decisions.js";
-import { networkFailure } from "../../../src/call/failure.js";
-import { timesOf } from "../../../src/call/request.js";
-import { codeOfHttpStatus, decideRetry, rowOfStatus } from "../../../src/policy/retry.js";
-import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
-import type { StatusCode } from "../../../src/errors/codes.js";
-import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
-import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
+import { decideRetry } from "../../../src/policy/retry.js";
+import { codeOfHttpStatus, rowOfStatus } from "../../../src/policy/statuses.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
 import { faults, noWords, transportFailure } from "./failures.js";
