@@ -3,8 +3,9 @@ import type { Client } from "../client.js";
 import type { StatusError } from "../errors/statusError.js";
 import { machineClock } from "../policy/clock.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
-import { Limiter } from "../policy/limiter.js";
+import type { Limiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/limitSearch.js";
+import { MachineLimiter } from "../policy/openFiles.js";
 import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { Schedule } from "../policy/schedule.js";
@@ -33,6 +34,7 @@ const heldForEach = 4;
 export class Run<Id> {
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
+  readonly #pace: Pace | undefined;
   readonly #schedule: Schedule;
   readonly #lanes: LaneParts;
   readonly #intake: Intake<Id>;
@@ -51,16 +53,18 @@ export class Run<Id> {
     settings: RunSettings<Id>,
   ) {
     const { concurrency, rate, maxHoldMs } = settings;
-    const limiter = new Limiter(
+    const limiter = new MachineLimiter(
       typeof concurrency === "number" ? concurrency : new LimitSearch(concurrency.max),
     );
     const pace = rate && new Pace(rate);
+    this.#pace = pace;
     this.#settings = settings;
     this.#limiter = limiter;
     this.#schedule = new Schedule({ limiter, pace, clock: machineClock }, (now) => this.#take(now));
     this.#lanes = {
       schedule: this.#schedule,
-      patience: { untilDeadline: true, longestWaitMs: maxHoldMs },
+      untilDeadline: true,
+      maxHoldMs,
       noted: (failed) => {
         this.#ran = worse(this.#ran, ranIn(failed));
       },
@@ -127,12 +131,13 @@ export class Run<Id> {
   }
 
   #send(held: Held<Id>, now: number): void {
-    const isCounted = this.#schedule.pace?.countsTokens === true;
-    const lane = new Lane(this.#lanes, isCounted ? sizeOf(held) : 0);
+    const pace = this.#pace?.countsTokens ? this.#pace : undefined;
+    const lane = new Lane(this.#lanes, pace ? sizeOf(held) : 0);
     lane.begin(now);
     this.#calls.begin(held, lane).then(
       (response) => {
-        lane.answered(isCounted ? tokensOf(response) : undefined);
+        lane.answered();
+        pace?.counted(tokensOf(response), lane);
         this.#ran = ranWell;
         this.#calls.answered(held);
         this.#settle(held, { id: held.id, response });

@@ -108,23 +108,20 @@ export type Decision =
   | { readonly waitMs: number; readonly notRetried: undefined }
   | { readonly waitMs: undefined; readonly notRetried: NotRetried };
 
-/** How long a call goes on trying. */
-export interface Patience {
-  /** Whether only its deadline ends the retries that the table allows: no number, and no budget. */
-  readonly untilDeadline: boolean;
-  /** The longest that the service may ask it to wait, in milliseconds. */
-  readonly longestWaitMs: number;
-}
-
-/** That of a call by itself. */
-export const usualPatience: Patience = { untilDeadline: false, longestWaitMs: backoff.longestRetryAfterMs };
-
-/** Whether there is another attempt, and when. Pure. */
-export function decideRetry(input: RetryInput, patience: Patience = usualPatience): Decision {
-  const notRetried = forbidden(input, patience, input.events.includes("unauthenticated"));
+/**
+ * Whether there is another attempt, and when. Pure.
+ * @param longestWaitMs The longest that the service may ask it to wait
+ * @param untilDeadline Whether only the deadline ends the retries that the table allows: no number, and no budget
+ */
+export function decideRetry(
+  input: RetryInput,
+  longestWaitMs: number = backoff.longestRetryAfterMs,
+  untilDeadline = false,
+): Decision {
+  const notRetried = forbidden(input, untilDeadline);
   if (notRetried) return noRetry(notRetried);
   const waitMs = waitBeforeRetry(input);
-  if ((input.retryAfterMs ?? 0) > patience.longestWaitMs) return noRetry("asked-to-wait-too-long");
+  if ((input.retryAfterMs ?? 0) > longestWaitMs) return noRetry("asked-to-wait-too-long");
   return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
 }
 
@@ -148,11 +145,8 @@ function noRetry(notRetried: NotRetried): Decision {
 }
 
 // The first reason that no wait would change.
-function forbidden(
-  input: RetryInput,
-  { untilDeadline }: Patience,
-  renewing: boolean,
-): NotRetried | undefined {
+function forbidden(input: RetryInput, untilDeadline: boolean): NotRetried | undefined {
+  const renewing = input.events.includes("unauthenticated");
   const { retries, maxRetries, freshKey } = input;
   const kind = kindOf(input.operation, input.repeatable);
   const most = Math.min(...input.events.map((event) => events[event].retries[kind]));

@@ -11,7 +11,6 @@ import type { Names } from "../options/names.js";
 import { validate } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import type { Lane } from "../policy/lane.js";
-import { type Patience, usualPatience } from "../policy/retry.js";
 import { attemptPolicy } from "../policy/types.js";
 import { type DoneBatch, type Merged, mergeRankings, notifyBatch } from "./mergeRankings.js";
 import { partialOf } from "./partialRanking.js";
@@ -69,7 +68,7 @@ interface Plan<T> {
   /** The most milliseconds for one batch. */
   readonly eachMs: number;
   readonly endsAt: number;
-  readonly patience: Patience;
+  readonly untilDeadline: boolean;
 }
 
 function planOf<T>(
@@ -90,11 +89,8 @@ function planOf<T>(
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
   const rounds = Math.ceil(batched.batches.length / concurrency);
   const endsAt = performance.now() + (timeoutMs ?? eachMs * rounds);
-  const patience = {
-    ...usualPatience,
-    untilDeadline: own.maxRetries === undefined && maxRetries === defaultMaxRetries,
-  };
-  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, patience };
+  const untilDeadline = own.maxRetries === undefined && maxRetries === defaultMaxRetries;
+  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, untilDeadline };
 }
 
 // Several requests are calls within this one; one alone is the call itself.
@@ -120,7 +116,7 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
   const sent = new Map<number, Places>();
-  const { patience, signal: callers } = plan;
+  const { untilDeadline, signal: callers } = plan;
   const run = async (number: number, signal: AbortSignalLike, lane: Lane): Promise<void> => {
     try {
       const ranked = await rankBatch(plan, rerank, number, { signal, sent, lane });
@@ -132,7 +128,13 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
       throw error;
     }
   };
-  const failed = await runBatches({ batches: batches.length, concurrency, patience, signal: callers, run });
+  const failed = await runBatches({
+    batches: batches.length,
+    concurrency,
+    untilDeadline,
+    signal: callers,
+    run,
+  });
   const merged = { items, batches: done, before };
   if (failed === undefined) return mergeRankings(merged, options.topN);
   throw failure(plan, { ...failed, places: sent.get(failed.batch) }, merged, made);

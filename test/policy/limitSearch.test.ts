@@ -13,7 +13,9 @@ function hardLimit(most: number): Service {
       open += 1;
       return { afterMs: answerMs };
     },
-    answered: () => void (open -= 1),
+    answered() {
+      open -= 1;
+    },
   };
 }
 
