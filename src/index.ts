@@ -62,7 +62,7 @@ export type {
   LogLevel,
 } from "./options/clientOptions.js";
 export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
-export { type CodeOfStatus, codeOfHttpStatus } from "./policy/retry.js";
+export { type CodeOfStatus, codeOfHttpStatus } from "./policy/statuses.js";
 export type {
   ItemBatch,
   ItemRange,

@@ -2,7 +2,7 @@ import { columns } from "../../scripts/generate/columns.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
-import { codeOfHttpStatus } from "../../src/policy/retry.js";
+import { codeOfHttpStatus } from "../../src/policy/statuses.js";
 import {
   describe,
   distinct,

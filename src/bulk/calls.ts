@@ -5,8 +5,10 @@ import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { Lane } from "../policy/lane.js";
 import type { Limiter } from "../policy/limiter.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
+import { jsonBytes } from "../ranking/planBatches.js";
+import { memberOf } from "../values.js";
 import type { Held } from "./intake.js";
-import type { RunSettings } from "./options.js";
+import type { RunSettings } from "./settings.js";
 
 /** The calls of a run. */
 export class Calls<Id> {
@@ -65,4 +67,18 @@ export class Calls<Id> {
     const asked = holdMs > 0 ? { holdMs } : {};
     if (onAttempt) notify(onAttempt, { ...event, ...again, ...asked, id, concurrency: this.#limiter.limit });
   }
+}
+
+/** The bytes of a request; 0 for one that cannot be written, which its call refuses. */
+export function sizeOf<Id>({ body }: Held<Id>): number {
+  try {
+    return jsonBytes(body);
+  } catch {
+    return 0;
+  }
+}
+
+/** The tokens that an answer says it used. */
+export function tokensOf({ usage }: Partial<RerankResponse>): unknown {
+  return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
 }

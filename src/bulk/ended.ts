@@ -88,8 +88,9 @@ function withProgress<Id>(
 export function endsRun(error: StatusError, progress: Lane["progress"]): boolean {
   if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
   const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
-  // What is refused once the client could make the call is the request.
-  return refusedHere && error.notRetried === "refused" && progress !== "admitted";
+  // What is refused by a client that could make the call, before it made a request ready, is what it was given.
+  const isClients = progress !== "admitted" || error.path !== undefined;
+  return refusedHere && error.notRetried === "refused" && isClients;
 }
 
 /** Whatever a call rejected with, as a StatusError. */

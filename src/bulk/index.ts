@@ -4,13 +4,9 @@
  * @module tunerank/bulk
  */
 import type { Client } from "../client.js";
-import {
-  type RerankAllOptions,
-  type RerankAllRequest,
-  type RerankAllResults,
-  settingsOf,
-} from "./options.js";
+import type { RerankAllOptions, RerankAllRequest, RerankAllResults } from "./options.js";
 import { Run } from "./run.js";
+import { settingsOf } from "./settings.js";
 import { sourceOf } from "./source.js";
 
 export type {

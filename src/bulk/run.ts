@@ -1,17 +1,15 @@
 import { listen, unlisten } from "../call/deadline.js";
 import type { Client } from "../client.js";
 import type { StatusError } from "../errors/statusError.js";
-import type { RerankResponse } from "../generated/types.js";
 import { machineClock } from "../policy/clock.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
-import { Limiter } from "../policy/limiter.js";
+import type { Limiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/limitSearch.js";
+import { MachineLimiter } from "../policy/openFiles.js";
 import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { Schedule } from "../policy/schedule.js";
-import { jsonBytes } from "../ranking/planBatches.js";
-import { memberOf } from "../values.js";
-import { Calls } from "./calls.js";
+import { Calls, sizeOf, tokensOf } from "./calls.js";
 import { Delivery, type Failed } from "./delivery.js";
 import {
   asStatusError,
@@ -24,8 +22,9 @@ import {
   underWay,
 } from "./ended.js";
 import { type Held, Intake } from "./intake.js";
-import type { RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
+import type { RerankAllRequest, RerankAllResult } from "./options.js";
 import { asTheyCome, inOrder } from "./outbox.js";
+import type { RunSettings } from "./settings.js";
 import type { Source } from "./source.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
@@ -35,6 +34,7 @@ const heldForEach = 4;
 export class Run<Id> {
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
+  readonly #pace: Pace | undefined;
   readonly #schedule: Schedule;
   readonly #lanes: LaneParts;
   readonly #intake: Intake<Id>;
@@ -53,16 +53,18 @@ export class Run<Id> {
     settings: RunSettings<Id>,
   ) {
     const { concurrency, rate, maxHoldMs } = settings;
-    const limiter = new Limiter(
+    const limiter = new MachineLimiter(
       typeof concurrency === "number" ? concurrency : new LimitSearch(concurrency.max),
     );
     const pace = rate && new Pace(rate);
+    this.#pace = pace;
     this.#settings = settings;
     this.#limiter = limiter;
     this.#schedule = new Schedule({ limiter, pace, clock: machineClock }, (now) => this.#take(now));
     this.#lanes = {
       schedule: this.#schedule,
-      patience: { untilDeadline: true, longestWaitMs: maxHoldMs },
+      untilDeadline: true,
+      maxHoldMs,
       noted: (failed) => {
         this.#ran = worse(this.#ran, ranIn(failed));
       },
@@ -129,12 +131,13 @@ export class Run<Id> {
   }
 
   #send(held: Held<Id>, now: number): void {
-    const isCounted = this.#schedule.pace?.countsTokens === true;
-    const lane = new Lane(this.#lanes, isCounted ? sizeOf(held) : 0);
+    const pace = this.#pace?.countsTokens ? this.#pace : undefined;
+    const lane = new Lane(this.#lanes, pace ? sizeOf(held) : 0);
     lane.begin(now);
     this.#calls.begin(held, lane).then(
       (response) => {
-        lane.answered(isCounted ? tokensOf(response) : undefined);
+        lane.answered();
+        pace?.counted(tokensOf(response), lane);
         this.#ran = ranWell;
         this.#calls.answered(held);
         this.#settle(held, { id: held.id, response });
@@ -195,17 +198,4 @@ export class Run<Id> {
     this.#delivery.finish(failed);
     return this.#intake.close();
   }
-}
-
-// What cannot be written is refused by the call.
-function sizeOf<Id>({ body }: Held<Id>): number {
-  try {
-    return jsonBytes(body);
-  } catch {
-    return 0;
-  }
-}
-
-function tokensOf({ usage }: Partial<RerankResponse>): unknown {
-  return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
 }

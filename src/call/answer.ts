@@ -1,7 +1,8 @@
 import type { StatusCode } from "../errors/codes.js";
 import type { RetryEvent } from "../policy/decisions.js";
-import { codeOfHttpStatus, eventsOfAnswer, executedAfter } from "../policy/retry.js";
+import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
+import { codeOfHttpStatus } from "../policy/statuses.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { parseJson } from "../values.js";

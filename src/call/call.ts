@@ -104,21 +104,18 @@ async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
       return succeed(run, result, number, durationMs);
     }
     ran = worse(ran, ranIn(result.details));
-    if (result.details.requested === false) {
-      policy?.notSent();
-      throw callFailure(run, result, ran, "refused");
-    }
+    if (result.details.requested === false) throw callFailure(run, result, ran, "refused");
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
-    const free = policy?.isFree || isFree(run, result);
+    const free = policy !== undefined || isFree(run, result);
     const { waitMs, notRetried } = decide(run, result, free ? budgetRule.full : budget.left);
     report(run, attempt, result, waitMs);
     if (waitMs === undefined) throw callFailure(run, result, ran, notRetried);
     if (free) run.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
     if (needsOtherSocket(result)) run.freshSocket = true;
-    await (policy ? policy.wait(waitMs, deadline) : deadline.wait(waitMs));
-    if (policy && deadline.ended === "deadline") throw callFailure(run, result, ran, "deadline-too-close");
+    await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
+    if (deadline.ended === "deadline") throw callFailure(run, result, ran, "deadline-too-close");
   }
 }
 
@@ -178,7 +175,7 @@ function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision 
       attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),
     random: Math.random(),
   };
-  return settings.policy ? settings.policy.decide(input, details) : decideRetry(input);
+  return settings.policy?.decide(input, details) ?? decideRetry(input);
 }
 
 function callFailure<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {

@@ -41,7 +41,7 @@ export function callSettings(late: LateSettings, own: CallOptions, needsAccount 
     onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
     // The last: everything else is right.
-    policy: (own as WithPolicy)[attemptPolicy]?.admitted(client.transport.maxConnections),
+    policy: (own as WithPolicy)[attemptPolicy]?.admitted(client.transport),
   };
 }
 

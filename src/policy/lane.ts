@@ -1,26 +1,32 @@
 import { holdAskedBy } from "./limiter.js";
-import { type Decision, decideRetry, type Patience, type RetryInput } from "./retry.js";
+import { type Decision, decideRetry, type RetryInput } from "./retry.js";
 import type { Schedule, Waiting } from "./schedule.js";
-import type { AttemptPolicy, CallTime, FailedAttempt, PolicyOption } from "./types.js";
+import type { AttemptPolicy, CallTime, Connections, FailedAttempt, PolicyOption } from "./types.js";
 
 /** What the calls of a run have in common. */
 export interface LaneParts {
   readonly schedule: Schedule;
-  readonly patience: Patience;
+  /** Whether only the deadline of a call ends its retries, as far as the table allows them. */
+  readonly untilDeadline: boolean;
+  /** The longest that the service may ask them to wait, in milliseconds. */
+  readonly maxHoldMs?: number;
   /** Called with each failed attempt. */
   readonly noted?: (failed: FailedAttempt) => void;
 }
 
 /** How far a call got. */
-export type Progress = "made" | "admitted" | "not-sent" | "too-many";
+export type Progress = "made" | "admitted" | "too-many";
 
 /** One call of a run: its attempts begin when the schedule lets them. */
 export class Lane implements AttemptPolicy, PolicyOption, Waiting {
   readonly #parts: LaneParts;
-  readonly #bytes: number;
+  /** The size of its request; 0 where nobody counts tokens. */
+  readonly bytes: number;
+  /** The tokens that its last attempt is taken to need. */
+  estimated = 0;
   /**
-   * Where a call that is over got: the client could not make it, it could; then nothing could be sent, or its first
-   * attempt was one too many for this machine, so that it can be made again.
+   * Where a call that is over got: the client could not make it, it could, or its first attempt was one too many for this
+   * machine, so that it can be made again.
    */
   progress: Progress = "made";
   /** Milliseconds in which its last answer asks all calls to wait; 0 for none. */
@@ -29,17 +35,11 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
   #isBusy = false;
   #began = 0;
   #epoch = 0;
-  #estimated = 0;
   #resume: (() => void) | undefined;
 
-  /** @param bytes The size of its request; 0 where nobody counts tokens */
   constructor(parts: LaneParts, bytes: number) {
     this.#parts = parts;
-    this.#bytes = bytes;
-  }
-
-  get isFree(): boolean {
-    return this.#parts.patience.untilDeadline;
+    this.bytes = bytes;
   }
 
   /** An attempt begins. */
@@ -48,23 +48,19 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
     this.#isBusy = true;
     this.#began = now;
     this.#epoch = limiter.begin(now);
-    if (pace) this.#estimated = pace.began(now, this.#bytes);
+    if (pace) this.estimated = pace.began(now, this.bytes);
     this.#resume?.();
   }
 
-  admitted(maxConnections: number | undefined): this {
+  admitted({ maxConnections }: Connections): this {
     this.progress = "admitted";
     if (maxConnections !== undefined) this.#parts.schedule.limiter.cap(maxConnections);
     return this;
   }
 
-  notSent(): void {
-    this.progress = "not-sent";
-  }
-
   decide(input: RetryInput, failed: FailedAttempt): Decision {
-    const { schedule, patience, noted } = this.#parts;
-    const decision = decideRetry(input, patience);
+    const { schedule, untilDeadline, maxHoldMs, noted } = this.#parts;
+    const decision = decideRetry(input, maxHoldMs, untilDeadline);
     this.holdMs = holdAskedBy(failed, decision);
     this.#isBusy = false;
     noted?.(failed);
@@ -88,11 +84,9 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
     schedule.leave(this);
   }
 
-  /** It was answered. @param tokens Those that it used, as far as the answer says */
-  answered(tokens: unknown): void {
-    const { limiter, pace } = this.#parts.schedule;
-    if (pace?.countsTokens && typeof tokens === "number" && tokens >= 0)
-      pace.counted(tokens, this.#bytes, this.#estimated);
+  /** It was answered. */
+  answered(): void {
+    const { limiter } = this.#parts.schedule;
     if (this.#isBusy) limiter.answered(this.#times());
     this.#isBusy = false;
   }

@@ -1,3 +1,4 @@
+import { type Measured, Round } from "./round.js";
 import type { AttemptTimes } from "./types.js";
 
 const firstLimit = 4;
@@ -20,15 +21,6 @@ const longestPause = 1024;
 // "up" and "down" try another limit; "settling" follows refusals that were not expected.
 type State = "steady" | "up" | "down" | "settling";
 
-/** What a limit was found to bring. */
-interface Measured {
-  readonly limit: number;
-  /** Good answers in a millisecond. */
-  readonly rate: number;
-  /** The part of the attempts that were refused. */
-  readonly share: number;
-}
-
 /**
  * Finds how many attempts at once serve a run best; the clock is the caller's. It begins with 4 and doubles. A refusal,
  * or a step that brings too little, ends that; then it tries a little more now and then. Where refusals go on at a lower
@@ -41,7 +33,7 @@ export class LimitSearch {
   epoch = 0;
   #most: number;
   #state: State = "steady";
-  #base: Measured = { limit: firstLimit, rate: 0, share: 0 };
+  #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, underWay: 0 };
   #step = 1;
   #pause = 0;
   // The part of refusals that has nothing to do with the limit, as far as is known.
@@ -53,15 +45,7 @@ export class LimitSearch {
   #tooMany = -1;
   #fewest = 1;
   #fastest = Number.POSITIVE_INFINITY;
-  // One round: the attempts that began with this limit.
-  #good = 0;
-  #refused = 0;
-  #refusedMs = 0;
-  #lateGood = 0;
-  #lateMs = 0;
-  #began = 0;
-  #area = 0;
-  #last = 0;
+  #round: Round = new Round(0);
 
   /** @param most The limit never exceeds it */
   constructor(most: number) {
@@ -77,50 +61,39 @@ export class LimitSearch {
 
   /** Time has passed with so many under way. */
   passed(now: number, inFlight: number): void {
-    if (this.#began === 0) this.#began = this.#last = now;
-    this.#area += inFlight * (now - this.#last);
-    this.#last = now;
+    this.#round.passed(now, inFlight);
   }
 
   /** An attempt was answered. */
   answered({ epoch, began, now }: AttemptTimes): void {
     if (epoch !== this.epoch) return;
-    this.#good += 1;
-    // Of the later half: the first of a larger number do not wait for each other yet.
-    if (2 * this.#ended > this.#samples) {
-      this.#lateGood += 1;
-      this.#lateMs += now - began;
-    }
-    this.#judge(now);
+    this.#round.addGood(now - began, 2 * (this.#round.ended + 1) > this.#samples);
+    this.#judge();
   }
 
   /** An attempt was refused. @param inFlight How many are under way without it */
   refused({ epoch, began, now }: AttemptTimes, inFlight: number): void {
     if (epoch === this.epoch) {
-      this.#refused += 1;
-      this.#refusedMs += now - began;
+      this.#round.addRefused(now - began);
       if (this.#isUnexpected) this.#drop();
-      else this.#judge(now);
+      else this.#judge();
     }
     // It took those that are left.
     if (epoch === this.#tooMany && this.#state === "settling")
       this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
   }
 
-  get #ended(): number {
-    return this.#good + this.#refused;
-  }
-
   // A round ends with as many answers as may be under way, more where some of them are refusals.
   get #samples(): number {
-    const isClean = this.#refused === 0 && this.#state !== "settling";
+    const isClean = this.#round.refused === 0 && this.#state !== "settling";
     return Math.max(isClean ? firstLimit : fewestSamples, this.limit);
   }
 
   // More than there were with the limit before.
   get #isUnexpected(): boolean {
     if (this.#state === "down" || this.#state === "settling") return false;
-    return this.#refused > (this.#usual > 0 ? 1.5 * this.#usual * this.#ended + 3 : 0);
+    const { refused, ended } = this.#round;
+    return refused > (this.#usual > 0 ? 1.5 * this.#usual * ended + 3 : 0);
   }
 
   #drop(): void {
@@ -134,31 +107,30 @@ export class LimitSearch {
     this.#set(this.limit, "settling");
   }
 
-  #judge(now: number): void {
-    const ended = this.#ended;
-    if (ended < this.#samples || (this.#refused > 0 && this.#good < fewestGood && ended < 4 * this.#samples))
-      return;
-    const underWay = this.#area / Math.max(1, now - this.#began);
-    const averageMs = this.#lateMs / Math.max(1, this.#lateGood);
-    const rate = (underWay * this.#good) / Math.max(1, this.#good * averageMs + this.#refusedMs);
-    const found = { limit: this.limit, rate, share: this.#refused / ended };
+  #judge(): void {
+    const { ended, good, refused } = this.#round;
+    const samples = this.#samples;
+    if (ended < samples || (refused > 0 && good < fewestGood && ended < 4 * samples)) return;
+    const found = this.#round.measured(this.limit);
     // By chance a few attempts show more or fewer refusals than there are.
     if (this.#state === "settling" || this.#state === "down") this.#usual = found.share;
     else this.#usual = Math.min(1.1 * this.#usual, 0.75 * this.#usual + 0.25 * found.share);
     if (this.#usual < leastShare) this.#usual = 0;
-    if (this.#refused === 0) this.#fastest = Math.min(this.#fastest, averageMs);
+    if (refused === 0) this.#fastest = Math.min(this.#fastest, found.answerMs);
     this.#pause -= ended;
     if (this.#state === "up") this.#judgeMore(found);
     else if (this.#state === "down") this.#judgeLess(found);
     else if (this.#state === "settling") this.#settled(found);
-    else {
-      this.#base = found;
-      const isFull = underWay > 0.75 * this.limit && averageMs <= slowest * this.#fastest;
-      this.#isDoubted = this.#usual > 0 && this.limit > 1;
-      if (this.#pause <= 0 && isFull && this.limit < this.#most) this.#tryMore();
-      else if (this.#pause <= 0 && this.#isDoubted) this.#tryLess();
-      else this.#newRound();
-    }
+    else this.#goOn(found);
+  }
+
+  #goOn(found: Measured): void {
+    this.#base = found;
+    const isFull = found.underWay > 0.75 * this.limit && found.answerMs <= slowest * this.#fastest;
+    this.#isDoubted = this.#usual > 0 && this.limit > 1;
+    if (this.#pause <= 0 && isFull && this.limit < this.#most) this.#tryMore();
+    else if (this.#pause <= 0 && this.#isDoubted) this.#tryLess();
+    else this.#round = this.#round.next();
   }
 
   #judgeMore(found: Measured): void {
@@ -222,11 +194,6 @@ export class LimitSearch {
     this.limit = limit;
     this.#state = state;
     this.epoch += 1;
-    this.#newRound();
-  }
-
-  #newRound(): void {
-    this.#good = this.#refused = this.#refusedMs = this.#lateGood = this.#lateMs = this.#area = 0;
-    this.#began = this.#last;
+    this.#round = this.#round.next();
   }
 }

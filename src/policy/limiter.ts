@@ -1,26 +1,12 @@
-import { networkCode } from "../transport/transport.js";
 import type { LimitSearch } from "./limitSearch.js";
 import type { Decision } from "./retry.js";
 import type { AttemptTimes, FailedAttempt } from "./types.js";
 
 // Fewer failures in a row than this say nothing of the service.
 const fewestForOutage = 4;
-// Where no more files may be open, some are left to the rest of the process: a quarter, and at most so many.
-const mostSpared = 4;
-
-/** What this machine calls it when the process (EMFILE) or all of them (ENFILE) may open no more files and sockets. */
-export type OutOfFiles = "EMFILE" | "ENFILE";
-
-/** Whether a connection failed because no more files may be open. @param cause What the network reported */
-export function outOfFiles(cause: unknown): OutOfFiles | undefined {
-  const code = networkCode(cause);
-  return code === "EMFILE" || code === "ENFILE" ? code : undefined;
-}
-
 /**
  * How many attempts may be under way, and from when: for all calls of a run together. The clock is passed in. The number
- * is fixed, or found by a search. Where this machine opens no more sockets, the limit is what it opened, less a few, for
- * the rest of the run.
+ * is fixed, or found by a search.
  */
 export class Limiter {
   inFlight = 0;
@@ -28,13 +14,16 @@ export class Limiter {
   heldUntil = 0;
   readonly #search: LimitSearch | undefined;
   #fixed = 0;
-  // Attempts sent before the limit was lowered say nothing of the new one.
-  #epoch = 0;
   #failuresInRow = 0;
 
   constructor(concurrency: number | LimitSearch) {
     if (typeof concurrency === "number") this.#fixed = concurrency;
     else this.#search = concurrency;
+  }
+
+  /** Attempts of an earlier one say nothing of this limit. */
+  get epoch(): number {
+    return this.#search?.epoch ?? 0;
   }
 
   /** The most attempts at once. */
@@ -61,7 +50,7 @@ export class Limiter {
   /** An attempt begins. @returns what to pass to the method that notes its end */
   begin(now: number): number {
     this.#change(1, now);
-    return this.#search?.epoch ?? this.#epoch;
+    return this.epoch;
   }
 
   /** An attempt ended with an answer of the service that is no sign of overload. */
@@ -82,12 +71,11 @@ export class Limiter {
    * @returns whether it was one too many for this machine, and there are fewer from now on
    */
   failed(failed: FailedAttempt, decision: Decision, times: AttemptTimes): boolean {
-    const { code, codeSource, httpStatus, cause } = failed;
+    const { code, codeSource, httpStatus } = failed;
     const { now } = times;
     const transient = isTransient(failed, decision);
     const holdMs = holdAskedBy(failed, decision);
     if (holdMs > 0) this.#hold(now + holdMs);
-    if (codeSource === "transport" && outOfFiles(cause)) return this.#ranOutOfFiles(times);
     if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(times);
     else if (!transient && httpStatus !== undefined) this.answered(times);
     else {
@@ -101,20 +89,6 @@ export class Limiter {
     this.#failuresInRow = 0;
     this.#change(-1, times.now);
     this.#search?.refused(times, this.inFlight);
-  }
-
-  // It says nothing of the service. Of those begun together, as many were too many as fail so.
-  #ranOutOfFiles({ epoch, now }: AttemptTimes): boolean {
-    const before = this.limit;
-    let most = before;
-    if (epoch === (this.#search?.epoch ?? this.#epoch)) {
-      most = Math.min(before, this.inFlight);
-      most -= Math.min(mostSpared, most >> 2);
-      this.#epoch += 1;
-    }
-    this.#change(-1, now);
-    this.cap(Math.max(1, most - 1));
-    return this.limit < before;
   }
 
   #noteFailure(now: number, waitMs: number | undefined): void {

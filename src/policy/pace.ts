@@ -46,8 +46,12 @@ export class Pace {
     return estimated;
   }
 
-  /** An answer says how many it needed. */
-  counted(tokens: number, bytes: number, estimated: number): void {
+  /** An answer says how many it needed, if it does. */
+  counted(
+    tokens: unknown,
+    { bytes, estimated }: { readonly bytes: number; readonly estimated: number },
+  ): void {
+    if (typeof tokens !== "number" || !(tokens >= 0)) return;
     this.#tokenAt += (tokens - estimated) * this.#tokenMs;
     this.#tokens = this.#tokens * remembered + tokens;
     this.#bytes = this.#bytes * remembered + bytes;

@@ -7,15 +7,8 @@ import {
 } from "../errors/codes.js";
 import type { OperationName } from "../errors/details.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
-import {
-  backoff,
-  budget,
-  eventOfCode,
-  events,
-  type RetryEvent,
-  type StatusRow,
-  statusRows,
-} from "./decisions.js";
+import { backoff, budget, eventOfCode, events, type RetryEvent } from "./decisions.js";
+import { rowOfStatus } from "./statuses.js";
 
 /** The kind of a call: its operation's, or the one that `repeatable` chose, as it always does for `request`. */
 export function kindOf(operation: OperationName, repeatable: boolean | undefined): RetryKind {
@@ -115,23 +108,20 @@ export type Decision =
   | { readonly waitMs: number; readonly notRetried: undefined }
   | { readonly waitMs: undefined; readonly notRetried: NotRetried };
 
-/** How long a call goes on trying. */
-export interface Patience {
-  /** Whether only its deadline ends the retries that the table allows: no number, and no budget. */
-  readonly untilDeadline: boolean;
-  /** The longest that the service may ask it to wait, in milliseconds. */
-  readonly longestWaitMs: number;
-}
-
-/** That of a call by itself. */
-export const usualPatience: Patience = { untilDeadline: false, longestWaitMs: backoff.longestRetryAfterMs };
-
-/** Whether there is another attempt, and when. Pure. */
-export function decideRetry(input: RetryInput, patience: Patience = usualPatience): Decision {
-  const notRetried = forbidden(input, patience, input.events.includes("unauthenticated"));
+/**
+ * Whether there is another attempt, and when. Pure.
+ * @param longestWaitMs The longest that the service may ask it to wait
+ * @param untilDeadline Whether only the deadline ends the retries that the table allows: no number, and no budget
+ */
+export function decideRetry(
+  input: RetryInput,
+  longestWaitMs: number = backoff.longestRetryAfterMs,
+  untilDeadline = false,
+): Decision {
+  const notRetried = forbidden(input, untilDeadline);
   if (notRetried) return noRetry(notRetried);
   const waitMs = waitBeforeRetry(input);
-  if ((input.retryAfterMs ?? 0) > patience.longestWaitMs) return noRetry("asked-to-wait-too-long");
+  if ((input.retryAfterMs ?? 0) > longestWaitMs) return noRetry("asked-to-wait-too-long");
   return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
 }
 
@@ -155,11 +145,8 @@ function noRetry(notRetried: NotRetried): Decision {
 }
 
 // The first reason that no wait would change.
-function forbidden(
-  input: RetryInput,
-  { untilDeadline }: Patience,
-  renewing: boolean,
-): NotRetried | undefined {
+function forbidden(input: RetryInput, untilDeadline: boolean): NotRetried | undefined {
+  const renewing = input.events.includes("unauthenticated");
   const { retries, maxRetries, freshKey } = input;
   const kind = kindOf(input.operation, input.repeatable);
   const most = Math.min(...input.events.map((event) => events[event].retries[kind]));
@@ -177,35 +164,4 @@ function neverRetried({ events: happened, operation, repeatable }: RetryInput): 
   // What is retried for a read is transient.
   const transient = happened.every((event) => events[event].retries.read > 0);
   return transient && !isRepeatable(operation, repeatable) ? "not-safe" : "not-transient";
-}
-
-/** A code read from an HTTP status alone. */
-export interface CodeOfStatus {
-  /** One of the service's failure codes. */
-  readonly code: StatusCode;
-  /** False where the service's table has exactly one code for this status. */
-  readonly inferred: boolean;
-}
-
-// How many codes share a status in the service's table.
-const sharing = new Map<number, number>();
-for (const httpStatus of Object.values(httpStatuses)) {
-  sharing.set(httpStatus, (sharing.get(httpStatus) ?? 0) + 1);
-}
-
-/**
- * The code for an answer that names none. Where several codes share a status, and for statuses outside the
- * contract's `Code` table, it is this client's choice and marked `inferred`.
- *
- * @param httpStatus The status of the answer, such as 404.
- * @example codeOfHttpStatus(404); // { code: "NOT_FOUND", inferred: false }
- */
-export function codeOfHttpStatus(httpStatus: number): CodeOfStatus {
-  return { code: rowOfStatus(httpStatus).code, inferred: sharing.get(httpStatus) !== 1 };
-}
-
-/** What the decision table says of a status whose answer names no code. */
-export function rowOfStatus(httpStatus: number): StatusRow {
-  // The last row has all.
-  return statusRows.find(({ statuses }) => statuses.test(`${httpStatus}`)) as StatusRow;
 }

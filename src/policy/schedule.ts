@@ -1,5 +1,4 @@
 import type { Limiter } from "./limiter.js";
-import type { Pace } from "./pace.js";
 
 /** Time, as a schedule needs it. */
 export interface Clock {
@@ -8,11 +7,18 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
+/** A declared rate. */
+export interface Pacing {
+  /** Nothing is sent before. */
+  readonly opensAt: number;
+  /** An attempt begins. @returns the tokens that it is taken to need */
+  began(now: number, bytes: number): number;
+}
+
 /** What the attempts of a run have in common. */
 export interface ScheduleParts {
   readonly limiter: Limiter;
-  /** A declared rate; undefined for none. */
-  readonly pace: Pace | undefined;
+  readonly pace: Pacing | undefined;
   readonly clock: Clock;
 }
 
@@ -29,7 +35,7 @@ export interface Waiting {
  */
 export class Schedule {
   readonly limiter: Limiter;
-  readonly pace: Pace | undefined;
+  readonly pace: Pacing | undefined;
   readonly clock: Clock;
   readonly #waiting: Set<Waiting> = new Set();
   readonly #opened: (now: number) => void;
@@ -91,7 +97,6 @@ export class Schedule {
   // Until time alone lets something begin.
   #sleep(now: number): void {
     this.#unset?.();
-    this.#unset = undefined;
     if (this.#isClosed) return;
     const opensAt = Math.max(this.limiter.heldUntil, this.pace?.opensAt ?? 0);
     let at = opensAt > now ? opensAt : Number.POSITIVE_INFINITY;

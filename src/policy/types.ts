@@ -29,23 +29,27 @@ export interface CallTime {
   during<T>(promise: Promise<T>): Promise<T | undefined>;
 }
 
-/** Decides over the attempts of one call. Its first begins when the call does. */
+/**
+ * Decides over the attempts of one call, whose first begins when the call does. Its retries cost the client's budget
+ * nothing.
+ */
 export interface AttemptPolicy {
-  /** Whether retries cost the client's budget nothing. */
-  readonly isFree: boolean;
   /** An attempt failed: whether there is another, and when. */
   decide(input: RetryInput, failed: FailedAttempt): Decision;
   /** Waits until the next may begin, but no longer than the call lasts. */
   wait(ms: number, time: CallTime): Promise<void>;
-  /** Nothing could be sent: there was no key, or no way to send. */
-  notSent(): void;
+}
+
+/** The most connections that a client has at once, where it knows. */
+export interface Connections {
+  readonly maxConnections?: number | undefined;
 }
 
 /** What a run puts among the options of its calls, below {@link attemptPolicy}. */
 export interface PolicyOption {
-  /** Called once the client can make the call. @param maxConnections The most that it has at once, where it knows */
-  admitted(maxConnections: number | undefined): AttemptPolicy;
+  /** Called once the client can make the call. */
+  admitted(connections: Connections): AttemptPolicy;
 }
 
 /** Names that option. Registered: `tunerank` and `tunerank/bulk` are files of their own. */
-export const attemptPolicy: unique symbol = Symbol.for("tunerank.attemptPolicy") as never;
+export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;

@@ -1,10 +1,11 @@
 import { requestIdOf } from "../call/answer.js";
+import { notify } from "../call/notify.js";
 import type { Attempt } from "../errors/details.js";
 import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import type { Batch, Places } from "./planBatches.js";
 import type { Ranking } from "./readRanking.js";
-import type { RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
+import type { RankedItem, RerankItemsOptions, RerankItemsResponse, RerankPartial } from "./types.js";
 
 /** A batch that was ranked. */
 export interface DoneBatch {
@@ -105,4 +106,33 @@ function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } 
     prompt_tokens: prompt_tokens + usage.prompt_tokens,
     total_tokens: total_tokens + usage.total_tokens,
   };
+}
+
+/** Who wants to know of batches. */
+interface BatchListener<T> {
+  readonly items: readonly T[];
+  readonly batches: readonly unknown[];
+  readonly options: Pick<RerankItemsOptions<T>, "onBatch">;
+}
+
+/** Tells the caller of a batch that was ranked. */
+export function notifyBatch<T>(
+  { items, batches, options }: BatchListener<T>,
+  ranked: DoneBatch,
+  done: number,
+): void {
+  const { onBatch } = options;
+  if (onBatch === undefined) return;
+  const { number, batch, ranking } = ranked;
+  const { offset, count } = batch;
+  notify(onBatch, {
+    batch: number,
+    offset,
+    count,
+    data: rankedItems({ items, batches: [ranked], before: undefined }),
+    model: ranking.model,
+    usage: ranking.usage,
+    done,
+    batches: batches.length,
+  });
 }

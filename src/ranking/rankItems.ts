@@ -1,6 +1,5 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { traced } from "#platform";
-import { notify } from "../call/notify.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
 import { invalid, isStatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
@@ -10,9 +9,8 @@ import { type AbortSignalLike, type CallOptions, callOptionNames } from "../opti
 import { type Names, validate } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import type { Lane } from "../policy/lane.js";
-import { type Patience, usualPatience } from "../policy/retry.js";
 import { attemptPolicy } from "../policy/types.js";
-import { type DoneBatch, type Merged, mergeRankings, rankedItems } from "./mergeRankings.js";
+import { type DoneBatch, type Merged, mergeRankings, notifyBatch } from "./mergeRankings.js";
 import { partialOf } from "./partialRanking.js";
 import type { Batch, BatchDocuments, Places } from "./planBatches.js";
 import { planItems } from "./planItems.js";
@@ -68,7 +66,7 @@ interface Plan<T> {
   /** The most milliseconds for one batch. */
   readonly eachMs: number;
   readonly endsAt: number;
-  readonly patience: Patience;
+  readonly untilDeadline: boolean;
 }
 
 function planOf<T>(
@@ -89,11 +87,8 @@ function planOf<T>(
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
   const rounds = Math.ceil(batched.batches.length / concurrency);
   const endsAt = performance.now() + (timeoutMs ?? eachMs * rounds);
-  const patience = {
-    ...usualPatience,
-    untilDeadline: own.maxRetries === undefined && maxRetries === defaultMaxRetries,
-  };
-  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, patience };
+  const untilDeadline = own.maxRetries === undefined && maxRetries === defaultMaxRetries;
+  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, untilDeadline };
 }
 
 // Several requests are calls within this one; one alone is the call itself.
@@ -119,19 +114,25 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
   const sent = new Map<number, Places>();
-  const { patience, signal: callers } = plan;
+  const { untilDeadline, signal: callers } = plan;
   const run = async (number: number, signal: AbortSignalLike, lane: Lane): Promise<void> => {
     try {
       const ranked = await rankBatch(plan, rerank, number, { signal, sent, lane });
       made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
       done.push(ranked);
-      reportBatch(plan, ranked, done.length);
+      notifyBatch(plan, ranked, done.length);
     } catch (error) {
       made.addFailed(error);
       throw error;
     }
   };
-  const failed = await runBatches({ batches: batches.length, concurrency, patience, signal: callers, run });
+  const failed = await runBatches({
+    batches: batches.length,
+    concurrency,
+    untilDeadline,
+    signal: callers,
+    run,
+  });
   const merged = { items, batches: done, before };
   if (failed === undefined) return mergeRankings(merged, options.topN);
   throw failure(plan, { ...failed, places: sent.get(failed.batch) }, merged, made);
@@ -151,23 +152,6 @@ function failure<T>(
   const value = partialOf(merged, batches, failed, fingerprint());
   // Not enumerable: logs show an error's members, and its items are the caller's.
   return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);
-}
-
-function reportBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
-  const { onBatch } = options;
-  if (onBatch === undefined) return;
-  const { number, batch, ranking } = ranked;
-  const { offset, count } = batch;
-  notify(onBatch, {
-    batch: number,
-    offset,
-    count,
-    data: rankedItems({ items, batches: [ranked], before: undefined }),
-    model: ranking.model,
-    usage: ranking.usage,
-    done,
-    batches: batches.length,
-  });
 }
 
 interface BatchTools {

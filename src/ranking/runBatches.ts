@@ -4,7 +4,7 @@ import type { AbortSignalLike } from "../options/callOptions.js";
 import { machineClock } from "../policy/clock.js";
 import { Lane } from "../policy/lane.js";
 import { Limiter } from "../policy/limiter.js";
-import { nothingSent, type Patience, type Ran, worse } from "../policy/retry.js";
+import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { Schedule } from "../policy/schedule.js";
 import type { Places } from "./planBatches.js";
 import { itemsOf } from "./readRanking.js";
@@ -21,28 +21,24 @@ export interface BatchRun {
   readonly batches: number;
   /** The most batches at once: one that waits for another attempt is among them. */
   readonly concurrency: number;
-  readonly patience: Patience;
+  /** Whether only its time ends what a batch tries. */
+  readonly untilDeadline: boolean;
   readonly signal: AbortSignalLike | undefined;
   run(batch: number, signal: AbortSignalLike, lane: Lane): Promise<void>;
 }
 
 /** Runs batches by number. One that fails ends all: it is what this resolves to, once all have ended. */
-export async function runBatches({ signal: callers, ...parts }: BatchRun): Promise<BatchFailure | undefined> {
+export function runBatches({
+  batches,
+  concurrency,
+  untilDeadline,
+  signal: callers,
+  run,
+}: BatchRun): Promise<BatchFailure | undefined> {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(callers?.reason);
   callers?.addEventListener("abort", onAbort);
   if (callers?.aborted) onAbort();
-  try {
-    return await inLanes(parts, controller);
-  } finally {
-    callers?.removeEventListener("abort", onAbort);
-  }
-}
-
-function inLanes(
-  { batches, concurrency, patience, run }: Omit<BatchRun, "signal">,
-  controller: AbortController,
-): Promise<BatchFailure | undefined> {
   let next = 0;
   let underWay = 0;
   let failure: BatchFailure | undefined;
@@ -54,12 +50,12 @@ function inLanes(
       }
     });
     const runOne = async (batch: number, now: number): Promise<void> => {
-      const lane = new Lane({ schedule, patience }, 0);
+      const lane = new Lane({ schedule, untilDeadline }, 0);
       underWay += 1;
       lane.begin(now);
       try {
         await run(batch, controller.signal, lane);
-        lane.answered(undefined);
+        lane.answered();
       } catch (error) {
         lane.failed();
         failure ??= { batch, error };
@@ -67,12 +63,16 @@ function inLanes(
       }
       underWay -= 1;
       schedule.advance();
+      finish();
+    };
+    const finish = (): void => {
       if (underWay > 0 || (next < batches && failure === undefined)) return;
       schedule.close();
+      callers?.removeEventListener("abort", onAbort);
       resolve(failure);
     };
-    if (batches === 0) resolve(undefined);
-    else schedule.advance();
+    schedule.advance();
+    finish();
   });
 }
 

@@ -89,15 +89,15 @@ export async function simulate(simulation: Simulation): Promise<Figures> {
   const limiter = new Limiter(
     typeof concurrency === "number" ? concurrency : new LimitSearch(concurrency.max),
   );
-  const patience = { untilDeadline: true, longestWaitMs: 60_000 };
+  const pace = rate && new Pace(rate);
   const figures = { received: 0, refused: 0, slowestMs: 0, doneAt: [] as number[], limits: [] as number[] };
   let next = 0;
   let held = 0;
-  const schedule: Schedule = new Schedule({ limiter, pace: rate && new Pace(rate), clock }, (now) => {
+  const schedule: Schedule = new Schedule({ limiter, pace, clock }, (now) => {
     while (next < rows && held < 4 * limiter.limit && schedule.isOpen(now)) {
       held += 1;
       const bytes = bytesOf(next++);
-      const lane = new Lane({ schedule, patience }, bytes);
+      const lane = new Lane({ schedule, untilDeadline: true }, bytes);
       lane.begin(now);
       attempt(lane, bytes, 0);
     }
@@ -109,7 +109,8 @@ export async function simulate(simulation: Simulation): Promise<Figures> {
     clock.after(afterMs, () => {
       if (refused === undefined) {
         service.answered?.();
-        lane.answered(tokens);
+        lane.answered();
+        pace?.counted(tokens, lane);
         figures.slowestMs = Math.max(figures.slowestMs, clock.now() - began);
         figures.doneAt.push(clock.now());
         held -= 1;

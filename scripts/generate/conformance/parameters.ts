@@ -14,7 +14,8 @@ import {
   events,
   statusRows,
 } from "../../../src/policy/decisions.js";
-import { codeOfHttpStatus, decideRetry, rowOfStatus } from "../../../src/policy/retry.js";
+import { decideRetry } from "../../../src/policy/retry.js";
+import { codeOfHttpStatus, rowOfStatus } from "../../../src/policy/statuses.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
 import { faults, noWords, transportFailure } from "./failures.js";

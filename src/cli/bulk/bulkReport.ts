@@ -1,5 +1,5 @@
 import type { RerankAllAttempt } from "../../bulk/index.js";
-import { type OutOfFiles, outOfFiles } from "../../policy/limiter.js";
+import { type OutOfFiles, outOfFiles } from "../../policy/openFiles.js";
 import { oneLine } from "../safeText.js";
 import { isSilent, type Terminal, withBar } from "../terminal.js";
 
