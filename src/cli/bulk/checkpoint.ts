@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { BulkRequest } from "./bulkRequest.js";
-import { hashOf, type IdHash, IdTable } from "./idTable.js";
+import { hashOf, IdTable } from "./idTable.js";
 import type { Line } from "./lines.js";
 import type { OwnedFile } from "./owned/ownedFile.js";
 import type { Row } from "./owned/rows.js";
@@ -31,9 +31,9 @@ export class Checkpoint {
   }
 
   /** What became of a request. */
-  find(request: BulkRequest, hash: IdHash): Done {
+  find(request: BulkRequest): Done {
     let found: Done = "no";
-    for (const number of this.#ids.find(hash)) {
+    for (const number of this.#ids.find(request.hash)) {
       // The fingerprint stands for the id, too.
       if (this.#fingerprints[number] === shortened(request.fingerprint)) return "done";
       // Two ids may have one hash: the row says which it is.

@@ -15,10 +15,11 @@ export async function readWrong(file: OwnedFile | undefined): Promise<WrongReque
 }
 
 /** Whether a request was found to be wrong; one that was mended since is not known any more. */
-export function isKnownWrong(wrong: WrongRequests, { key, fingerprint }: BulkRequest): boolean {
-  const known = wrong.get(key);
-  if (known !== undefined && known !== fingerprint) wrong.delete(key);
-  return known === fingerprint;
+export function isKnownWrong(wrong: WrongRequests, request: BulkRequest): boolean {
+  const known = wrong.get(request.key);
+  if (known === undefined || known === request.fingerprint) return known !== undefined;
+  wrong.delete(request.key);
+  return false;
 }
 
 /** Writes the file anew, with the rows that still hold: all others run again. */

@@ -1,15 +1,15 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
-/** 64 bits that stand for an id. */
+/** 64 bits that stand for an id: the first eight bytes of the SHA-256 of its JSON. */
 export interface IdHash {
   readonly high: number;
   readonly low: number;
 }
 
-/** The hash of an id. */
+/** The hash of an id. @param key Its JSON */
 export function hashOf(key: string): IdHash {
-  const digest = createHash("sha256").update(key).digest();
-  return { high: digest.readUInt32LE(0), low: digest.readUInt32LE(4) };
+  const digest = hash("sha256", key, "hex");
+  return { high: Number.parseInt(digest.slice(0, 8), 16), low: Number.parseInt(digest.slice(8, 16), 16) };
 }
 
 const firstCapacity = 1024;
@@ -60,5 +60,26 @@ export class IdTable {
     for (const [at, stored] of numbers.entries()) {
       if (stored !== 0) this.#put({ high: high[at] as number, low: low[at] as number }, stored);
     }
+  }
+}
+
+/** Numbers of lines, a bit for each. */
+export class LineSet {
+  size = 0;
+  #bits: Uint8Array = new Uint8Array(firstCapacity);
+
+  /** Adds a line that is not in it. */
+  add(line: number): void {
+    if (line >> 3 >= this.#bits.length) {
+      const before = this.#bits;
+      this.#bits = new Uint8Array(Math.max(before.length * 2, (line >> 3) + 1));
+      this.#bits.set(before);
+    }
+    this.#bits[line >> 3] = (this.#bits[line >> 3] as number) | (1 << (line & 7));
+    this.size += 1;
+  }
+
+  has(line: number): boolean {
+    return ((this.#bits[line >> 3] ?? 0) & (1 << (line & 7))) !== 0;
   }
 }

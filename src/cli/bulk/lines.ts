@@ -16,6 +16,8 @@ export interface Line {
   readonly hasEnd: boolean;
 }
 
+/** How much of a file is read at once. */
+export const chunkBytes: number = 256 * 1024;
 const newline = 10;
 const markBytes = 3;
 /** The longest line that is read, in bytes. */
@@ -23,7 +25,8 @@ export const longestLine: number = 64 * 1024 * 1024;
 
 /** The bytes of a file, or of the standard input for `-`, unpacked when they are gzip. */
 export function openInput(file: string, signal: AbortSignal): AsyncIterable<Buffer> {
-  return unpacked(addAbortSignal(signal, file === "-" ? process.stdin : createReadStream(file)));
+  const stream = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: chunkBytes });
+  return unpacked(addAbortSignal(signal, stream));
 }
 
 // Gzip begins with these two bytes, which no JSON does.
@@ -48,8 +51,8 @@ async function* startingWith(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGe
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-/** Splits bytes into lines; a byte order mark at the beginning is left out. */
-export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+/** Splits bytes into lines, handed out as they are read, many at once; a byte order mark at the beginning is left out. */
+export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly Line[]> {
   let parts: Buffer[] = [];
   let partBytes = 0;
   let number = 0;
@@ -58,27 +61,30 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Li
     const whole = partBytes > longestLine ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts);
     const mark = ++number === 1 && hasMark(whole) ? markBytes : 0;
     const end = offset + partBytes + (hasEnd ? 1 : 0);
-    const line = { number, bytes: whole?.subarray(mark), offset: offset + mark, end, hasEnd };
+    const bytes = mark === 0 ? whole : whole?.subarray(mark);
+    const line = { number, bytes, offset: offset + mark, end, hasEnd };
     offset = end;
     parts = [];
     partBytes = 0;
     return line;
   };
   for await (const chunk of chunks) {
+    const lines: Line[] = [];
     let from = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, from)) {
       parts.push(chunk.subarray(from, end));
       partBytes += end - from;
-      yield lineOf(true);
+      lines.push(lineOf(true));
       from = end + 1;
     }
+    if (lines.length > 0) yield lines;
     if (from === chunk.length) continue;
     partBytes += chunk.length - from;
     // What is too long is counted and not kept.
     if (partBytes <= longestLine) parts.push(chunk.subarray(from));
     else parts = [];
   }
-  if (partBytes > 0) yield lineOf(false);
+  if (partBytes > 0) yield [lineOf(false)];
 }
 
 function hasMark(bytes: Buffer | undefined): boolean {

@@ -3,11 +3,10 @@ import { type Client, isStatusError, type RerankRequest, type StatusError } from
 import { withClient } from "../client.js";
 import { type Context, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
-import { type BulkRequest, readLine } from "./bulkRequest.js";
+import { BulkRequest, readLine } from "./bulkRequest.js";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.js";
 import { isKnownWrong, openErrors, readWrong, type WrongRequests } from "./errorsFile.js";
-import { type Found, firstPass } from "./firstPass.js";
-import { hashOf } from "./idTable.js";
+import { type Found, firstPass, stateOf } from "./firstPass.js";
 import { linesOf, openInput } from "./lines.js";
 import { type OwnedFile, waitingOf, withFiles } from "./owned/ownedFile.js";
 import type { RowSource } from "./owned/rows.js";
@@ -24,6 +23,7 @@ interface Run {
   readonly signal: AbortSignal;
   readonly checkpoint: Checkpoint;
   readonly wrong: WrongRequests;
+  readonly found: Found | undefined;
   readonly files: Files;
   readonly report: Report;
 }
@@ -59,10 +59,11 @@ async function runOwning(
     output: (output as OwnedFile).open(),
     errors: errors && (await openErrors(errors, wrong)),
   };
-  const { requests, done: before = 0 } = found ?? {};
+  const { requests } = found ?? {};
+  const before = found?.done.size ?? 0;
   const report = createReport(terminal, { requests, before, ranked: 0, wrong: 0, failed: 0, badLines: 0 });
   try {
-    await rankAll({ settings, signal, checkpoint, wrong, files, report }, client);
+    await rankAll({ settings, signal, checkpoint, wrong, found, files, report }, client);
   } finally {
     report.end();
     output?.check();
@@ -107,16 +108,21 @@ async function rankAll(run: Run, client: Client): Promise<void> {
 }
 
 async function* requestsOf(run: Run): AsyncGenerator<RerankRequest & { id: BulkRequest }> {
-  const { settings, signal, checkpoint, wrong, files, report } = run;
+  const { settings, signal, checkpoint, wrong, found, files, report } = run;
   const seen = new Set<string>();
-  for await (const line of linesOf(openInput(settings.file, signal))) {
-    const request = readLine(line, settings.reading);
-    if (request === undefined) continue;
-    if ("problem" in request) addBadLine(request, files, report);
-    else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
-    else if (checkpoint.find(request, hashOf(request.key)) === "no" && !isKnownWrong(wrong, request)) {
-      if (settings.isPipe) seen.add(request.key);
-      yield { ...request.body, id: request };
+  // Lines that are done are not read again, unless the file was changed meanwhile.
+  const done = found && found.state === stateOf(settings.file) ? found.done : undefined;
+  for await (const lines of linesOf(openInput(settings.file, signal))) {
+    for (const line of lines) {
+      if (done?.has(line.number)) continue;
+      const request = readLine(line, settings.reading);
+      if (request === undefined) continue;
+      if (!(request instanceof BulkRequest)) addBadLine(request, files, report);
+      else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
+      else if (checkpoint.find(request) === "no" && !isKnownWrong(wrong, request)) {
+        if (settings.isPipe) seen.add(request.key);
+        yield { ...request.body, id: request };
+      }
     }
   }
 }

@@ -1,7 +1,7 @@
 // What the lines of a file are that runs write.
 import { createReadStream } from "node:fs";
 import { UsageError } from "../../context.js";
-import { type Line, linesOf } from "../lines.js";
+import { chunkBytes, type Line, linesOf } from "../lines.js";
 import type { Kind } from "./runFile.js";
 
 /** A row, as far as it is read again. */
@@ -67,18 +67,21 @@ export async function readRows(
   note: (line: Line, row: Row) => void,
 ): Promise<RowsThere> {
   let [end, lacksEnd, rows] = [0, false, 0];
-  for await (const line of linesOf(createReadStream(source.path, { highWaterMark: 256 * 1024 }))) {
+  const see = (line: Line): void => {
     const row = rowOf(line, source.kind);
     const mayBeTorn = !line.hasEnd && (isKnown || rows > 0);
-    if (row === undefined && mayBeTorn && isTorn(line)) continue;
+    if (row === undefined && mayBeTorn && isTorn(line)) return;
     const isFit = row === undefined ? isBlank(line) && (isKnown || rows > 0) : line.hasEnd || mayBeTorn;
     if (!isFit) throw refusalOf(line, source);
     if (row !== undefined) {
       rows += 1;
       note(line, row);
     }
-    [end, lacksEnd] = [line.end, !line.hasEnd];
-  }
+    end = line.end;
+    lacksEnd = !line.hasEnd;
+  };
+  const bytes = createReadStream(source.path, { highWaterMark: chunkBytes });
+  for await (const lines of linesOf(bytes)) for (const line of lines) see(line);
   return { end, lacksEnd };
 }
 
