@@ -2,7 +2,7 @@
 // too, so that a change of theirs would be seen: the command would refuse the run.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, createWriteStream } from "node:fs";
+import { copyFileSync, createWriteStream, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const documentsEach = 10;
@@ -18,7 +18,14 @@ export async function writeBulkFiles(folder, lines) {
     /** Each run has an output of its own. */
     argsFor(done) {
       const own = `${output}.${++runs}`;
-      if (done !== "nothing") copyFileSync(rows, own);
+      if (done !== "nothing") {
+        copyFileSync(rows, own);
+        // As a run leaves it beside its output.
+        writeFileSync(
+          `${own}.run`,
+          `${JSON.stringify({ format: 1, kind: "rerank output", run: "bench" })}\n`,
+        );
+      }
       return [...args, own];
     },
   };
@@ -34,7 +41,11 @@ function rowOf({ id, query, documents }) {
   const hash = createHash("sha256").update(`${JSON.stringify(id)}\n${sent}\n`);
   const data = documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) }));
   const fingerprint = hash.digest("base64url").slice(0, 22);
-  return { id, fingerprint, response: { object: "list", model: "bench", data, usage: { total_tokens: 200 } } };
+  return {
+    id,
+    fingerprint,
+    response: { object: "list", model: "bench", data, usage: { total_tokens: 200 } },
+  };
 }
 
 async function write(file, lines, lineOf) {

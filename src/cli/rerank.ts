@@ -62,6 +62,7 @@ function oneQuery(options: Options): { query: string; concurrency: number | unde
       "output",
       "errors",
       "wait",
+      "shard",
       "idField",
       "queryField",
       "documentsField",

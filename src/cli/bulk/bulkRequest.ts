@@ -1,13 +1,10 @@
 import { hash } from "node:crypto";
 import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
-import { hashOf, type IdHash } from "./idTable.js";
+import { hashOf, type Id, type IdHash, isInShard, type Shard } from "./ids.js";
 import type { Line } from "./lines.js";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** What an id may be in a file: JSON text, or a whole number that JSON reads exactly. */
-export type Id = string | number;
 
 /** A line of the input that is a request, whether or not its fields are right. */
 export class BulkRequest {
@@ -54,6 +51,8 @@ export interface Reading {
   readonly queryField: string;
   readonly documentsField: string;
   readonly defaults: Partial<RerankRequest>;
+  /** The lines that are read; without it all. */
+  readonly shard: Shard | undefined;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -62,8 +61,15 @@ const others = fieldNames.filter((name) => name !== "query" && name !== "documen
 const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
 const otherLetters = new Set(others.map(lettersOf));
 
-/** Reads a line; undefined when it is empty. */
-export function readLine({ bytes, number: line }: Line, reading: Reading): BulkRequest | BadLine | undefined {
+/** Reads a line; undefined when it is empty, or of another shard. What has no id is of shard 0: it is told once. */
+export function readLine(line: Line, reading: Reading): BulkRequest | BadLine | undefined {
+  const { shard } = reading;
+  const read = requestOf(line, reading);
+  const isOwn = read instanceof BulkRequest ? isInShard(read.hash, shard) : (shard?.index ?? 0) === 0;
+  return isOwn ? read : undefined;
+}
+
+function requestOf({ bytes, number: line }: Line, reading: Reading): BulkRequest | BadLine | undefined {
   if (bytes === undefined) return { line, problem: "It is longer than 64 MiB." };
   let text: string;
   try {
@@ -83,11 +89,7 @@ export function readLine({ bytes, number: line }: Line, reading: Reading): BulkR
   return readFields(line, fields as Fields, reading);
 }
 
-function readFields(
-  line: number,
-  fields: Fields,
-  reading: Reading,
-): BulkRequest | BadLine {
+function readFields(line: number, fields: Fields, reading: Reading): BulkRequest | BadLine {
   const id = own(fields, reading.idField);
   if (typeof id === "number" && !Number.isSafeInteger(id))
     return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };

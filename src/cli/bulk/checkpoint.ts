@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { BulkRequest } from "./bulkRequest.js";
-import { hashOf, IdTable } from "./idTable.js";
+import { hashOf, IdTable } from "./ids.js";
 import type { Line } from "./lines.js";
 import type { OwnedFile } from "./owned/ownedFile.js";
 import type { Row } from "./owned/rows.js";

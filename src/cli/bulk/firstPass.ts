@@ -3,7 +3,7 @@ import { UsageError } from "../context.js";
 import { BulkRequest, type Reading, readLine } from "./bulkRequest.js";
 import type { Checkpoint } from "./checkpoint.js";
 import { isKnownWrong, type WrongRequests } from "./errorsFile.js";
-import { type IdHash, IdTable, LineSet } from "./idTable.js";
+import { type IdHash, IdTable, LineSet } from "./ids.js";
 import { linesOf, openInput } from "./lines.js";
 
 /** What a first pass over a file needs. */

@@ -28,6 +28,10 @@ export function addBulkOptions(command: Command): void {
       "--errors <FILE>",
       "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
     )
+    .option(
+      "--shard <I/N>",
+      "Rank only the I-th of N parts of the ids, counted from 0, for several machines. Each part needs an output of its own.",
+    )
     .option("--wait", "Wait while another run writes to --output or --errors. Without it, that is refused.")
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")

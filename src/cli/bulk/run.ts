@@ -32,8 +32,9 @@ interface Run {
 export async function runBulk(context: Context<BulkOptions>): Promise<void> {
   const settings = settingsOf(context);
   const { output, errors, concurrency } = settings;
-  const sources: RowSource[] = [{ path: output, option: "--output", kind: "rerank output" }];
-  if (errors !== undefined) sources.push({ path: errors, option: "--errors", kind: "rerank errors" });
+  const shard = settings.reading.shard;
+  const sources: RowSource[] = [{ path: output, option: "--output", kind: "rerank output", shard }];
+  if (errors !== undefined) sources.push({ path: errors, option: "--errors", kind: "rerank errors", shard });
   const rank = (client: Client): Promise<void> =>
     withFiles(sources, waitingOf(context, context.options.wait), (owned, signal) =>
       runOwning({ ...context, signal }, settings, owned, client),

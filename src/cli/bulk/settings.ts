@@ -3,6 +3,7 @@ import type { RerankAllOptions } from "../../bulk/index.js";
 import type { RerankRequest } from "../../index.js";
 import { type Context, reasonOf, UsageError } from "../context.js";
 import type { Reading } from "./bulkRequest.js";
+import { shardOf } from "./ids.js";
 import { realName } from "./owned/names.js";
 
 /** The options of `rerank` that a bulk run takes or refuses. */
@@ -11,6 +12,7 @@ export interface BulkOptions {
   readonly output?: string;
   readonly errors?: string;
   readonly wait?: boolean;
+  readonly shard?: string;
   readonly idField?: string;
   readonly queryField?: string;
   readonly documentsField?: string;
@@ -90,12 +92,13 @@ function msOf(seconds: number | undefined): number | undefined {
 
 function readingOf(options: BulkOptions): Reading {
   const { idField = "id", queryField = "query", documentsField = "documents", task, topN } = options;
+  const shard = options.shard === undefined ? undefined : shardOf(options.shard);
   const defaults: Partial<RerankRequest> = { return_documents: false };
   const model = options.model ?? (process.env.TUNERANK_RERANK_MODEL || undefined);
   if (model !== undefined) defaults.model = model;
   if (topN !== undefined) defaults.top_n = topN;
   if (task !== undefined) defaults.task = task;
-  return { idField, queryField, documentsField, defaults };
+  return { idField, queryField, documentsField, defaults, shard };
 }
 
 function isNoFile(file: string): boolean {

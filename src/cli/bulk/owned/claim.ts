@@ -46,6 +46,7 @@ function claimed(asked: Asked, seen: string | undefined, verdict: Verdict): Leas
     const state: RunState = {
       format: 1,
       kind: asked.kind,
+      ...(asked.shard !== undefined && { shard: asked.shard.name }),
       run: asked.run,
       ...(before?.torn && { torn: true }),
       ...((verdict === "stale" || before?.uncopied) && { uncopied: true }),

@@ -2,6 +2,7 @@
 // beside it or from its rows; who writes it, from the lease; and nothing else is cut, replaced or written.
 import { existsSync, renameSync, type Stats, statSync } from "node:fs";
 import { type Context, UsageError } from "../../context.js";
+import { hashOf, isInShard } from "../ids.js";
 import type { Line } from "../lines.js";
 import { takeLease } from "./claim.js";
 import { copyTail, copyWhole } from "./copies.js";
@@ -37,16 +38,17 @@ export class OwnedFile {
 
   /** Takes a file. @param run Stands for this run. @throws UsageError when it is no file of runs, or another run writes it */
   static async take(source: RowSource, run: string, waiting: Waiting): Promise<OwnedFile> {
-    const { path, option, kind } = source;
+    const { path, option } = source;
     try {
       const isKnown = stateOf(readText(besides(path).run), option) !== undefined;
       const stats = statOf(path, option);
       // Before there is a file beside it that says what it is.
-      if (stats !== undefined && !isKnown) await readRows(source, false, () => {});
+      if (stats !== undefined && !isKnown)
+        await readRows(source, false, (line, row) => checkShard(line, row, source));
     } catch (error) {
       throw notBegun(option, error);
     }
-    const lease = await takeLease({ path, option, kind, run, ...waiting });
+    const lease = await takeLease({ ...source, run, ...waiting });
     const file = new OwnedFile(source, lease);
     try {
       if (lease.mustCopy) file.#copy();
@@ -140,6 +142,11 @@ export class OwnedFile {
       throw notBegun(this.#source.option, error);
     }
   }
+}
+
+function checkShard({ number }: Line, { id }: Row, { option, shard }: RowSource): void {
+  if (id !== undefined && !isInShard(hashOf(JSON.stringify(id)), shard))
+    throw new UsageError(`${option}, line ${number}, is a row of another shard. Name another file.`);
 }
 
 /** Takes files in their order, and lets others have them when `use` ends. Its signal aborts when one is lost, too. */

@@ -1,6 +1,7 @@
 // What the lines of a file are that runs write.
 import { createReadStream } from "node:fs";
 import { UsageError } from "../../context.js";
+import type { Shard } from "../ids.js";
 import { chunkBytes, type Line, linesOf } from "../lines.js";
 import type { Kind } from "./runFile.js";
 
@@ -32,6 +33,8 @@ export interface RowSource {
   readonly kind: Kind;
   /** What the command line calls it. */
   readonly option: string;
+  /** Whose ids it has; without it all. */
+  readonly shard?: Shard | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

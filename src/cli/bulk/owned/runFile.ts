@@ -21,6 +21,8 @@ export interface Holding extends Holder {
 export interface RunState {
   readonly format: 1;
   readonly kind: Kind;
+  /** Of which shard the file is, such as `1/8`; without it, of all ids. */
+  readonly shard?: string;
   /** The run that wrote last. */
   readonly run: string;
   /** There is a copy of what was cut. */
@@ -112,7 +114,7 @@ function parse(text: string): RunState | undefined {
   }
 }
 
-function isState({ format, kind, run, lease }: RunState): boolean {
+function isState({ format, kind, shard = "", run, lease }: RunState): boolean {
   const texts = lease === undefined ? [] : [lease.token, lease.host];
-  return typeof format === "number" && [kind, run, ...texts].every((each) => typeof each === "string");
+  return typeof format === "number" && [kind, shard, run, ...texts].every((each) => typeof each === "string");
 }

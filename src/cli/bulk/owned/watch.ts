@@ -1,5 +1,6 @@
 // Watching who writes a file, by the clock of the process that watches: no two machines' clocks are compared.
 import { UsageError } from "../../context.js";
+import type { Shard } from "../ids.js";
 import { isGone } from "./holder.js";
 import { type Holding, type Kind, stateOf } from "./runFile.js";
 
@@ -8,6 +9,7 @@ export interface WatchOptions {
   readonly kind: Kind;
   /** What the command line calls the file. */
   readonly option: string;
+  readonly shard?: Shard | undefined;
   /** The run that asks. */
   readonly run: string;
   /** Whether it waits for as long as another run writes. */
@@ -69,10 +71,14 @@ export class Watch {
 
   /** @throws UsageError when it is another file, or when another run is writing and nobody wants to wait */
   see(text: string | undefined): Verdict {
-    const { option, kind, run, wait } = this.#options;
+    const { option, kind, shard, run, wait } = this.#options;
     const state = stateOf(text, option);
     if (state !== undefined && state.kind !== kind)
       throw new UsageError(`${option} is the ${state.kind} of another run. Name another file.`);
+    if (state !== undefined && state.shard !== shard?.name)
+      throw new UsageError(
+        `${option} is that of ${state.shard === undefined ? "a run without --shard" : `shard ${state.shard}`}. Each shard needs files of its own.`,
+      );
     const { lease } = state ?? {};
     if (text === undefined || (state !== undefined && lease === undefined)) return "free";
     if (state?.run === run) throw new UsageError("Two options name one file: they must be different files.");

@@ -1,4 +1,9 @@
+// What a run keeps of many ids: a hash of each, and its line.
 import { hash } from "node:crypto";
+import { UsageError } from "../context.js";
+
+/** What an id may be in a file: JSON text, or a whole number that JSON reads exactly. */
+export type Id = string | number;
 
 /** 64 bits that stand for an id: the first eight bytes of the SHA-256 of its JSON. */
 export interface IdHash {
@@ -10,6 +15,28 @@ export interface IdHash {
 export function hashOf(key: string): IdHash {
   const digest = hash("sha256", key, "hex");
   return { high: Number.parseInt(digest.slice(0, 8), 16), low: Number.parseInt(digest.slice(8, 16), 16) };
+}
+
+/** A part of the ids. Which one an id belongs to is a promise: it is documented, and never changes. */
+export interface Shard {
+  /** From 0. */
+  readonly index: number;
+  readonly count: number;
+  /** As it is written: `1/8`. */
+  readonly name: string;
+}
+
+/** Reads `1/8`. @throws UsageError */
+export function shardOf(text: string): Shard {
+  const [, index, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
+  if (index === undefined || count === undefined || index >= count)
+    throw new UsageError("--shard must be I/N, such as 1/8: which of N shards this is, counted from 0.");
+  return { index, count, name: `${index}/${count}` };
+}
+
+/** Whether an id belongs to a shard: by the first four bytes of its SHA-256. Without shards, all do. */
+export function isInShard({ high }: IdHash, shard: Shard | undefined): boolean {
+  return shard === undefined || high % shard.count === shard.index;
 }
 
 const firstCapacity = 1024;
@@ -57,7 +84,8 @@ export class IdTable {
     this.#high = new Uint32Array(high.length * 2);
     this.#low = new Uint32Array(high.length * 2);
     this.#numbers = new Float64Array(high.length * 2);
-    for (const [at, stored] of numbers.entries()) {
+    for (let at = 0; at < numbers.length; at += 1) {
+      const stored = numbers[at] as number;
       if (stored !== 0) this.#put({ high: high[at] as number, low: low[at] as number }, stored);
     }
   }
