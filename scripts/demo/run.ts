@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
-import { scoreShares } from "../../src/cli/scoreShares.js";
+import { scoreShares } from "../../src/cli/terminal.js";
 import { createClient, isStatusError, type RerankRequest, type UploadProgress } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
 import { startMock } from "../mock/startMock.js";

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
 import { version } from "../generated/version.js";
-import { addBulkOptions } from "./bulk/options.js";
+import { addBulkOptions } from "./bulk/bulkOptions.js";
 import {
   addOutputOptions,
   addServiceOptions,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { examples } from "../../src/cli/examples.js";
 import { exitCodeOf } from "../../src/cli/exitCodes.js";
+import { examples } from "../../src/cli/help.js";
 import { createProgram } from "../../src/cli/program.js";
 import { descriptions } from "../../src/generated/descriptions.js";
 import { outcomeOf, start, tunerank } from "../support/commandLine.js";

@@ -5,8 +5,8 @@ import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from "node:
 import { hostname } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { OwnedFile } from "../../src/cli/bulk/owned/ownedFile.js";
-import { textOf } from "../../src/cli/bulk/owned/runFile.js";
+import { OwnedFile } from "../../src/cli/checkpoints/checkpointFile.js";
+import { textOf } from "../../src/cli/checkpoints/runFile.js";
 import { useTestClock } from "../support/clock.js";
 import { temporaryFolder } from "../support/project.js";
 import { isPending, turns, until } from "../support/turns.js";

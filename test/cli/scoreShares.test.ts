@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { scoreShares } from "../../src/cli/scoreShares.js";
+import { scoreShares } from "../../src/cli/terminal.js";
 
 test.each([
   ["from 0 to 1", [0.9, 0.45, 0], [1, 0.5, 0]],

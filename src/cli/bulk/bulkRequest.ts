@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
-import { hashOf, type Id, type IdHash, isInShard, type Shard } from "./ids.js";
-import type { Line } from "./lines.js";
+import { hashOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
+import type { Line } from "../checkpoints/lines.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,9 @@
 import { statSync } from "node:fs";
+import { type IdHash, IdTable, LineSet } from "../checkpoints/ids.js";
+import { linesOf, openInput } from "../checkpoints/lines.js";
 import { UsageError } from "../context.js";
 import { BulkRequest, type Reading, readLine } from "./bulkRequest.js";
-import type { Checkpoint } from "./checkpoint.js";
-import { isKnownWrong, type WrongRequests } from "./errorsFile.js";
-import { type IdHash, IdTable, LineSet } from "./ids.js";
-import { linesOf, openInput } from "./lines.js";
+import { type Checkpoint, isKnownWrong, type WrongRequests } from "./earlierRuns.js";
 
 /** What a first pass over a file needs. */
 export interface FirstPass {

@@ -1,17 +1,15 @@
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
-import { withClient } from "../client.js";
+import { type OwnedFile, waitingOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { type RowSource, realName } from "../checkpoints/readRows.js";
+import type { RowFile } from "../checkpoints/rowWriter.js";
 import { type Context, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
-import { messageOf } from "../failure.js";
-import { createProgress } from "../progress.js";
+import { messageOf } from "../reportFailure.js";
 import { jsonLine, oneLine } from "../safeText.js";
-import { storedLine } from "../storedLine.js";
 import type { Terminal } from "../terminal.js";
-import { errorFields } from "./outcome.js";
-import { realName } from "./owned/names.js";
-import { type OwnedFile, waitingOf, withFiles } from "./owned/ownedFile.js";
-import type { RowFile } from "./owned/rowFile.js";
-import type { RowSource } from "./owned/rows.js";
+import { createProgress, storedLine } from "../uploadProgress.js";
+import { withClient } from "../withClient.js";
+import { errorFields } from "./resultRows.js";
 import { fateOf, planUploads, readUploads, type UploadFile } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
+import type { OwnedFile } from "../checkpoints/checkpointFile.js";
+import type { Row } from "../checkpoints/readRows.js";
 import { reasonOf, UsageError } from "../context.js";
 import { fingerprintOf } from "./bulkRequest.js";
-import type { OwnedFile } from "./owned/ownedFile.js";
-import type { Row } from "./owned/rows.js";
 
 /** One file of several that are uploaded. */
 export interface UploadFile {

@@ -1,4 +1,4 @@
-import type { UploadProgress } from "../index.js";
+import type { DatasetFile, UploadProgress } from "../index.js";
 import { bar, type Terminal } from "./terminal.js";
 
 const redrawMs = 80;
@@ -61,4 +61,9 @@ function megabytes(bytes: number): string {
 function duration(ms: number): string {
   const seconds = Number.isFinite(ms) ? Math.ceil(ms / 1000) : 0;
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** What is said of a file that is stored: its size only where the answer has one. */
+export function storedLine(file: string, { bytes, id }: Partial<DatasetFile>): string {
+  return typeof bytes === "number" ? `${file}: ${bytes} bytes, file ${id}.` : `${file}: file ${id}.`;
 }

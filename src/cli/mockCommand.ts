@@ -8,7 +8,7 @@ import {
   type TestOperation,
 } from "../testing/index.js";
 import { type Context, UsageError } from "./context.js";
-import { listenError } from "./listenError.js";
+import { listenError } from "./listening.js";
 import { jsonLine, oneLine } from "./safeText.js";
 import type { Terminal } from "./terminal.js";
 

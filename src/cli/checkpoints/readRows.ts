@@ -1,8 +1,9 @@
 // What the lines of a file are that runs write.
-import { createReadStream } from "node:fs";
-import { UsageError } from "../../context.js";
-import type { Shard } from "../ids.js";
-import { chunkBytes, type Line, linesOf } from "../lines.js";
+import { createReadStream, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import path from "node:path";
+import { reasonOf, UsageError } from "../context.js";
+import type { Shard } from "./ids.js";
+import { chunkBytes, type Line, linesOf } from "./lines.js";
 import type { Kind } from "./runFile.js";
 
 /** A row, as far as it is read again. */
@@ -131,4 +132,20 @@ function isTorn({ bytes }: Line): boolean {
 
 function isBlank({ bytes }: Line): boolean {
   return bytes !== undefined && /^[ \t\r]*$/.test(bytes.toString("latin1"));
+}
+
+/** The one name of a file, also of one that is not there yet: two names may mean one file. @throws UsageError */
+export function realName(file: string): string {
+  let stats: Stats | undefined;
+  try {
+    stats = lstatSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) return path.join(realpathSync(path.dirname(file)), path.basename(file));
+    return realpathSync(file);
+  } catch (error) {
+    const failure = error as NodeJS.ErrnoException;
+    // A link to what is not there yet.
+    if (stats?.isSymbolicLink() && failure.code === "ENOENT")
+      return realName(path.resolve(path.dirname(file), readlinkSync(file)));
+    throw new UsageError(`The folder of a file cannot be found: ${reasonOf(failure)}.`);
+  }
 }

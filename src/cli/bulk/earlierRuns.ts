@@ -1,9 +1,10 @@
 import { closeSync, openSync, readSync } from "node:fs";
+import type { OwnedFile } from "../checkpoints/checkpointFile.js";
+import { hashOf, IdTable } from "../checkpoints/ids.js";
+import type { Line } from "../checkpoints/lines.js";
+import type { Row } from "../checkpoints/readRows.js";
+import type { RowFile } from "../checkpoints/rowWriter.js";
 import type { BulkRequest } from "./bulkRequest.js";
-import { hashOf, IdTable } from "./ids.js";
-import type { Line } from "./lines.js";
-import type { OwnedFile } from "./owned/ownedFile.js";
-import type { Row } from "./owned/rows.js";
 
 /** What an earlier run has done of a request; of another request with the same id, `"other"`. */
 export type Done = "done" | "other" | "no";
@@ -70,4 +71,37 @@ export async function readCheckpoint(file: OwnedFile): Promise<Checkpoint> {
 // 48 bits of it, which a number holds exactly.
 function shortened(fingerprint: string): number {
   return Buffer.from(fingerprint.slice(0, 8), "base64url").readUIntBE(0, 6);
+}
+
+/** What an errors file holds of earlier runs: by the id's JSON, the fingerprints of requests that are wrong. */
+export type WrongRequests = Map<string, string>;
+
+/** Reads which requests are wrong. @throws UsageError for a line that is no row */
+export async function readWrong(file: OwnedFile | undefined): Promise<WrongRequests> {
+  const wrong: WrongRequests = new Map();
+  await file?.read((_line, { id, fingerprint, final }) => {
+    if (final === true) wrong.set(JSON.stringify(id), fingerprint);
+  });
+  return wrong;
+}
+
+/** Whether a request was found to be wrong; one that was mended since is not known any more. */
+export function isKnownWrong(wrong: WrongRequests, request: BulkRequest): boolean {
+  const known = wrong.get(request.key);
+  if (known === undefined || known === request.fingerprint) return known !== undefined;
+  wrong.delete(request.key);
+  return false;
+}
+
+/** Writes the file anew, with the rows that still hold: all others run again. */
+export async function openErrors(file: OwnedFile, wrong: WrongRequests): Promise<RowFile> {
+  const written = new Set<string>();
+  return file.rewrite((rows) =>
+    file.read((_line, row) => {
+      const key = JSON.stringify(row.id);
+      if (row.final !== true || wrong.get(key) !== row.fingerprint || written.has(key)) return;
+      written.add(key);
+      rows.add(row);
+    }),
+  );
 }

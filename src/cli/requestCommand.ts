@@ -2,13 +2,13 @@ import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
 import { suggestion } from "../options/validate.js";
 import { type OperationCall, operationCall } from "../wrappers/types.js";
-import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
-import { readInput } from "./input.js";
-import { type InputOptions, inputOf, pairsOf } from "./operationInput.js";
 import { isOperation, linesOf, operationIds, toldOf } from "./operations.js";
+import { readInput } from "./readInput.js";
+import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
 import { jsonLine, jsonLines, oneLine } from "./safeText.js";
 import type { Terminal } from "./terminal.js";
+import { withClient } from "./withClient.js";
 
 interface Options extends InputOptions {
   readonly list?: boolean;

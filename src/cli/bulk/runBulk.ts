@@ -1,18 +1,24 @@
 import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
-import { withClient } from "../client.js";
+import { type OwnedFile, waitingOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { linesOf, openInput } from "../checkpoints/lines.js";
+import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
+import { withClient } from "../withClient.js";
+import { type BulkOptions, type BulkSettings, settingsOf } from "./bulkOptions.js";
+import { createReport, printSummary, type Report } from "./bulkReport.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
-import { type Checkpoint, readCheckpoint } from "./checkpoint.js";
-import { isKnownWrong, openErrors, readWrong, type WrongRequests } from "./errorsFile.js";
+import {
+  type Checkpoint,
+  isKnownWrong,
+  openErrors,
+  readCheckpoint,
+  readWrong,
+  type WrongRequests,
+} from "./earlierRuns.js";
 import { type Found, firstPass, stateOf } from "./firstPass.js";
-import { linesOf, openInput } from "./lines.js";
-import { type OwnedFile, waitingOf, withFiles } from "./owned/ownedFile.js";
-import type { RowSource } from "./owned/rows.js";
-import { createReport, printSummary, type Report } from "./report.js";
-import { addBadLine, addDuplicate, addResult, type Files } from "./rows.js";
-import { type BulkOptions, type BulkSettings, settingsOf } from "./settings.js";
+import { addBadLine, addDuplicate, addResult, type Files } from "./resultRows.js";
 
 // As many as concurrency may be by itself.
 const usualConnections = 256;

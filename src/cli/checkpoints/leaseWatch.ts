@@ -1,8 +1,8 @@
 // Watching who writes a file, by the clock of the process that watches: no two machines' clocks are compared.
-import { UsageError } from "../../context.js";
-import type { Shard } from "../ids.js";
-import { isGone } from "./holder.js";
-import { type Holding, type Kind, stateOf } from "./runFile.js";
+
+import { UsageError } from "../context.js";
+import type { Shard } from "./ids.js";
+import { type Holding, isGone, type Kind, stateOf } from "./runFile.js";
 
 /** What a run that wants a file says, and how it waits. */
 export interface WatchOptions {

@@ -4,7 +4,7 @@ import { readData } from "../conformance/data.js";
 import { badgeOf, countsOf, linesOf, reportOf } from "../conformance/report.js";
 import { type RunResult, run as serve } from "../conformance/run.js";
 import { type Context, reasonOf, UsageError } from "./context.js";
-import { listenError } from "./listenError.js";
+import { listenError } from "./listening.js";
 import { jsonLine, jsonLines, oneLine } from "./safeText.js";
 import type { Terminal } from "./terminal.js";
 

@@ -1,8 +1,8 @@
 // One writer for a file, also on several machines: who writes it says so every few seconds in the file beside it.
 import { closeSync, existsSync, fdatasync, fdatasyncSync, unlinkSync } from "node:fs";
-import { notWritten } from "./failures.js";
+import { leaseTimes, type WatchOptions } from "./leaseWatch.js";
+import { notWritten } from "./rowWriter.js";
 import { besides, parsed, type RunState, readText, tokenOf, writeState } from "./runFile.js";
-import { leaseTimes, type WatchOptions } from "./watch.js";
 
 /** Which file a run asks for. */
 export interface Asked extends WatchOptions {

@@ -1,10 +1,13 @@
+// The options of `rerank` for many queries. Help and completion read them too: nothing here loads the client.
 import { statSync } from "node:fs";
+import type { Command } from "commander";
 import type { RerankAllOptions } from "../../bulk/index.js";
 import type { RerankRequest } from "../../index.js";
+import { shardOf } from "../checkpoints/ids.js";
+import { realName } from "../checkpoints/readRows.js";
+import { numberOf } from "../commonOptions.js";
 import { type Context, reasonOf, UsageError } from "../context.js";
 import type { Reading } from "./bulkRequest.js";
-import { shardOf } from "./ids.js";
-import { realName } from "./owned/names.js";
 
 /** The options of `rerank` that a bulk run takes or refuses. */
 export interface BulkOptions {
@@ -111,4 +114,61 @@ function isNoFile(file: string): boolean {
 
 function dashed(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+// The options of `rerank` for many queries. Help and completion read them too: nothing here loads the client.
+
+const minutes = { s: 1 / 60, min: 1, h: 60 } as const;
+
+// "600/min" as requests a minute.
+function rateOf(text: string): number {
+  const [, count = "", unit = ""] = /^(\d+(?:\.\d+)?)\/(s|min|h)$/.exec(text) ?? [];
+  if (!(Number(count) > 0)) throw new UsageError("--rate must be like 600/min, 10/s or 36000/h.");
+  return Number(count) / minutes[unit as keyof typeof minutes];
+}
+
+/** What `rerank --bulk` takes besides. */
+export function addBulkOptions(command: Command): void {
+  command
+    .optionsGroup("Many queries:")
+    .option(
+      "--bulk <FILE>",
+      "JSON Lines of requests, also gzipped, or - for the standard input: each has an id, a query and documents, and may have the other fields of a request.",
+    )
+    .option(
+      "--output <FILE>",
+      "The file for the results, one line for each id. It is the checkpoint: run the same command again to continue.",
+    )
+    .option(
+      "--errors <FILE>",
+      "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
+    )
+    .option(
+      "--shard <I/N>",
+      "Rank only the I-th of N parts of the ids, counted from 0, for several machines. Each part needs an output of its own.",
+    )
+    .option("--wait", "Wait while another run writes to --output or --errors. Without it, that is refused.")
+    .option("--id-field <NAME>", "The field that holds the id. Default: id.")
+    .option("--query-field <NAME>", "The field that holds the query. Default: query.")
+    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
+    .option(
+      "--rate <N/UNIT>",
+      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Declare some 95 % of the service's rate. Default: no limit.",
+      rateOf,
+    )
+    .option(
+      "--tokens-per-minute <N>",
+      "Send no more tokens than this in a minute, as the answers count them. Default: no limit.",
+      numberOf("--tokens-per-minute"),
+    )
+    .option(
+      "--total-timeout <SECONDS>",
+      "With --bulk, the time for the whole run, which begins when the input file has been checked; --timeout is for each request. Default: no limit.",
+      numberOf("--total-timeout"),
+    )
+    .option(
+      "--max-hold <SECONDS>",
+      "The longest that the whole run waits when the service asks to (Retry-After); 0 never waits, none is no limit. A longer wait ends the run, and the same command continues later. Default: 60.",
+      (value) => (value === "none" ? Number.POSITIVE_INFINITY : numberOf("--max-hold")(value)),
+    );
 }

@@ -1,12 +1,11 @@
 import { isStatusError, type RankedItem } from "../index.js";
-import type { BulkOptions } from "./bulk/settings.js";
-import { withClient } from "./client.js";
+import type { BulkOptions } from "./bulk/bulkOptions.js";
 import { type Context, UsageError } from "./context.js";
 import { inFlags } from "./flags.js";
-import { readInput } from "./input.js";
+import { readInput } from "./readInput.js";
 import { clip, jsonLine, oneLine } from "./safeText.js";
-import { scoreShares } from "./scoreShares.js";
-import { bar, type Terminal } from "./terminal.js";
+import { bar, scoreShares, type Terminal } from "./terminal.js";
+import { withClient } from "./withClient.js";
 
 /** One document of the input. */
 interface Line {
@@ -27,7 +26,7 @@ interface Options extends BulkOptions {
 /** `tunerank rerank --query TEXT [FILE]` */
 export async function run(context: Context<Options>): Promise<void> {
   const { terminal, signal } = context;
-  if (context.options.bulk !== undefined) return (await import("./bulk/run.js")).runBulk(context);
+  if (context.options.bulk !== undefined) return (await import("./bulk/runBulk.js")).runBulk(context);
   const { field, model, task, topN, batchSize, maxBatchBytes } = context.options;
   const { query, concurrency } = oneQuery(context.options);
   const lines = documentsOf(await input(context), field);

@@ -1,8 +1,8 @@
 import type { RerankAllResult } from "../../bulk/index.js";
+import type { StatusError } from "../../index.js";
+import type { RowFile } from "../checkpoints/rowWriter.js";
+import type { Report } from "./bulkReport.js";
 import type { BadLine, BulkRequest } from "./bulkRequest.js";
-import { errorFields, isFinal } from "./outcome.js";
-import type { RowFile } from "./owned/rowFile.js";
-import type { Report } from "./report.js";
 
 /** Where the rows of a run go. */
 export interface Files {
@@ -45,4 +45,27 @@ export function addDuplicate({ id, fingerprint, line }: BulkRequest, files: File
   report.note(`Line ${line} is left out. ${message}`);
   const error = { code: "INVALID_ARGUMENT", message, executed: "no" };
   (files.errors ?? files.output).add({ id, fingerprint, error, final: true, line });
+}
+
+/**
+ * Whether an error is a request's last word: the request itself is wrong, and wrong it stays. Everything else runs again
+ * on the next start: what was transient, and what is not the request's fault, such as an account's state or a web page in
+ * the place of an answer.
+ */
+export function isFinal({ code, codeSource }: StatusError): boolean {
+  if (code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE") return true;
+  // Without a name in its body, a 404 may be that of a wrong address.
+  return code === "NOT_FOUND" && codeSource === "body";
+}
+
+/** What a file keeps of an error. */
+export function errorFields({
+  code,
+  message,
+  executed,
+  httpStatus,
+  requestId,
+  attempts,
+}: StatusError): Record<string, unknown> {
+  return { code, message, executed, httpStatus, requestId, attempts: attempts.length };
 }

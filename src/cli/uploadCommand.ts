@@ -1,10 +1,9 @@
 import type { DatasetFile } from "../index.js";
 import type { ManyOptions } from "./bulk/uploadMany.js";
-import { withClient } from "./client.js";
 import { type Context, UsageError } from "./context.js";
-import { createProgress } from "./progress.js";
 import { jsonLine, oneLine } from "./safeText.js";
-import { storedLine } from "./storedLine.js";
+import { createProgress, storedLine } from "./uploadProgress.js";
+import { withClient } from "./withClient.js";
 
 interface Options extends ManyOptions {
   readonly name?: string;

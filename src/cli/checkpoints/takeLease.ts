@@ -1,11 +1,19 @@
 // How a run gets a lease. The file beside is only ever replaced by renaming a claim over it, and whoever holds a lease
 // writes through a descriptor: a process that was asleep meanwhile writes into what has no name, and finds another's token.
 import { closeSync, fdatasyncSync, openSync, renameSync, unlinkSync } from "node:fs";
-import { notBegun } from "./failures.js";
-import { thisProcess } from "./holder.js";
 import { type Asked, Lease } from "./lease.js";
-import { besides, parsed, type RunState, randomText, readText, tokenOf, writeState } from "./runFile.js";
-import { leaseTimes, Stillness, type Verdict, Watch } from "./watch.js";
+import { leaseTimes, Stillness, type Verdict, Watch } from "./leaseWatch.js";
+import { notBegun } from "./rowWriter.js";
+import {
+  besides,
+  parsed,
+  type RunState,
+  randomText,
+  readText,
+  thisProcess,
+  tokenOf,
+  writeState,
+} from "./runFile.js";
 
 /** Waits until a file may be written, and takes it. @throws UsageError while another run writes it */
 export async function takeLease(asked: Asked): Promise<Lease> {

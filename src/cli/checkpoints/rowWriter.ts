@@ -1,16 +1,20 @@
+// Copies that are on the disk before anything is done that relies on them.
 import {
   closeSync,
   constants,
+  copyFileSync,
   fdatasync,
   fdatasyncSync,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   openSync,
+  readSync,
   type Stats,
   writeSync,
 } from "node:fs";
-import { notBegun, notWritten } from "./failures.js";
-import type { RowsThere } from "./rows.js";
+import { reasonOf, UsageError } from "../context.js";
+import type { RowsThere } from "./readRows.js";
 
 const syncEveryMs = 1000;
 
@@ -102,5 +106,69 @@ export class RowFile {
     } catch {
       // The next start repairs it.
     }
+  }
+}
+
+// What another file, folder or user would mend. All else, such as a full disk, is this machine's.
+const refused: ReadonlySet<string | undefined> = new Set([
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "ENOENT",
+  "ENOTDIR",
+  "EISDIR",
+  "ENAMETOOLONG",
+  "ELOOP",
+  "EBUSY",
+]);
+
+/** Why a run does not begin to write a file. @param option What the command line calls it */
+export function notBegun(option: string, error: unknown): Error {
+  if (error instanceof UsageError) return error;
+  const failure = error as NodeJS.ErrnoException;
+  if (failure.code === undefined || failure.name === "AbortError") return failure;
+  const message = `${option} cannot be written: ${reasonOf(failure)}. Nothing was sent.`;
+  return refused.has(failure.code) ? new UsageError(message) : new Error(message, { cause: error });
+}
+
+/** Why a run stops to write a file. */
+export function notWritten(option: string, error: unknown): Error {
+  const reason = reasonOf(error as NodeJS.ErrnoException);
+  return new Error(
+    `${option} cannot be written: ${reason}. What was written is kept: run the same command again when that is mended.`,
+    { cause: error },
+  );
+}
+
+// Copies that are on the disk before anything is done that relies on them.
+
+const copyBytes = 1024 * 1024;
+
+/** Copies a file. */
+export function copyWhole(from: string, to: string): void {
+  copyFileSync(from, to);
+  const copy = openSync(to, "r+");
+  try {
+    fsyncSync(copy);
+  } finally {
+    closeSync(copy);
+  }
+}
+
+/** Adds what is behind a place to another file. */
+export function copyTail(from: string, start: number, to: string): void {
+  const [source, target] = [openSync(from, "r"), openSync(to, "a")];
+  try {
+    const chunk = Buffer.alloc(copyBytes);
+    for (let at = start; ; ) {
+      const bytes = readSync(source, chunk, 0, chunk.length, at);
+      if (bytes === 0) break;
+      for (let written = 0; written < bytes; ) written += writeSync(target, chunk, written, bytes - written);
+      at += bytes;
+    }
+    fsyncSync(target);
+  } finally {
+    closeSync(source);
+    closeSync(target);
   }
 }

@@ -1,17 +1,15 @@
 // A file that a run owns: the output, the errors file, the checkpoint of uploads. What it is, is known from the file
 // beside it or from its rows; who writes it, from the lease; and nothing else is cut, replaced or written.
 import { existsSync, renameSync, type Stats, statSync } from "node:fs";
-import { type Context, UsageError } from "../../context.js";
-import { hashOf, isInShard } from "../ids.js";
-import type { Line } from "../lines.js";
-import { takeLease } from "./claim.js";
-import { copyTail, copyWhole } from "./copies.js";
-import { notBegun } from "./failures.js";
+import { type Context, UsageError } from "../context.js";
+import { hashOf, isInShard } from "./ids.js";
 import type { Lease } from "./lease.js";
-import { RowFile } from "./rowFile.js";
-import { type Row, type RowSource, type RowsThere, readRows } from "./rows.js";
+import type { WatchOptions } from "./leaseWatch.js";
+import type { Line } from "./lines.js";
+import { type Row, type RowSource, type RowsThere, readRows } from "./readRows.js";
+import { copyTail, copyWhole, notBegun, RowFile } from "./rowWriter.js";
 import { besides, randomText, readText, stateOf } from "./runFile.js";
-import type { WatchOptions } from "./watch.js";
+import { takeLease } from "./takeLease.js";
 
 /** How a run waits for files. */
 export type Waiting = Pick<WatchOptions, "wait" | "signal" | "note">;
