@@ -2,7 +2,7 @@
 // too, so that a change of theirs would be seen: the command would refuse the run.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { copyFileSync, createWriteStream, writeFileSync } from "node:fs";
+import { createWriteStream, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const documentsEach = 10;
@@ -15,18 +15,12 @@ export async function writeBulkFiles(folder, lines) {
   const args = ["rerank", "--bulk", input, "--quiet", "--output"];
   let runs = 0;
   return {
-    /** Each run has an output of its own. */
+    /** A run that is ended before its first answer leaves the rows as they are. */
     argsFor(done) {
-      const own = `${output}.${++runs}`;
-      if (done !== "nothing") {
-        copyFileSync(rows, own);
-        // As a run leaves it beside its output.
-        writeFileSync(
-          `${own}.run`,
-          `${JSON.stringify({ format: 1, kind: "rerank output", run: "bench" })}\n`,
-        );
-      }
-      return [...args, own];
+      if (done === "nothing") return [...args, `${output}.${++runs}`];
+      // As a run leaves it beside its output.
+      writeFileSync(`${rows}.run`, `${JSON.stringify({ format: 1, kind: "rerank output", run: "bench" })}\n`);
+      return [...args, rows];
     },
   };
 }

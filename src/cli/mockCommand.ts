@@ -35,12 +35,8 @@ export async function run({ options, terminal, signal }: Context<Options>): Prom
   const server = await service.listen({ port, host, allowOrigins, onRequest }).catch((error: Error) => {
     throw listenError(error, port);
   });
-  if (terminal.json) terminal.print(jsonLine({ url: server.url }));
-  else {
-    terminal.print(
-      `A stand-in for the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`,
-    );
-  }
+  const line = `A stand-in for the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
+  terminal.result({ url: server.url }, line);
   if (!isLoopbackAddress(host)) {
     terminal.note(
       "Anybody who can reach this machine can call it, without your key. A client on another machine needs allowInsecureHttp.",

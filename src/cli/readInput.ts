@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { addAbortSignal, type Readable } from "node:stream";
-import { reasonOf, UsageError } from "./context.js";
+import { UsageError, unreadable } from "./context.js";
 
 // A pipe may never end.
 const mostPipedBytes = 64 * 1024 * 1024;
@@ -12,9 +12,8 @@ const mostPipedBytes = 64 * 1024 * 1024;
  */
 export async function readInput(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
   if (file === "-") return readAll(addAbortSignal(signal, process.stdin), mostPipedBytes);
-  return readFile(file, signal).catch((error: NodeJS.ErrnoException) => {
-    if (error instanceof UsageError || error.name === "AbortError") throw error;
-    throw new UsageError(`${name} cannot be read: ${reasonOf(error)}.`);
+  return readFile(file, signal).catch((error) => {
+    throw unreadable(name, error);
   });
 }
 

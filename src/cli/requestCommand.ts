@@ -2,7 +2,7 @@ import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
 import { suggestion } from "../options/validate.js";
 import { type OperationCall, operationCall } from "../wrappers/types.js";
-import { type Context, UsageError } from "./context.js";
+import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
 import { isOperation, linesOf, operationIds, toldOf } from "./operations.js";
 import { readInput } from "./readInput.js";
 import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
@@ -42,13 +42,8 @@ function idOf(name: string): OperationId {
 async function callOperation(context: Context<Options>, operation: OperationId): Promise<void> {
   const { args, signal, options, terminal } = context;
   if (args.length > 1) throw new UsageError("An ID takes no PATH: the contract has it.");
-  const anyOnly = (["query", "accept", "maxBytes"] as const).find((name) => options[name] !== undefined);
-  if (anyOnly !== undefined) {
-    const option = anyOnly === "maxBytes" ? "max-bytes" : anyOnly;
-    throw new UsageError(
-      `--${option} is for a METHOD and a PATH; parameters of an ID are given with --param.`,
-    );
-  }
+  const why = "is for a METHOD and a PATH; parameters of an ID are given with --param.";
+  refuseOptions(options, ["query", "accept", "maxBytes"], why);
   const input = await inputOf(operation, options, () => contentOf(context));
   const { repeatable, contentType } = options;
   await withClient(context, operation, async (client) => {
@@ -99,11 +94,8 @@ async function contentOf({ options, signal }: Context<Options>): Promise<Partial
 }
 
 function checkJson(text: string, name: string): void {
-  try {
-    JSON.parse(text);
-  } catch {
+  if (orUndefined<unknown>(() => JSON.parse(text)) === undefined)
     throw new UsageError(`${name} is not JSON; a file of another kind needs --content-type.`);
-  }
 }
 
 function asJson({ httpStatus, headers, data }: CallResponse<unknown>): object {

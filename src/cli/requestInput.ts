@@ -51,30 +51,30 @@ function parametersIn(
   operation: OperationId,
   pairs: readonly string[] = [],
 ): Pick<OperationArguments, "ids" | "parameters"> {
-  const given = pairsOf(pairs, "--param");
+  const values = pairsOf(pairs, "--param");
   const known = parametersOf(operation);
   checkNames(
     operation,
-    Object.keys(given),
+    Object.keys(values),
     known.map(({ name }) => name),
   );
   const ids: Record<string, unknown> = {};
   const parameters: Record<string, unknown> = {};
   for (const { name, in: place, required, schema } of known) {
-    const values = given[name];
-    if (values === undefined && required) throw new UsageError(`--param ${name}=VALUE is missing.`);
-    if (values === undefined) continue;
-    if (schema.type !== "array" && values.length > 1)
+    const texts = values[name];
+    if (texts === undefined && required) throw new UsageError(`--param ${name}=VALUE is missing.`);
+    if (texts === undefined) continue;
+    if (schema.type !== "array" && texts.length > 1)
       throw new UsageError(`--param ${name} is given more than once.`);
-    const read = values.map((value) => readValue(value, schema.items ?? schema));
+    const read = texts.map((value) => readValue(value, schema.items ?? schema));
     (place === "path" ? ids : parameters)[name] = schema.type === "array" ? read : read[0];
   }
   return { ids, parameters };
 }
 
 // Its message names only what the contract has: a key may stand in a wrong place.
-function checkNames(operation: OperationId, given: readonly string[], known: readonly string[]): void {
-  const wrong = given.find((name) => !known.includes(name));
+function checkNames(operation: OperationId, names: readonly string[], known: readonly string[]): void {
+  const wrong = names.find((name) => !known.includes(name));
   if (wrong === undefined) return;
   if (wrong === "account_id") throw new UsageError("The account is given with --account.");
   const advice = known.length === 0 ? "it takes none." : suggestion(wrong, known);

@@ -1,6 +1,6 @@
 import { isStatusError, type RankedItem } from "../index.js";
 import type { BulkOptions } from "./bulk/bulkOptions.js";
-import { type Context, UsageError } from "./context.js";
+import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
 import { inFlags } from "./flags.js";
 import { readInput } from "./readInput.js";
 import { clip, jsonLine, oneLine } from "./safeText.js";
@@ -52,29 +52,14 @@ export async function run(context: Context<Options>): Promise<void> {
   });
 }
 
-// What only a bulk run takes would be ignored in silence.
+const fieldOptions = ["idField", "queryField", "documentsField"] as const;
+const limitOptions = ["totalTimeout", "maxHold", "rate", "tokensPerMinute"] as const;
+const onlyBulk = ["output", "errors", "wait", "shard", ...fieldOptions, ...limitOptions] as const;
+
 function oneQuery(options: Options): { query: string; concurrency: number | undefined } {
   const { query, concurrency } = options;
   if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
-  const name = (
-    [
-      "output",
-      "errors",
-      "wait",
-      "shard",
-      "idField",
-      "queryField",
-      "documentsField",
-      "totalTimeout",
-      "maxHold",
-      "rate",
-      "tokensPerMinute",
-    ] as const
-  ).find((each) => options[each] !== undefined);
-  if (name !== undefined) {
-    const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw new UsageError(`--${option} has no effect without --bulk.`);
-  }
+  refuseOptions(options, onlyBulk, "has no effect without --bulk.");
   if (concurrency === "auto") throw new UsageError("--concurrency auto has no effect without --bulk.");
   return { query, concurrency };
 }
@@ -104,12 +89,9 @@ function documentsOf(input: string, field: string | undefined): Line[] {
 }
 
 function fromJson(text: string, line: number, field: string): Line {
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch {
+  const document = orUndefined<unknown>(() => JSON.parse(text));
+  if (document === undefined)
     throw new UsageError(`Line ${line} is not JSON; without --field each line is a document.`);
-  }
   const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
   if (typeof value !== "string")
     throw new UsageError(`Line ${line} has no text in the field that --field names.`);

@@ -1,25 +1,20 @@
 import { type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
 import { type Context, UsageError } from "./context.js";
-import { jsonLine, oneLine } from "./safeText.js";
 import { withClient } from "./withClient.js";
 
 /** `tunerank scale DEPLOYMENT REPLICAS` */
 export async function scale(context: Context): Promise<void> {
   const [deployment = "", replicas = ""] = context.args;
-  if (!/^\d+$/.test(replicas)) {
-    throw new UsageError("REPLICAS must be a whole number, 0 or more.");
-  }
+  if (!/^\d+$/.test(replicas)) throw new UsageError("REPLICAS must be a whole number, 0 or more.");
   const replicaCount = Number(replicas);
   const { terminal, signal } = context;
   await withClient(context, "scaleDeployment", async (client) => {
     await client.deployments.scale(deployment, replicaCount, { signal });
-    if (terminal.json) terminal.print(jsonLine({ deployment, replicaCount }));
-    else
-      terminal.print(
-        oneLine(
-          `Deployment ${deployment}: accepted, ${replicaCount} replica${replicaCount === 1 ? "" : "s"}.`,
-        ),
-      );
+    const s = replicaCount === 1 ? "" : "s";
+    terminal.result(
+      { deployment, replicaCount },
+      `Deployment ${deployment}: accepted, ${replicaCount} replica${s}.`,
+    );
   });
 }
 
@@ -29,8 +24,7 @@ export async function resume(context: Context): Promise<void> {
   const { terminal, signal } = context;
   await withClient(context, "resumeReinforcementFineTuningJob", async (client) => {
     const job = await client.reinforcementFineTuningJobs.resume(id, { signal });
-    if (terminal.json) terminal.print(jsonLine(job));
-    else terminal.print(oneLine(lineOf(job, id)));
+    terminal.result(job, lineOf(job, id));
     throwIfFailed(job);
   });
 }

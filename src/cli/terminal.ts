@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { jsonLine, oneLine } from "./safeText.js";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -12,6 +13,8 @@ export interface Terminal {
   readonly errorColumns: number;
   /** Prints a line of the result. */
   print(line: string): void;
+  /** Prints the result: as JSON for machines, else a line of text. */
+  result(value: unknown, line: string): void;
   /** Writes a part of the result as it is. */
   write(content: string | Uint8Array): void;
   /** Prints a line about what goes on. */
@@ -38,12 +41,25 @@ export function createTerminal({
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
     errorColumns: stderr.isTTY ? stderr.columns || 80 : 0,
     print: (line) => void stdout.write(`${line}\n`),
+    result: (value, line) => void stdout.write(`${json ? jsonLine(value) : oneLine(line)}\n`),
     write: (content) => void stdout.write(content),
     note: (line) => void stderr.write(`${line}\n`),
     redraw: (line) => void stderr.write(`\r\u001b[K${line}`),
     style: styler(stdout),
     errorStyle: styler(stderr),
   };
+}
+
+/** Whether nothing is said about what goes on. */
+export function isSilent({ quiet, json }: Terminal): boolean {
+  return quiet || json;
+}
+
+/** Facts behind a bar, for stderr; without it where it is not known how far it goes, or there is no room. */
+export function withBar(share: number | undefined, facts: string, terminal: Terminal): string {
+  const room = Math.min(40, terminal.errorColumns - facts.length - 3);
+  if (share === undefined || room < 8) return facts;
+  return `${terminal.errorStyle("cyan", bar(share, room))} ${facts}`;
 }
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];

@@ -1,7 +1,6 @@
 import type { DatasetFile } from "../index.js";
 import type { ManyOptions } from "./bulk/uploadMany.js";
-import { type Context, UsageError } from "./context.js";
-import { jsonLine, oneLine } from "./safeText.js";
+import { type Context, refuseOptions, UsageError } from "./context.js";
 import { createProgress, storedLine } from "./uploadProgress.js";
 import { withClient } from "./withClient.js";
 
@@ -12,11 +11,10 @@ interface Options extends ManyOptions {
 /** `tunerank upload DATASET FILE...` */
 export async function run(context: Context<Options>): Promise<void> {
   const [dataset = "", file = "", ...more] = context.args;
-  const { checkpoint, resendUnknown, wait } = context.options;
+  const { checkpoint } = context.options;
   if (more.length > 0 || checkpoint !== undefined)
     return (await import("./bulk/uploadMany.js")).uploadMany(context);
-  if (resendUnknown === true) throw new UsageError("--resend-unknown has no effect without --checkpoint.");
-  if (wait === true) throw new UsageError("--wait has no effect without --checkpoint.");
+  refuseOptions(context.options, ["resendUnknown", "wait"], "has no effect without --checkpoint.");
   const { terminal, signal } = context;
   const { name, verify } = context.options;
   if (file === "-" && name === undefined) {
@@ -35,7 +33,6 @@ export async function run(context: Context<Options>): Promise<void> {
     } finally {
       progress.end();
     }
-    if (terminal.json) terminal.print(jsonLine(stored));
-    else terminal.print(oneLine(`Uploaded ${storedLine(stored.filename ?? name ?? file, stored)}`));
+    terminal.result(stored, `Uploaded ${storedLine(stored.filename ?? name ?? file, stored)}`);
   });
 }

@@ -1,5 +1,5 @@
 import type { DatasetFile, UploadProgress } from "../index.js";
-import { bar, type Terminal } from "./terminal.js";
+import { isSilent, type Terminal, withBar } from "./terminal.js";
 
 const redrawMs = 80;
 
@@ -11,7 +11,7 @@ export interface Progress {
 
 /** A progress display on stderr. */
 export function createProgress(terminal: Terminal): Progress {
-  if (terminal.json || terminal.quiet) return { show: () => {}, end: () => {} };
+  if (isSilent(terminal)) return { show: () => {}, end: () => {} };
   return terminal.errorColumns > 0 ? drawnProgress(terminal) : plainProgress(terminal);
 }
 
@@ -29,8 +29,7 @@ function drawnProgress(terminal: Terminal): Progress {
       const share = totalBytes === 0 ? 1 : sentBytes / totalBytes;
       const left = duration((totalBytes - sentBytes) / rate);
       const facts = `${percent(share)}  ${megabytes(sentBytes)} of ${megabytes(totalBytes)}  ${speed}  ${left} left`;
-      const room = Math.min(40, terminal.errorColumns - facts.length - 3);
-      terminal.redraw(room < 8 ? facts : `${terminal.errorStyle("cyan", bar(share, room))} ${facts}`);
+      terminal.redraw(withBar(share, facts, terminal));
     },
     end: () => terminal.redraw(""),
   };

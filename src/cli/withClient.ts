@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { operations } from "../generated/contract.js";
 import { type AttemptEvent, type Client, createClient, type OperationName } from "../index.js";
 import { isExcepted } from "../transport/node/proxyUrls.js";
-import { type Context, reasonOf, type ServiceOptions, UsageError } from "./context.js";
-import type { Terminal } from "./terminal.js";
+import { type Context, type ServiceOptions, UsageError, unreadable } from "./context.js";
+import { isSilent, type Terminal } from "./terminal.js";
 
 /** Runs `use` with a client made of the command line and the environment. */
 export async function withClient(
@@ -14,16 +14,16 @@ export async function withClient(
 ): Promise<void> {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
   const client = createClient({
-    baseUrl: given(options.baseUrl, "--base-url URL", "TUNERANK_BASE_URL"),
-    apiKey: await keyFrom(given(options.apiKeyFile, "--api-key-file FILE", "TUNERANK_API_KEY")),
-    accountId: needsAccount ? given(options.account, "--account ID", "TUNERANK_ACCOUNT_ID") : undefined,
+    baseUrl: required(options.baseUrl, "--base-url URL", "TUNERANK_BASE_URL"),
+    apiKey: await keyFrom(required(options.apiKeyFile, "--api-key-file FILE", "TUNERANK_API_KEY")),
+    accountId: needsAccount ? required(options.account, "--account ID", "TUNERANK_ACCOUNT_ID") : undefined,
     timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
     maxRetries: options.maxRetries,
     maxConnections,
     allowInsecureHttp: options.allowInsecureHttp === true,
     proxy: proxyOf(options),
     userAgent: "tunerank-cli",
-    onAttempt: terminal.quiet || terminal.json ? undefined : (event) => showRetry(event, terminal),
+    onAttempt: isSilent(terminal) ? undefined : (event) => showRetry(event, terminal),
   });
   try {
     await use(client);
@@ -33,7 +33,7 @@ export async function withClient(
 }
 
 // The client would name its own options, which no command line has.
-function given(value: string | undefined, option: string, variable: string): string | undefined {
+function required(value: string | undefined, option: string, variable: string): string | undefined {
   if (value === undefined && !process.env[variable]) {
     throw new UsageError(`${variable} is not set, and ${option} is not given.`);
   }
@@ -56,10 +56,7 @@ async function keyFrom(file: string | undefined): Promise<string | undefined> {
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {
-    const reason = reasonOf(error as NodeJS.ErrnoException);
-    throw new UsageError(
-      `--api-key-file cannot be read: ${reason}. It takes the name of a file, not the key.`,
-    );
+    throw unreadable("--api-key-file", error, " It takes the name of a file, not the key.");
   }
 }
 

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from "node:
 import { hostname } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { OwnedFile } from "../../src/cli/checkpoints/checkpointFile.js";
+import { CheckpointFile } from "../../src/cli/checkpoints/checkpointFile.js";
 import { textOf } from "../../src/cli/checkpoints/runFile.js";
 import { useTestClock } from "../support/clock.js";
 import { temporaryFolder } from "../support/project.js";
@@ -18,7 +18,7 @@ let output: string;
 let notes: string[];
 let controller: AbortController;
 let refused: number;
-const taken: OwnedFile[] = [];
+const taken: CheckpointFile[] = [];
 
 beforeEach(async () => {
   ({ folder, remove } = await temporaryFolder());
@@ -43,11 +43,11 @@ const rowOf = (id: string) => ({ id, fingerprint, response: { data: [] } });
 const textsOf = (...ids: string[]): string => ids.map((id) => `${JSON.stringify(rowOf(id))}\n`).join("");
 
 /** A run that wants the output. */
-async function take(run: string, wait = false): Promise<OwnedFile> {
+async function take(run: string, wait = false): Promise<CheckpointFile> {
   const { signal } = controller;
   const note = (line: string) => void notes.push(line);
   const source = { path: output, option: "--output", kind: "rerank output" } as const;
-  const file = await OwnedFile.take(source, run, { wait, signal, note }).catch((error) => {
+  const file = await CheckpointFile.take(source, run, { wait, signal, note }).catch((error) => {
     refused += 1;
     throw error;
   });

@@ -6,7 +6,7 @@ import type { RerankRequest } from "../../index.js";
 import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
 import { numberOf } from "../commonOptions.js";
-import { type Context, reasonOf, UsageError } from "../context.js";
+import { type Context, refuseOptions, UsageError, unreadable } from "../context.js";
 import type { Reading } from "./bulkRequest.js";
 
 /** The options of `rerank` that a bulk run takes or refuses. */
@@ -52,9 +52,7 @@ const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries
 /** Reads the options. @throws UsageError */
 export function settingsOf({ options, args }: Context<BulkOptions>): BulkSettings {
   const { bulk: file = "-", output, errors, concurrency = "auto", timeout } = options;
-  const given = options as Readonly<Record<string, unknown>>;
-  const useless = onlyWithout.find((name) => given[name] !== undefined);
-  if (useless !== undefined) throw new UsageError(`--${dashed(useless)} has no effect on --bulk.`);
+  refuseOptions(options as Readonly<Record<string, unknown>>, onlyWithout, "has no effect on --bulk.");
   if (args.length > 0) throw new UsageError("With --bulk there is no FILE: each line has its own documents.");
   if (output === undefined)
     throw new UsageError("--bulk needs --output FILE, from which a run can continue.");
@@ -108,12 +106,8 @@ function isNoFile(file: string): boolean {
   try {
     return !statSync(file).isFile();
   } catch (error) {
-    throw new UsageError(`--bulk cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}.`);
+    throw unreadable("--bulk", error);
   }
-}
-
-function dashed(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 // The options of `rerank` for many queries. Help and completion read them too: nothing here loads the client.
@@ -128,8 +122,8 @@ function rateOf(text: string): number {
 }
 
 /** What `rerank --bulk` takes besides. */
-export function addBulkOptions(command: Command): void {
-  command
+export function addBulkOptions(command: Command): Command {
+  return command
     .optionsGroup("Many queries:")
     .option(
       "--bulk <FILE>",

@@ -1,7 +1,7 @@
 import type { RerankAllAttempt } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles } from "../../policy/limiter.js";
-import { jsonLine, oneLine } from "../safeText.js";
-import { bar, type Terminal } from "../terminal.js";
+import { oneLine } from "../safeText.js";
+import { isSilent, type Terminal, withBar } from "../terminal.js";
 
 const redrawMs = 100;
 const noteMs = 10_000;
@@ -29,69 +29,70 @@ export interface Counts {
   badLines: number;
 }
 
-/** Tells people how far a run is. */
-export interface Report {
+/** Tells people how far a run is: a bar on a terminal, a line every ten seconds elsewhere. */
+export class Report {
   readonly counts: Counts;
-  /** Tells of something that is wrong; the first of many only. */
-  note(line: string): void;
-  /** Notes for how long the service asks to wait, and whether this machine can make no more requests at once. */
-  attempted(event: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void;
-  /** Shows the counts, not too often. */
-  update(): void;
-  end(): void;
-}
+  readonly #terminal: Terminal;
+  readonly #started: number = performance.now();
+  readonly #isDrawn: boolean;
+  #shownAt: number;
+  #noted = 0;
+  #holdEnd = 0;
+  #isLimited = false;
 
-/** Shows a bar on a terminal, and a line every ten seconds elsewhere. */
-export function createReport(terminal: Terminal, counts: Counts): Report {
-  const started = performance.now();
-  const isDrawn = terminal.errorColumns > 0 && !terminal.quiet && !terminal.json;
-  const isNoted = !isDrawn && !terminal.quiet && !terminal.json;
-  let shownAt = isDrawn ? Number.NEGATIVE_INFINITY : started;
-  let noted = 0;
-  let heldUntil = 0;
-  let isLimited = false;
-  const note = (line: string): void => {
-    if (isDrawn) terminal.redraw("");
-    terminal.note(oneLine(line));
-  };
-  const hold = (now: number, holdMs: number): void => {
+  constructor(terminal: Terminal, counts: Counts) {
+    this.#terminal = terminal;
+    this.counts = counts;
+    this.#isDrawn = terminal.errorColumns > 0 && !isSilent(terminal);
+    this.#shownAt = this.#isDrawn ? Number.NEGATIVE_INFINITY : this.#started;
+  }
+
+  /** Tells of something that is wrong; the first of many only. */
+  note(line: string): void {
+    this.#noted += 1;
+    if (this.#noted > mostNoted) return;
+    this.#print(line);
+    if (this.#noted === mostNoted) this.#terminal.note("More of these are not shown.");
+  }
+
+  /** Notes for how long the service asks to wait, and whether this machine can make no more requests at once. */
+  attempted({ holdMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void {
+    const code = outOfFiles(cause);
+    if (code !== undefined && !this.#isLimited) this.#print(fewerAtOnce[code]);
+    this.#isLimited ||= code !== undefined;
+    const now = Date.now();
     // The first of several, which may be the only one for an hour, is shown at once.
-    if (now - heldUntil > noteMs) shownAt = Number.NEGATIVE_INFINITY;
-    heldUntil = Math.max(heldUntil, now + holdMs);
-  };
-  return {
-    counts,
-    note(line) {
-      noted += 1;
-      if (noted > mostNoted) return;
-      note(line);
-      if (noted === mostNoted) terminal.note("More of these are not shown.");
-    },
-    attempted({ holdMs = 0, cause }) {
-      const code = outOfFiles(cause);
-      if (code !== undefined && !isLimited) note(fewerAtOnce[code]);
-      isLimited ||= code !== undefined;
-      if (holdMs > 0) hold(Date.now(), holdMs);
-    },
-    update() {
-      const now = performance.now();
-      if (!(isDrawn || isNoted) || now - shownAt < (isDrawn ? redrawMs : noteMs)) return;
-      shownAt = now;
-      const facts = factsOf(counts, now - started, heldUntil);
-      if (isDrawn) terminal.redraw(withBar(facts, counts, terminal));
-      else terminal.note(facts);
-    },
-    end() {
-      if (isDrawn) terminal.redraw("");
-    },
-  };
+    if (holdMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
+    if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
+  }
+
+  /** Shows the counts, not too often. */
+  update(): void {
+    const now = performance.now();
+    if (isSilent(this.#terminal) || now - this.#shownAt < (this.#isDrawn ? redrawMs : noteMs)) return;
+    this.#shownAt = now;
+    const facts = factsOf(this.counts, now - this.#started, this.#holdEnd);
+    const { requests, before } = this.counts;
+    const share = requests ? (before + settled(this.counts)) / requests : undefined;
+    if (this.#isDrawn) this.#terminal.redraw(withBar(share, facts, this.#terminal));
+    else this.#terminal.note(facts);
+  }
+
+  end(): void {
+    if (this.#isDrawn) this.#terminal.redraw("");
+  }
+
+  #print(line: string): void {
+    this.end();
+    this.#terminal.note(oneLine(line));
+  }
 }
 
 function settled({ ranked, wrong, failed }: Counts): number {
   return ranked + wrong + failed;
 }
 
-function factsOf(counts: Counts, ms: number, heldUntil: number): string {
+function factsOf(counts: Counts, ms: number, holdEnd: number): string {
   const { requests, before, wrong, failed, badLines } = counts;
   const rate = settled(counts) / Math.max(1, ms);
   const all = before + settled(counts);
@@ -102,17 +103,9 @@ function factsOf(counts: Counts, ms: number, heldUntil: number): string {
     `${errors} error${errors === 1 ? "" : "s"}`,
   ];
   // The time left is not known as long as the service sets it.
-  if (heldUntil > Date.now()) figures.push(`the service asks to wait until ${timeOfDay(heldUntil)}`);
+  if (holdEnd > Date.now()) figures.push(`the service asks to wait until ${timeOfDay(holdEnd)}`);
   else if (requests !== undefined && rate > 0) figures.push(`${duration((requests - all) / rate)} left`);
   return figures.join("  ");
-}
-
-function withBar(facts: string, counts: Counts, terminal: Terminal): string {
-  const { requests, before } = counts;
-  const room = Math.min(40, terminal.errorColumns - facts.length - 3);
-  if (!requests || room < 8) return facts;
-  const share = (before + settled(counts)) / requests;
-  return `${terminal.errorStyle("cyan", bar(share, room))} ${facts}`;
 }
 
 // In local time, with the date when it is another day.
@@ -133,13 +126,10 @@ function duration(ms: number): string {
 /** Prints what became of a whole run. */
 export function printSummary(terminal: Terminal, counts: Counts, seconds: number): void {
   const { before, ranked, wrong, failed, badLines } = counts;
-  if (terminal.json) {
-    terminal.print(jsonLine({ ...counts, seconds: Math.round(seconds * 1000) / 1000 }));
-    return;
-  }
   const parts = [`Ranked ${ranked}`, `${before} done before`];
   if (wrong > 0) parts.push(`${wrong} wrong`);
   if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
   if (badLines > 0) parts.push(`${badLines} line${badLines === 1 ? "" : "s"} not read`);
-  terminal.print(`${parts.join(", ")}, in ${seconds.toFixed(1)} s.`);
+  const value = { ...counts, seconds: Math.round(seconds * 1000) / 1000 };
+  terminal.result(value, `${parts.join(", ")}, in ${seconds.toFixed(1)} s.`);
 }

@@ -3,6 +3,7 @@ import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
 import { hashOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
 import type { Line } from "../checkpoints/lines.js";
+import { orUndefined } from "../context.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -71,19 +72,11 @@ export function readLine(line: Line, reading: Reading): BulkRequest | BadLine | 
 
 function requestOf({ bytes, number: line }: Line, reading: Reading): BulkRequest | BadLine | undefined {
   if (bytes === undefined) return { line, problem: "It is longer than 64 MiB." };
-  let text: string;
-  try {
-    text = decoder.decode(bytes);
-  } catch {
-    return { line, problem: "It is not UTF-8." };
-  }
+  const text = orUndefined(() => decoder.decode(bytes));
+  if (text === undefined) return { line, problem: "It is not UTF-8." };
   if (text.trim() === "") return undefined;
-  let fields: unknown;
-  try {
-    fields = JSON.parse(text);
-  } catch {
-    return { line, problem: "It is not JSON." };
-  }
+  const fields = orUndefined<unknown>(() => JSON.parse(text));
+  if (fields === undefined) return { line, problem: "It is not JSON." };
   if (typeof fields !== "object" || fields === null || Array.isArray(fields))
     return { line, problem: "It is not a JSON object." };
   return readFields(line, fields as Fields, reading);

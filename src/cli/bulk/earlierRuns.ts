@@ -1,16 +1,17 @@
-import { closeSync, openSync, readSync } from "node:fs";
-import type { OwnedFile } from "../checkpoints/checkpointFile.js";
+import { readSync } from "node:fs";
+import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
 import { hashOf, IdTable } from "../checkpoints/ids.js";
 import type { Line } from "../checkpoints/lines.js";
 import type { Row } from "../checkpoints/readRows.js";
-import type { RowFile } from "../checkpoints/rowWriter.js";
+import type { RowWriter } from "../checkpoints/rowWriter.js";
+import { withFile } from "../checkpoints/runFile.js";
 import type { BulkRequest } from "./bulkRequest.js";
 
 /** What an earlier run has done of a request; of another request with the same id, `"other"`. */
 export type Done = "done" | "other" | "no";
 
 /** What an output file holds of earlier runs. */
-export class Checkpoint {
+export class DoneRequests {
   readonly #path: string;
   readonly #ids: IdTable = new IdTable();
   readonly #offsets: number[] = [];
@@ -44,26 +45,19 @@ export class Checkpoint {
   }
 
   #keyAt(offset: number): string | undefined {
-    const file = openSync(this.#path, "r");
-    try {
+    return withFile(this.#path, "r", (file) => {
       let text = "";
       const chunk = Buffer.alloc(64 * 1024);
-      for (let at = offset; !text.includes("\n"); ) {
-        const bytes = readSync(file, chunk, 0, chunk.length, at);
-        if (bytes === 0) break;
-        text += chunk.toString("latin1", 0, bytes);
-        at += bytes;
-      }
+      for (let bytes = -1; bytes !== 0 && !text.includes("\n"); text += chunk.toString("latin1", 0, bytes))
+        bytes = readSync(file, chunk, 0, chunk.length, offset + text.length);
       return JSON.stringify(JSON.parse(Buffer.from(text.split("\n")[0] ?? "", "latin1").toString()).id);
-    } finally {
-      closeSync(file);
-    }
+    });
   }
 }
 
 /** Reads what an output file holds. @throws UsageError for a line that is no row */
-export async function readCheckpoint(file: OwnedFile): Promise<Checkpoint> {
-  const checkpoint = new Checkpoint(file.path);
+export async function readDone(file: CheckpointFile): Promise<DoneRequests> {
+  const checkpoint = new DoneRequests(file.path);
   await file.read((line, row) => checkpoint.note(line, row));
   return checkpoint;
 }
@@ -77,7 +71,7 @@ function shortened(fingerprint: string): number {
 export type WrongRequests = Map<string, string>;
 
 /** Reads which requests are wrong. @throws UsageError for a line that is no row */
-export async function readWrong(file: OwnedFile | undefined): Promise<WrongRequests> {
+export async function readWrong(file: CheckpointFile | undefined): Promise<WrongRequests> {
   const wrong: WrongRequests = new Map();
   await file?.read((_line, { id, fingerprint, final }) => {
     if (final === true) wrong.set(JSON.stringify(id), fingerprint);
@@ -94,7 +88,7 @@ export function isKnownWrong(wrong: WrongRequests, request: BulkRequest): boolea
 }
 
 /** Writes the file anew, with the rows that still hold: all others run again. */
-export async function openErrors(file: OwnedFile, wrong: WrongRequests): Promise<RowFile> {
+export async function openErrors(file: CheckpointFile, wrong: WrongRequests): Promise<RowWriter> {
   const written = new Set<string>();
   return file.rewrite((rows) =>
     file.read((_line, row) => {

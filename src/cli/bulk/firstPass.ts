@@ -3,14 +3,14 @@ import { type IdHash, IdTable, LineSet } from "../checkpoints/ids.js";
 import { linesOf, openInput } from "../checkpoints/lines.js";
 import { UsageError } from "../context.js";
 import { BulkRequest, type Reading, readLine } from "./bulkRequest.js";
-import { type Checkpoint, isKnownWrong, type WrongRequests } from "./earlierRuns.js";
+import { type DoneRequests, isKnownWrong, type WrongRequests } from "./earlierRuns.js";
 
 /** What a first pass over a file needs. */
 export interface FirstPass {
   readonly file: string;
   readonly signal: AbortSignal;
   readonly reading: Reading;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
 }
 

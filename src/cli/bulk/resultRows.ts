@@ -1,13 +1,13 @@
 import type { RerankAllResult } from "../../bulk/index.js";
 import type { StatusError } from "../../index.js";
-import type { RowFile } from "../checkpoints/rowWriter.js";
+import type { RowWriter } from "../checkpoints/rowWriter.js";
 import type { Report } from "./bulkReport.js";
 import type { BadLine, BulkRequest } from "./bulkRequest.js";
 
 /** Where the rows of a run go. */
 export interface Files {
-  readonly output: RowFile;
-  readonly errors: RowFile | undefined;
+  readonly output: RowWriter;
+  readonly errors: RowWriter | undefined;
 }
 
 /** Writes the row of a result. @returns the code of an error that runs again on the next start */

@@ -1,19 +1,19 @@
 import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
-import { type OwnedFile, waitingOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { type CheckpointFile, waitingOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { linesOf, openInput } from "../checkpoints/lines.js";
 import type { RowSource } from "../checkpoints/readRows.js";
-import { type Context, Reported, UsageError } from "../context.js";
+import { type Context, Reported, UsageError, unreadable } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import { withClient } from "../withClient.js";
 import { type BulkOptions, type BulkSettings, settingsOf } from "./bulkOptions.js";
-import { createReport, printSummary, type Report } from "./bulkReport.js";
+import { printSummary, Report } from "./bulkReport.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
 import {
-  type Checkpoint,
+  type DoneRequests,
   isKnownWrong,
   openErrors,
-  readCheckpoint,
+  readDone,
   readWrong,
   type WrongRequests,
 } from "./earlierRuns.js";
@@ -27,7 +27,7 @@ const usualConnections = 256;
 interface Run {
   readonly settings: BulkSettings;
   readonly signal: AbortSignal;
-  readonly checkpoint: Checkpoint;
+  readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
   readonly found: Found | undefined;
   readonly files: Files;
@@ -52,23 +52,29 @@ export async function runBulk(context: Context<BulkOptions>): Promise<void> {
 async function runOwning(
   context: Context<BulkOptions>,
   settings: BulkSettings,
-  [output, errors]: readonly OwnedFile[],
+  [output, errors]: readonly CheckpointFile[],
   client: Client,
 ): Promise<void> {
   const { terminal, signal } = context;
   const started = performance.now();
-  const checkpoint = await readCheckpoint(output as OwnedFile);
+  const checkpoint = await readDone(output as CheckpointFile);
   const wrong = await readWrong(errors);
   if (settings.isPipe && checkpoint.size + wrong.size > 0)
     throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
-  const found = settings.isPipe ? undefined : await look({ ...settings, checkpoint, wrong, signal });
+  const pass = { ...settings, checkpoint, wrong, signal };
+  // What cannot be read is a fault of the command line, as long as nothing was sent.
+  const found = settings.isPipe
+    ? undefined
+    : await firstPass(pass).catch((error) => {
+        throw unreadable("--bulk", error);
+      });
   const files: Files = {
-    output: (output as OwnedFile).open(),
+    output: (output as CheckpointFile).open(),
     errors: errors && (await openErrors(errors, wrong)),
   };
   const { requests } = found ?? {};
   const before = found?.done.size ?? 0;
-  const report = createReport(terminal, { requests, before, ranked: 0, wrong: 0, failed: 0, badLines: 0 });
+  const report = new Report(terminal, { requests, before, ranked: 0, wrong: 0, failed: 0, badLines: 0 });
   try {
     await rankAll({ settings, signal, checkpoint, wrong, found, files, report }, client);
   } finally {
@@ -79,19 +85,11 @@ async function runOwning(
   }
 }
 
-// What cannot be read is a fault of the command line, as long as nothing was sent.
-async function look(pass: Parameters<typeof firstPass>[0]): Promise<Found> {
-  return firstPass(pass).catch((error: NodeJS.ErrnoException) => {
-    if (error instanceof UsageError || error.name === "AbortError") throw error;
-    throw new UsageError(`--bulk cannot be read: ${error.message.split(", ")[0]}.`);
-  });
-}
-
 async function rankAll(run: Run, client: Client): Promise<void> {
   const { settings, signal, files, report } = run;
   const { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs } = settings;
   const limits = { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs };
-  const options = { ...limits, signal, onAttempt: report.attempted };
+  const options = { ...limits, signal, onAttempt: report.attempted.bind(report) };
   let failed: StatusError | undefined;
   const results = rerankAll(client, requestsOf(run), options);
   const timer = setInterval(() => report.update(), 100);

@@ -1,7 +1,7 @@
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
-import { type OwnedFile, waitingOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { type CheckpointFile, waitingOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type RowSource, realName } from "../checkpoints/readRows.js";
-import type { RowFile } from "../checkpoints/rowWriter.js";
+import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { type Context, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
@@ -54,8 +54,8 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
 
 /** Where an upload's outcome is noted, and how far it is shown. */
 interface Recording {
-  readonly owned: OwnedFile | undefined;
-  readonly rows: RowFile | undefined;
+  readonly owned: CheckpointFile | undefined;
+  readonly rows: RowWriter | undefined;
   readonly show: (sentBytes: number) => void;
 }
 
@@ -63,7 +63,7 @@ async function uploadAll(
   context: Context<ManyOptions>,
   client: Client,
   planned: readonly UploadFile[],
-  owned: OwnedFile | undefined,
+  owned: CheckpointFile | undefined,
 ): Promise<void> {
   const { options, terminal } = context;
   const rows = owned?.open();

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
-import type { OwnedFile } from "../checkpoints/checkpointFile.js";
+import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
 import type { Row } from "../checkpoints/readRows.js";
-import { reasonOf, UsageError } from "../context.js";
+import { UsageError, unreadable } from "../context.js";
 import { fingerprintOf } from "./bulkRequest.js";
 
 /** One file of several that are uploaded. */
@@ -34,7 +34,7 @@ export function fateOf(row: Row | undefined): Fate {
 }
 
 /** Reads the last row of each file. @throws UsageError for a line that is no row */
-export async function readUploads(checkpoint: OwnedFile | undefined): Promise<ReadonlyMap<string, Row>> {
+export async function readUploads(checkpoint: CheckpointFile | undefined): Promise<ReadonlyMap<string, Row>> {
   const rows = new Map<string, Row>();
   await checkpoint?.read((_line, row) => rows.set(`${row.id}`, row));
   return rows;
@@ -81,10 +81,7 @@ async function hashOf(file: string, signal: AbortSignal): Promise<string> {
     for await (const chunk of createReadStream(file, { signal, highWaterMark: 1024 * 1024 }))
       hash.update(chunk);
   } catch (error) {
-    if ((error as Error).name === "AbortError") throw error;
-    throw new UsageError(
-      `A FILE cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}. Nothing was sent.`,
-    );
+    throw unreadable("A FILE", error, " Nothing was sent.");
   }
   return hash.digest("hex");
 }

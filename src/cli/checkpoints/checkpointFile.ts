@@ -2,31 +2,31 @@
 // beside it or from its rows; who writes it, from the lease; and nothing else is cut, replaced or written.
 import { existsSync, renameSync, type Stats, statSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
+import { isSilent } from "../terminal.js";
 import { hashOf, isInShard } from "./ids.js";
 import type { Lease } from "./lease.js";
-import type { WatchOptions } from "./leaseWatch.js";
+import type { LeaseRequest } from "./leaseWatch.js";
 import type { Line } from "./lines.js";
 import { type Row, type RowSource, type RowsThere, readRows } from "./readRows.js";
-import { copyTail, copyWhole, notBegun, RowFile } from "./rowWriter.js";
+import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";
 import { besides, randomText, readText, stateOf } from "./runFile.js";
 import { takeLease } from "./takeLease.js";
 
 /** How a run waits for files. */
-export type Waiting = Pick<WatchOptions, "wait" | "signal" | "note">;
+export type Waiting = Pick<LeaseRequest, "wait" | "signal" | "note">;
 
 /** How a command waits. */
 export function waitingOf({ signal, terminal }: Context, wait: boolean | undefined): Waiting {
-  const isSilent = terminal.quiet || terminal.json;
-  return { wait: wait === true, signal, note: isSilent ? () => {} : terminal.note };
+  return { wait: wait === true, signal, note: isSilent(terminal) ? () => {} : terminal.note };
 }
 
 /** A file that this run alone writes, until it is closed or another run takes it over. */
-export class OwnedFile {
+export class CheckpointFile {
   readonly path: string;
   readonly #source: RowSource;
   readonly #lease: Lease;
   #there: RowsThere = { end: 0, lacksEnd: false };
-  #rows: RowFile | undefined;
+  #rows: RowWriter | undefined;
 
   private constructor(source: RowSource, lease: Lease) {
     this.path = source.path;
@@ -35,7 +35,7 @@ export class OwnedFile {
   }
 
   /** Takes a file. @param run Stands for this run. @throws UsageError when it is no file of runs, or another run writes it */
-  static async take(source: RowSource, run: string, waiting: Waiting): Promise<OwnedFile> {
+  static async take(source: RowSource, run: string, waiting: Waiting): Promise<CheckpointFile> {
     const { path, option } = source;
     try {
       const isKnown = stateOf(readText(besides(path).run), option) !== undefined;
@@ -44,16 +44,16 @@ export class OwnedFile {
       if (stats !== undefined && !isKnown)
         await readRows(source, false, (line, row) => checkShard(line, row, source));
     } catch (error) {
-      throw notBegun(option, error);
+      throw cannotBegin(option, error);
     }
     const lease = await takeLease({ ...source, run, ...waiting });
-    const file = new OwnedFile(source, lease);
+    const file = new CheckpointFile(source, lease);
     try {
       if (lease.mustCopy) file.#copy();
       return file;
     } catch (error) {
       lease.release(false);
-      throw notBegun(option, error);
+      throw cannotBegin(option, error);
     }
   }
 
@@ -70,17 +70,17 @@ export class OwnedFile {
   }
 
   /** Opens it behind the rows that were read, once a torn one has been copied and cut. */
-  open(): RowFile {
+  open(): RowWriter {
     this.#lease.check();
     this.#keepTorn();
-    return this.#writing(new RowFile(this.#source.option, this.path, this.#there));
+    return this.#writing(new RowWriter(this.#source.option, this.path, this.#there));
   }
 
   /** Puts a new file in its place, which has only the rows that `add` is called with. */
-  async rewrite(fill: (rows: RowFile) => Promise<void>): Promise<RowFile> {
+  async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<RowWriter> {
     this.#keepTorn();
     const { rows: name } = besides(this.path);
-    const rows = new RowFile(this.#source.option, name, { end: 0, lacksEnd: false });
+    const rows = new RowWriter(this.#source.option, name, { end: 0, lacksEnd: false });
     await fill(rows);
     rows.flush();
     this.#lease.check();
@@ -105,7 +105,7 @@ export class OwnedFile {
     this.#lease.release(hasEndedWell);
   }
 
-  #writing(rows: RowFile): RowFile {
+  #writing(rows: RowWriter): RowWriter {
     this.#rows = rows;
     const stats = rows.stats();
     this.#lease.alsoHolds = () => isSame(stats, this.path);
@@ -137,7 +137,7 @@ export class OwnedFile {
       this.#lease.noteTorn();
       copyTail(this.path, end, torn);
     } catch (error) {
-      throw notBegun(this.#source.option, error);
+      throw cannotBegin(this.#source.option, error);
     }
   }
 }
@@ -151,13 +151,13 @@ function checkShard({ number }: Line, { id }: Row, { option, shard }: RowSource)
 export async function withFiles<T>(
   sources: readonly RowSource[],
   waiting: Waiting,
-  use: (files: readonly OwnedFile[], signal: AbortSignal) => Promise<T>,
+  use: (files: readonly CheckpointFile[], signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const run = randomText();
-  const files: OwnedFile[] = [];
+  const files: CheckpointFile[] = [];
   let hasEndedWell = false;
   try {
-    for (const source of sources) files.push(await OwnedFile.take(source, run, waiting));
+    for (const source of sources) files.push(await CheckpointFile.take(source, run, waiting));
     const result = await use(files, AbortSignal.any([waiting.signal, ...files.map(({ signal }) => signal)]));
     hasEndedWell = true;
     return result;
@@ -170,7 +170,7 @@ export async function withFiles<T>(
   }
 }
 
-function closeAll([file, ...others]: readonly OwnedFile[], hasEndedWell: boolean): void {
+function closeAll([file, ...others]: readonly CheckpointFile[], hasEndedWell: boolean): void {
   if (file === undefined) return;
   try {
     file.close(hasEndedWell);

@@ -1,19 +1,14 @@
 // One writer for a file, also on several machines: who writes it says so every few seconds in the file beside it.
 import { closeSync, existsSync, fdatasync, fdatasyncSync, unlinkSync } from "node:fs";
-import { leaseTimes, type WatchOptions } from "./leaseWatch.js";
-import { notWritten } from "./rowWriter.js";
+import { type LeaseRequest, leaseTimes } from "./leaseWatch.js";
+import { cannotGoOn } from "./rowWriter.js";
 import { besides, parsed, type RunState, readText, tokenOf, writeState } from "./runFile.js";
-
-/** Which file a run asks for. */
-export interface Asked extends WatchOptions {
-  readonly path: string;
-}
 
 /** The right to write a file, which is held until it is released, or until another run takes it over. */
 export class Lease {
   /** What else has to hold while it is held. */
   alsoHolds: () => boolean = () => true;
-  readonly #asked: Asked;
+  readonly #request: LeaseRequest;
   readonly #file: number;
   readonly #state: RunState;
   readonly #since: number = performance.now();
@@ -22,8 +17,8 @@ export class Lease {
   #isSyncing = false;
   #isOver = false;
 
-  constructor(asked: Asked, file: number, state: RunState) {
-    this.#asked = asked;
+  constructor(request: LeaseRequest, file: number, state: RunState) {
+    this.#request = request;
     this.#file = file;
     this.#state = state;
     this.#renewLater();
@@ -52,7 +47,7 @@ export class Lease {
   /** @throws Error when another run has taken the file over */
   check(): void {
     this.signal.throwIfAborted();
-    const text = readText(besides(this.#asked.path).run);
+    const text = readText(besides(this.#request.path).run);
     if (tokenOf(text) !== this.#token || !this.alsoHolds()) this.#fail(this.#lostTo(text));
     this.signal.throwIfAborted();
   }
@@ -77,7 +72,7 @@ export class Lease {
       if (hasEndedWell) this.#removeTorn();
       delete this.#state.lease;
       // Of a run that was refused there is nothing left.
-      if (!existsSync(this.#asked.path)) unlinkSync(besides(this.#asked.path).run);
+      if (!existsSync(this.#request.path)) unlinkSync(besides(this.#request.path).run);
       else writeState(this.#file, this.#state);
     } finally {
       if (!this.#isSyncing) closeSync(this.#file);
@@ -86,7 +81,7 @@ export class Lease {
 
   #removeTorn(): void {
     if (!this.hasTorn) return;
-    const { torn } = besides(this.#asked.path);
+    const { torn } = besides(this.#request.path);
     if (existsSync(torn)) unlinkSync(torn);
     delete this.#state.torn;
   }
@@ -124,11 +119,11 @@ export class Lease {
 
   #fail(error: unknown): void {
     const isErrno = (error as NodeJS.ErrnoException).code !== undefined;
-    this.#lost.abort(isErrno ? notWritten(this.#asked.option, error) : error);
+    this.#lost.abort(isErrno ? cannotGoOn(this.#request.option, error) : error);
   }
 
   #lostTo(text: string | undefined): Error {
-    const { option, run } = this.#asked;
+    const { option, run } = this.#request;
     const other = parsed(text);
     const holder = other?.lease === undefined ? "" : `, process ${other.lease.pid} on ${other.lease.host}`;
     const reason =

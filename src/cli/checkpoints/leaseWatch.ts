@@ -1,16 +1,12 @@
 // Watching who writes a file, by the clock of the process that watches: no two machines' clocks are compared.
 
 import { UsageError } from "../context.js";
-import type { Shard } from "./ids.js";
-import { type Holding, isGone, type Kind, stateOf } from "./runFile.js";
+import type { RowSource } from "./readRows.js";
+import { type Holding, isGone, stateOf } from "./runFile.js";
 
-/** What a run that wants a file says, and how it waits. */
-export interface WatchOptions {
-  readonly kind: Kind;
-  /** What the command line calls the file. */
-  readonly option: string;
-  readonly shard?: Shard | undefined;
-  /** The run that asks. */
+/** A run that wants a file, and how it waits. */
+export interface LeaseRequest extends RowSource {
+  /** Stands for the run. */
   readonly run: string;
   /** Whether it waits for as long as another run writes. */
   readonly wait: boolean;
@@ -56,22 +52,22 @@ export class Stillness {
 }
 
 /** What a run may do with a file: take it, take it over from a process that is gone or may be asleep, or wait. */
-export type Verdict = "free" | "gone" | "stale" | "held";
+export type Verdict = "free" | "gone" | "stale" | "in use";
 
 /** Watches the file beside. */
 export class Watch {
-  readonly #options: WatchOptions;
+  readonly #request: LeaseRequest;
   readonly #still: Stillness = new Stillness(leaseTimes().staleMs);
   #since = performance.now();
   #notedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: WatchOptions) {
-    this.#options = options;
+  constructor(request: LeaseRequest) {
+    this.#request = request;
   }
 
   /** @throws UsageError when it is another file, or when another run is writing and nobody wants to wait */
   see(text: string | undefined): Verdict {
-    const { option, kind, shard, run, wait } = this.#options;
+    const { option, kind, shard, run, wait } = this.#request;
     const state = stateOf(text, option);
     if (state !== undefined && state.kind !== kind)
       throw new UsageError(`${option} is the ${state.kind} of another run. Name another file.`);
@@ -82,7 +78,7 @@ export class Watch {
     const { lease } = state ?? {};
     if (text === undefined || (state !== undefined && lease === undefined)) return "free";
     if (state?.run === run) throw new UsageError("Two options name one file: they must be different files.");
-    const verdict = this.#still.see(text, lease) ?? "held";
+    const verdict = this.#still.see(text, lease) ?? "in use";
     if (this.#still.isChanged && !wait)
       throw new UsageError(
         `Another run is writing to ${option}: ${nameOf(lease)}${ageOf(lease)}. Wait for its end, or add --wait.`,
@@ -92,10 +88,10 @@ export class Watch {
   }
 
   #tell(verdict: Verdict, lease: Holding | undefined): void {
-    const { option, note, wait } = this.#options;
+    const { option, note, wait } = this.#request;
     const now = performance.now();
     const isFirst = this.#notedAt < 0;
-    if (verdict !== "held") {
+    if (verdict !== "in use") {
       const seconds = Math.round(this.#still.ms / 1000);
       if (!isFirst) note(`${option}: no sign of life for ${seconds} s. This run takes it over.`);
     } else if (now - this.#notedAt >= noteMs) {
@@ -112,7 +108,7 @@ export class Watch {
 
   /** Waits a little. @throws DOMException `AbortError` on the signal */
   async pause(): Promise<void> {
-    const { signal } = this.#options;
+    const { signal } = this.#request;
     signal.throwIfAborted();
     const ms = Math.min(250, leaseTimes().renewMs / 2);
     await new Promise<void>((resolve, reject) => {

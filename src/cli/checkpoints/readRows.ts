@@ -1,7 +1,7 @@
 // What the lines of a file are that runs write.
 import { createReadStream, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import path from "node:path";
-import { reasonOf, UsageError } from "../context.js";
+import { orUndefined, reasonOf, UsageError } from "../context.js";
 import type { Shard } from "./ids.js";
 import { chunkBytes, type Line, linesOf } from "./lines.js";
 import type { Kind } from "./runFile.js";
@@ -108,11 +108,7 @@ function rowOf({ bytes }: Line, kind: Kind): Row | undefined {
 }
 
 function parse(bytes: Buffer | undefined): unknown {
-  try {
-    return JSON.parse(bytes?.toString("utf8") ?? "");
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => JSON.parse(bytes?.toString("utf8") ?? ""));
 }
 
 // The dataset and the file.

@@ -1,4 +1,3 @@
-// Copies that are on the disk before anything is done that relies on them.
 import {
   closeSync,
   constants,
@@ -13,8 +12,9 @@ import {
   type Stats,
   writeSync,
 } from "node:fs";
-import { reasonOf, UsageError } from "../context.js";
+import { orUndefined, reasonOf, UsageError } from "../context.js";
 import type { RowsThere } from "./readRows.js";
+import { withFile } from "./runFile.js";
 
 const syncEveryMs = 1000;
 
@@ -22,7 +22,7 @@ const syncEveryMs = 1000;
  * A file that rows of JSON are added to. Each is handed to the system at once, so that a process that is killed loses
  * none; about once a second they are forced to the disk, so that a machine that loses power loses little.
  */
-export class RowFile {
+export class RowWriter {
   readonly #name: string;
   readonly #file: number;
   #end: number;
@@ -39,7 +39,7 @@ export class RowFile {
       ftruncateSync(this.#file, end);
       if (lacksEnd) this.#write(Buffer.from("\n"));
     } catch (error) {
-      throw notBegun(name, error);
+      throw cannotBegin(name, error);
     }
   }
 
@@ -55,8 +55,9 @@ export class RowFile {
     try {
       this.#write(bytes);
     } catch (error) {
-      this.#cut();
-      throw notWritten(this.#name, error);
+      // A part of a row is no row. Where it cannot be cut, the next start does it.
+      orUndefined(() => ftruncateSync(this.#file, this.#end));
+      throw cannotGoOn(this.#name, error);
     }
     if (performance.now() - this.#syncedAt >= syncEveryMs) this.#sync();
   }
@@ -66,7 +67,7 @@ export class RowFile {
     try {
       fdatasyncSync(this.#file);
     } catch (error) {
-      throw notWritten(this.#name, error);
+      throw cannotGoOn(this.#name, error);
     }
   }
 
@@ -95,44 +96,27 @@ export class RowFile {
     fdatasync(this.#file, (error) => {
       this.#isSyncing = false;
       this.#syncedAt = performance.now();
-      if (error) this.#failure ??= notWritten(this.#name, error);
+      if (error) this.#failure ??= cannotGoOn(this.#name, error);
     });
-  }
-
-  // A part of a row is no row.
-  #cut(): void {
-    try {
-      ftruncateSync(this.#file, this.#end);
-    } catch {
-      // The next start repairs it.
-    }
   }
 }
 
 // What another file, folder or user would mend. All else, such as a full disk, is this machine's.
-const refused: ReadonlySet<string | undefined> = new Set([
-  "EACCES",
-  "EPERM",
-  "EROFS",
-  "ENOENT",
-  "ENOTDIR",
-  "EISDIR",
-  "ENAMETOOLONG",
-  "ELOOP",
-  "EBUSY",
-]);
+const notOfThisMachine = new Set(
+  "EACCES EPERM EROFS ENOENT ENOTDIR EISDIR ENAMETOOLONG ELOOP EBUSY".split(" "),
+);
 
 /** Why a run does not begin to write a file. @param option What the command line calls it */
-export function notBegun(option: string, error: unknown): Error {
+export function cannotBegin(option: string, error: unknown): Error {
   if (error instanceof UsageError) return error;
   const failure = error as NodeJS.ErrnoException;
   if (failure.code === undefined || failure.name === "AbortError") return failure;
   const message = `${option} cannot be written: ${reasonOf(failure)}. Nothing was sent.`;
-  return refused.has(failure.code) ? new UsageError(message) : new Error(message, { cause: error });
+  return notOfThisMachine.has(failure.code) ? new UsageError(message) : new Error(message, { cause: error });
 }
 
 /** Why a run stops to write a file. */
-export function notWritten(option: string, error: unknown): Error {
+export function cannotGoOn(option: string, error: unknown): Error {
   const reason = reasonOf(error as NodeJS.ErrnoException);
   return new Error(
     `${option} cannot be written: ${reason}. What was written is kept: run the same command again when that is mended.`,
@@ -140,35 +124,23 @@ export function notWritten(option: string, error: unknown): Error {
   );
 }
 
-// Copies that are on the disk before anything is done that relies on them.
-
 const copyBytes = 1024 * 1024;
 
-/** Copies a file. */
+/** Copies a file; the copy is on the disk before anything is done that relies on it. */
 export function copyWhole(from: string, to: string): void {
   copyFileSync(from, to);
-  const copy = openSync(to, "r+");
-  try {
-    fsyncSync(copy);
-  } finally {
-    closeSync(copy);
-  }
+  withFile(to, "r+", fsyncSync);
 }
 
-/** Adds what is behind a place to another file. */
+/** Adds what is behind a place to another file, and forces it to the disk. */
 export function copyTail(from: string, start: number, to: string): void {
-  const [source, target] = [openSync(from, "r"), openSync(to, "a")];
-  try {
-    const chunk = Buffer.alloc(copyBytes);
-    for (let at = start; ; ) {
-      const bytes = readSync(source, chunk, 0, chunk.length, at);
-      if (bytes === 0) break;
+  const chunk = Buffer.alloc(copyBytes);
+  const copy = (source: number, target: number): void => {
+    for (let at = start, bytes = -1; bytes !== 0; at += bytes) {
+      bytes = readSync(source, chunk, 0, chunk.length, at);
       for (let written = 0; written < bytes; ) written += writeSync(target, chunk, written, bytes - written);
-      at += bytes;
     }
     fsyncSync(target);
-  } finally {
-    closeSync(source);
-    closeSync(target);
-  }
+  };
+  withFile(from, "r", (source) => withFile(to, "a", (target) => copy(source, target)));
 }

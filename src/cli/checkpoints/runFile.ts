@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
-import { UsageError } from "../context.js";
+import { orUndefined, UsageError } from "../context.js";
 
 /** What a file that runs write can be. */
 export type Kind = "rerank output" | "rerank errors" | "upload checkpoint";
@@ -58,17 +58,19 @@ export function writeState(file: number, state: RunState): void {
 
 /** What a file beside holds; undefined where there is none. */
 export function readText(name: string): string | undefined {
-  let file: number;
-  try {
-    file = openSync(name, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-  try {
+  const read = (file: number): string => {
     if (!fstatSync(file).isFile()) return "a folder";
     const content = Buffer.alloc(4 * bytes);
     return content.toString("utf8", 0, readSync(file, content, 0, content.length, 0));
+  };
+  return orUndefined(() => withFile(name, "r", read), "ENOENT");
+}
+
+/** What `use` gives of an open file, which is closed then. */
+export function withFile<T>(name: string, flags: string, use: (file: number) => T): T {
+  const file = openSync(name, flags);
+  try {
+    return use(file);
   } finally {
     closeSync(file);
   }
@@ -77,7 +79,7 @@ export function readText(name: string): string | undefined {
 /** Reads it; undefined where it is not written whole. @param option What the command line calls the file @throws UsageError when somebody else wrote it */
 export function stateOf(text: string | undefined, option: string): RunState | undefined {
   if (text === undefined || /^\0*$/.test(text)) return undefined;
-  const state = parse(text);
+  const state = orUndefined<RunState>(() => JSON.parse(text));
   if (!text.startsWith('{"format":') || (state !== undefined && !isState(state)))
     throw new UsageError(
       `The file beside ${option} whose name ends in .run is no file of this command: move one of them.`,
@@ -89,11 +91,7 @@ export function stateOf(text: string | undefined, option: string): RunState | un
 
 /** What is written whole, whoever wrote it. */
 export function parsed(text: string | undefined): RunState | undefined {
-  try {
-    return stateOf(text, "");
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => stateOf(text, ""));
 }
 
 /** The token of the lease, where there is one. */
@@ -104,14 +102,6 @@ export function tokenOf(text: string | undefined): string | undefined {
 /** Random text: no two are the same. */
 export function randomText(): string {
   return randomBytes(16).toString("base64url");
-}
-
-function parse(text: string): RunState | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isState({ format, kind, shard = "", run, lease }: RunState): boolean {
@@ -175,17 +165,9 @@ function exists(pid: number): boolean {
 }
 
 function read(name: string): string | undefined {
-  try {
-    return readFileSync(name, "utf8");
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => readFileSync(name, "utf8"));
 }
 
 function readLink(name: string): string | undefined {
-  try {
-    return readlinkSync(name);
-  } catch {
-    return undefined;
-  }
+  return orUndefined(() => readlinkSync(name));
 }

@@ -1,9 +1,11 @@
 // How a run gets a lease. The file beside is only ever replaced by renaming a claim over it, and whoever holds a lease
 // writes through a descriptor: a process that was asleep meanwhile writes into what has no name, and finds another's token.
+
 import { closeSync, fdatasyncSync, openSync, renameSync, unlinkSync } from "node:fs";
-import { type Asked, Lease } from "./lease.js";
-import { leaseTimes, Stillness, type Verdict, Watch } from "./leaseWatch.js";
-import { notBegun } from "./rowWriter.js";
+import { orUndefined } from "../context.js";
+import { Lease } from "./lease.js";
+import { type LeaseRequest, leaseTimes, Stillness, type Verdict, Watch } from "./leaseWatch.js";
+import { cannotBegin } from "./rowWriter.js";
 import {
   besides,
   parsed,
@@ -16,21 +18,21 @@ import {
 } from "./runFile.js";
 
 /** Waits until a file may be written, and takes it. @throws UsageError while another run writes it */
-export async function takeLease(asked: Asked): Promise<Lease> {
-  const names = besides(asked.path);
-  const watch = new Watch(asked);
+export async function takeLease(request: LeaseRequest): Promise<Lease> {
+  const names = besides(request.path);
+  const watch = new Watch(request);
   const claims = new Stillness(leaseTimes().renewMs);
   try {
     for (;;) {
       const seen = readText(names.run);
       const verdict = watch.see(seen);
       removeLeft(names.claim, claims);
-      const lease = verdict === "held" ? undefined : claimed(asked, seen, verdict);
+      const lease = verdict === "in use" ? undefined : claimed(request, seen, verdict);
       if (lease !== undefined) return lease;
       await watch.pause();
     }
   } catch (error) {
-    throw notBegun(asked.option, error);
+    throw cannotBegin(request.option, error);
   }
 }
 
@@ -44,28 +46,28 @@ function removeLeft(name: string, claims: Stillness): void {
 // Of several that see the same, one gets it: a claim is made by one alone, and holds only while what was seen is still
 // there. Who was asleep meanwhile may find its claim removed, and rename another's: whose token is read then has the
 // lease, and takes it for one that was held.
-function claimed(asked: Asked, seen: string | undefined, verdict: Verdict): Lease | undefined {
-  const names = besides(asked.path);
-  const file = openNew(names.claim);
+function claimed(request: LeaseRequest, seen: string | undefined, verdict: Verdict): Lease | undefined {
+  const names = besides(request.path);
+  const file = orUndefined(() => openSync(names.claim, "wx"), "EEXIST");
   if (file === undefined) return undefined;
   const [token, before] = [randomText(), parsed(seen)];
   let taken: Lease | undefined;
   try {
     const state: RunState = {
       format: 1,
-      kind: asked.kind,
-      ...(asked.shard !== undefined && { shard: asked.shard.name }),
-      run: asked.run,
+      kind: request.kind,
+      ...(request.shard !== undefined && { shard: request.shard.name }),
+      run: request.run,
       ...(before?.torn && { torn: true }),
       ...((verdict === "stale" || before?.uncopied) && { uncopied: true }),
       lease: { token, counter: 0, heldMs: 0, ...thisProcess() },
     };
     writeState(file, state);
     fdatasyncSync(file);
-    const isMine = readText(names.run) === seen && rename(names.claim, names.run);
+    const isMine = readText(names.run) === seen && renamed(names.claim, names.run);
     if (tokenOf(readText(names.run)) !== token) return undefined;
     if (!isMine) state.uncopied = true;
-    taken = new Lease(asked, file, state);
+    taken = new Lease(request, file, state);
     return taken;
   } finally {
     if (taken === undefined) withdraw(names.claim, file, token);
@@ -79,29 +81,10 @@ function withdraw(name: string, file: number, token: string): void {
   if (parsed(text) === undefined || tokenOf(text) === token) remove(name);
 }
 
-function openNew(name: string): number | undefined {
-  try {
-    return openSync(name, "wx");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
-    throw error;
-  }
-}
-
-function rename(from: string, to: string): boolean {
-  try {
-    renameSync(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
+function renamed(from: string, to: string): boolean {
+  return orUndefined(() => renameSync(from, to) ?? true, "ENOENT") === true;
 }
 
 function remove(name: string): void {
-  try {
-    unlinkSync(name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
+  orUndefined(() => unlinkSync(name), "ENOENT");
 }
