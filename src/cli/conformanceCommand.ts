@@ -4,9 +4,9 @@ import { readData } from "../conformance/data.js";
 import { badgeOf, countsOf, linesOf, reportOf } from "../conformance/report.js";
 import { type RunResult, run as serve } from "../conformance/run.js";
 import { type Context, reasonOf, UsageError } from "./context.js";
-import { listenError } from "./listening.js";
-import { jsonLine, jsonLines, oneLine } from "./safeText.js";
-import type { Terminal } from "./terminal.js";
+import { checkPort, listenError } from "./listening.js";
+import { jsonLines, oneLine } from "./safeText.js";
+import { isSilent, type Terminal } from "./terminal.js";
 
 interface Options {
   readonly port?: number;
@@ -24,30 +24,26 @@ const longestTimeout = 86_400;
 /** `tunerank conformance`: serves the conformance data to a client under test, and says what differs. */
 export async function run({ options, terminal, signal }: Context<Options>): Promise<void> {
   const { port = defaultPort, timeout = defaultTimeout, only, badge } = options;
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new UsageError("--port must be 0 to 65535.");
+  checkPort(port);
   if (!(timeout > 0 && timeout <= longestTimeout))
     throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
   const data = await readData();
   const cells = chosen(cellsOf(data), only);
-  if (options.list) {
-    list(cells, terminal);
-    return;
-  }
+  if (options.list) return list(cells, terminal);
   const ended = await serve({
     cells,
     port,
     timeoutMs: timeout * 1000,
     signal,
-    onListening: (url) => announce(url, cells.length, terminal),
-    onResult: ({ id, differences }) => {
-      if (!terminal.json && !terminal.quiet && differences.length > 0)
-        terminal.note(oneLine(`differs: ${id}`));
+    onListening: (url) => {
+      const rows = cells.length;
+      const asks = "a client asks with GET /next and posts to POST /outcome.";
+      terminal.tell({ url, rows }, `Serves ${rows} rows on ${url}: ${asks}`);
     },
-    onRefusal: (why) =>
-      terminal.note(
-        terminal.json ? jsonLine({ refused: why }) : oneLine(`Refused a request of the client: ${why}`),
-      ),
+    onResult: ({ id, differences }) => {
+      if (!isSilent(terminal) && differences.length > 0) terminal.note(oneLine(`differs: ${id}`));
+    },
+    onRefusal: (refused) => terminal.tell({ refused }, `Refused a request of the client: ${refused}`),
   }).catch((error: Error) => {
     throw listenError(error, port);
   });
@@ -70,19 +66,11 @@ function chosen(cells: readonly Cell[], only: readonly string[] | undefined): re
 }
 
 function list(cells: readonly Cell[], terminal: Terminal): void {
-  if (terminal.json) {
-    terminal.print(jsonLines(cells.map(({ id, description, needs }) => ({ id, description, needs }))));
-    return;
-  }
-  for (const { id, description, needs } of cells) {
-    terminal.print(oneLine(`${id}  ${description}${needs.length > 0 ? ` Needs ${needs.join(", ")}.` : ""}`));
-  }
-}
-
-function announce(url: string, count: number, terminal: Terminal): void {
-  if (terminal.json) terminal.note(jsonLine({ url, rows: count }));
-  else
-    terminal.note(`Serves ${count} rows on ${url}: a client asks with GET /next and posts to POST /outcome.`);
+  const rows = cells.map(({ id, description, needs }) => ({ id, description, needs }));
+  const lineOf = ({ id, description, needs }: (typeof rows)[number]): string =>
+    oneLine(`${id}  ${description}${needs.length > 0 ? ` Needs ${needs.join(", ")}.` : ""}`);
+  if (terminal.json) terminal.print(jsonLines(rows));
+  else for (const row of rows) terminal.print(lineOf(row));
 }
 
 async function writeBadge(file: string, svg: string): Promise<void> {

@@ -8,8 +8,7 @@ import {
   type TestOperation,
 } from "../testing/index.js";
 import { type Context, UsageError } from "./context.js";
-import { listenError } from "./listening.js";
-import { jsonLine, oneLine } from "./safeText.js";
+import { checkPort, listenError } from "./listening.js";
 import type { Terminal } from "./terminal.js";
 
 interface Options {
@@ -27,8 +26,7 @@ const keepRequests = 1000;
 /** `tunerank mock`: serves until it is stopped. */
 export async function run({ options, terminal, signal }: Context<Options>): Promise<void> {
   const { port = defaultPort, host = "127.0.0.1", allowOrigin: allowOrigins, fail = [], strict } = options;
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new UsageError("--port must be 0 to 65535.");
+  checkPort(port);
   const service = createTestService({ strict: strict === true, keepRequests });
   for (const script of fail) service.fail(...failureOf(script));
   const onRequest = terminal.quiet ? undefined : (request: AnsweredRequest) => show(request, terminal);
@@ -68,6 +66,6 @@ function failureOf(text: string): [operation: TestOperation, failure: ScriptedFa
 function show(request: AnsweredRequest, terminal: Terminal): void {
   const { method, path, status, requestId, durationMs } = request;
   const ms = Math.round(durationMs);
-  if (terminal.json) terminal.note(jsonLine({ method, path, status, requestId, durationMs: ms }));
-  else terminal.note(oneLine(`${method} ${path} ${status ?? "no answer"} ${ms} ms ${requestId ?? ""}`));
+  const line = `${method} ${path} ${status ?? "no answer"} ${ms} ms ${requestId ?? ""}`;
+  terminal.tell({ method, path, status, requestId, durationMs: ms }, line);
 }

@@ -24,12 +24,9 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
     return exitCodes.interrupted;
   }
   const usage = error instanceof UsageError;
+  const help = `Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for help.`;
   if (terminal.json) terminal.note(jsonLine({ error: { name: usage ? "UsageError" : "Error", message } }));
-  else {
-    terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}`);
-    if (usage)
-      terminal.note(`Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for help.`);
-  }
+  else terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}${usage ? `\n${help}` : ""}`);
   return usage ? exitCodes.usage : exitCodes.fault;
 }
 

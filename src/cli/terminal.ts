@@ -19,6 +19,8 @@ export interface Terminal {
   write(content: string | Uint8Array): void;
   /** Prints a line about what goes on. */
   note(line: string): void;
+  /** Notes something: as JSON for machines, else a line of text. */
+  tell(value: unknown, line: string): void;
   /** Writes over the line people look at on stderr. */
   redraw(line: string): void;
   style(style: Style, text: string): string;
@@ -44,6 +46,7 @@ export function createTerminal({
     result: (value, line) => void stdout.write(`${json ? jsonLine(value) : oneLine(line)}\n`),
     write: (content) => void stdout.write(content),
     note: (line) => void stderr.write(`${line}\n`),
+    tell: (value, line) => void stderr.write(`${json ? jsonLine(value) : oneLine(line)}\n`),
     redraw: (line) => void stderr.write(`\r\u001b[K${line}`),
     style: styler(stdout),
     errorStyle: styler(stderr),

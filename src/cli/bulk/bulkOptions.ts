@@ -32,6 +32,8 @@ export interface BulkOptions {
   readonly maxHold?: number;
 }
 
+const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries"] as const;
+
 /** What a bulk run works on. */
 export interface BulkSettings {
   /** The input's name; `-` for the standard input. */
@@ -46,8 +48,6 @@ export interface BulkSettings {
   readonly totalTimeoutMs: number | undefined;
   readonly maxHoldMs: number | undefined;
 }
-
-const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries"] as const;
 
 /** Reads the options. @throws UsageError */
 export function settingsOf({ options, args }: Context<BulkOptions>): BulkSettings {

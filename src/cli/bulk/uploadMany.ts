@@ -29,12 +29,7 @@ interface Outcome {
 }
 
 // What ends one upload so would end the next.
-const lasting: ReadonlySet<string> = new Set([
-  "UNAUTHENTICATED",
-  "PERMISSION_DENIED",
-  "NOT_FOUND",
-  "CANCELLED",
-]);
+const lasting = new Set<string>(["UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "CANCELLED"]);
 
 /** `tunerank upload DATASET FILE FILE...`, one after the other */
 export async function uploadMany(context: Context<ManyOptions & { name?: string }>): Promise<void> {
