@@ -123,7 +123,7 @@ function addMock(program: Command): Command {
     )
     .option(
       "--allow-origin <ORIGIN>",
-      "An origin whose web pages may call it, besides those of this machine. May be given more than once.",
+      "An origin whose web pages may call it, filesBeside those of this machine. May be given more than once.",
       collect,
     )
     .option(

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BulkRequest, readLine } from "../../src/cli/bulk/bulkRequest.js";
 import { DoneRequests } from "../../src/cli/bulk/earlierRuns.js";
-import { type Found, firstPass, stateOf } from "../../src/cli/bulk/firstPass.js";
+import { type FirstPassResult, firstPass, stateOf } from "../../src/cli/bulk/firstPass.js";
 import { linesOf } from "../../src/cli/checkpoints/lines.js";
 import { temporaryFolder } from "../support/project.js";
 
@@ -29,7 +29,7 @@ const reading = {
 const requestOf = (id: string | number, query = "q") => ({ id, query, documents: ["ä", "two"] });
 const write = (...rows: object[]): Promise<void> =>
   writeFile(input, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-const look = (wrong = new Map<string, string>()): Promise<Found> =>
+const look = (wrong = new Map<string, string>()): Promise<FirstPassResult> =>
   firstPass({ file: input, signal: new AbortController().signal, reading, checkpoint: done, wrong });
 
 async function* chunks(text: string): AsyncGenerator<Buffer> {

@@ -16,7 +16,7 @@ test("the command line has an option for each field of a rerank, or a reason for
   const { properties } = requests.rerankDocuments.body;
   expect(
     Object.keys(properties).sort(),
-    "a new field: give it an option in src/cli/program.ts and src/cli/rerank.ts, or say here why it has none",
+    "a new field: give it an option in src/cli/program.ts and src/cli/rerankCommand.ts, or say here why it has none",
   ).toEqual(Object.keys(places).sort());
   const options = createProgram().commands.find((command) => command.name() === "rerank")?.options;
   const named = Object.values(places).filter((place) => place.startsWith("--"));

@@ -7,7 +7,7 @@ import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
 import { numberOf } from "../commonOptions.js";
 import { type Context, refuseOptions, UsageError, unreadable } from "../context.js";
-import type { Reading } from "./bulkRequest.js";
+import type { InputFormat } from "./bulkRequest.js";
 
 /** The options of `rerank` that a bulk run takes or refuses. */
 export interface BulkOptions {
@@ -41,7 +41,7 @@ export interface BulkSettings {
   readonly isPipe: boolean;
   readonly output: string;
   readonly errors: string | undefined;
-  readonly reading: Reading;
+  readonly reading: InputFormat;
   readonly concurrency: number | "auto";
   readonly rate: RerankAllOptions["rate"];
   readonly timeoutMs: number | undefined;
@@ -91,7 +91,7 @@ function msOf(seconds: number | undefined): number | undefined {
   return Math.min(seconds * 1000, Number.MAX_VALUE);
 }
 
-function readingOf(options: BulkOptions): Reading {
+function readingOf(options: BulkOptions): InputFormat {
   const { idField = "id", queryField = "query", documentsField = "documents", task, topN } = options;
   const shard = options.shard === undefined ? undefined : shardOf(options.shard);
   const defaults: Partial<RerankRequest> = { return_documents: false };
@@ -109,8 +109,6 @@ function isNoFile(file: string): boolean {
     throw unreadable("--bulk", error);
   }
 }
-
-// The options of `rerank` for many queries. Help and completion read them too: nothing here loads the client.
 
 const minutes = { s: 1 / 60, min: 1, h: 60 } as const;
 

@@ -15,11 +15,11 @@ export class BulkRequest {
   readonly key: string;
   readonly hash: IdHash;
   readonly #fields: Fields;
-  readonly #reading: Reading;
+  readonly #reading: InputFormat;
   #body: RerankRequest | undefined;
   #fingerprint: string | undefined;
 
-  constructor(line: number, id: Id, fields: Fields, reading: Reading) {
+  constructor(line: number, id: Id, fields: Fields, reading: InputFormat) {
     this.line = line;
     this.id = id;
     this.key = JSON.stringify(id);
@@ -47,7 +47,7 @@ export interface BadLine {
 }
 
 /** What the lines of a file are called, and what is sent with those that do not say it themselves. */
-export interface Reading {
+export interface InputFormat {
   readonly idField: string;
   readonly queryField: string;
   readonly documentsField: string;
@@ -63,14 +63,14 @@ const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCas
 const otherLetters = new Set(others.map(lettersOf));
 
 /** Reads a line; undefined when it is empty, or of another shard. What has no id is of shard 0: it is told once. */
-export function readLine(line: Line, reading: Reading): BulkRequest | BadLine | undefined {
+export function readLine(line: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
   const { shard } = reading;
   const read = requestOf(line, reading);
   const isOwn = read instanceof BulkRequest ? isInShard(read.hash, shard) : (shard?.index ?? 0) === 0;
   return isOwn ? read : undefined;
 }
 
-function requestOf({ bytes, number: line }: Line, reading: Reading): BulkRequest | BadLine | undefined {
+function requestOf({ bytes, number: line }: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
   if (bytes === undefined) return { line, problem: "It is longer than 64 MiB." };
   const text = orUndefined(() => decoder.decode(bytes));
   if (text === undefined) return { line, problem: "It is not UTF-8." };
@@ -82,7 +82,7 @@ function requestOf({ bytes, number: line }: Line, reading: Reading): BulkRequest
   return readFields(line, fields as Fields, reading);
 }
 
-function readFields(line: number, fields: Fields, reading: Reading): BulkRequest | BadLine {
+function readFields(line: number, fields: Fields, reading: InputFormat): BulkRequest | BadLine {
   const id = own(fields, reading.idField);
   if (typeof id === "number" && !Number.isSafeInteger(id))
     return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };
@@ -93,7 +93,7 @@ function readFields(line: number, fields: Fields, reading: Reading): BulkRequest
 
 // In one order, so that the same request has one fingerprint. Fields that are nothing like the service's are not sent: a
 // file may hold more than the requests.
-function bodyOf(fields: Fields, reading: Reading): RerankRequest {
+function bodyOf(fields: Fields, reading: InputFormat): RerankRequest {
   const { idField, queryField, documentsField, defaults } = reading;
   const body: Record<string, unknown> = {
     query: own(fields, queryField),

@@ -2,20 +2,20 @@ import { statSync } from "node:fs";
 import { type IdHash, IdTable, LineSet } from "../checkpoints/ids.js";
 import { linesOf, openInput } from "../checkpoints/lines.js";
 import { UsageError } from "../context.js";
-import { BulkRequest, type Reading, readLine } from "./bulkRequest.js";
+import { BulkRequest, type InputFormat, readLine } from "./bulkRequest.js";
 import { type DoneRequests, isKnownWrong, type WrongRequests } from "./earlierRuns.js";
 
 /** What a first pass over a file needs. */
 export interface FirstPass {
   readonly file: string;
   readonly signal: AbortSignal;
-  readonly reading: Reading;
+  readonly reading: InputFormat;
   readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
 }
 
 /** What a file holds. */
-export interface Found {
+export interface FirstPassResult {
   readonly requests: number;
   /** Lines whose requests are done already. */
   readonly done: LineSet;
@@ -26,7 +26,7 @@ export interface Found {
 const shown = 5;
 
 /** Reads a whole file before anything is sent. @throws UsageError when an id is there twice, or done with another request */
-export async function firstPass(pass: FirstPass): Promise<Found> {
+export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const { file, checkpoint, wrong } = pass;
   const state = stateOf(file);
   const seen = new IdTable();

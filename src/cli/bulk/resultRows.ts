@@ -5,7 +5,7 @@ import type { Report } from "./bulkReport.js";
 import type { BadLine, BulkRequest } from "./bulkRequest.js";
 
 /** Where the rows of a run go. */
-export interface Files {
+export interface OutputFiles {
   readonly output: RowWriter;
   readonly errors: RowWriter | undefined;
 }
@@ -13,7 +13,7 @@ export interface Files {
 /** Writes the row of a result. @returns the code of an error that runs again on the next start */
 export function addResult(
   { id: { id, fingerprint, line }, response, error }: RerankAllResult<BulkRequest>,
-  files: Files,
+  files: OutputFiles,
   report: Report,
 ): void {
   if (error === undefined) {
@@ -32,14 +32,18 @@ export function addResult(
 }
 
 /** Tells of a line that is no request. */
-export function addBadLine({ line, problem }: BadLine, files: Files, report: Report): void {
+export function addBadLine({ line, problem }: BadLine, files: OutputFiles, report: Report): void {
   report.counts.badLines += 1;
   report.note(`Line ${line} is left out. ${problem}`);
   files.errors?.add({ line, error: { code: "INVALID_ARGUMENT", message: problem } });
 }
 
 /** Writes the row of a request whose id was there before, in a pipe. */
-export function addDuplicate({ id, fingerprint, line }: BulkRequest, files: Files, report: Report): void {
+export function addDuplicate(
+  { id, fingerprint, line }: BulkRequest,
+  files: OutputFiles,
+  report: Report,
+): void {
   report.counts.wrong += 1;
   const message = "The id was there before.";
   report.note(`Line ${line} is left out. ${message}`);

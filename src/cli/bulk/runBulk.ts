@@ -1,6 +1,6 @@
 import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
-import { type CheckpointFile, waitingOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { linesOf, openInput } from "../checkpoints/lines.js";
 import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, Reported, UsageError, unreadable } from "../context.js";
@@ -17,8 +17,8 @@ import {
   readWrong,
   type WrongRequests,
 } from "./earlierRuns.js";
-import { type Found, firstPass, stateOf } from "./firstPass.js";
-import { addBadLine, addDuplicate, addResult, type Files } from "./resultRows.js";
+import { type FirstPassResult, firstPass, stateOf } from "./firstPass.js";
+import { addBadLine, addDuplicate, addResult, type OutputFiles } from "./resultRows.js";
 
 // As many as concurrency may be by itself.
 const usualConnections = 256;
@@ -29,8 +29,8 @@ interface Run {
   readonly signal: AbortSignal;
   readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
-  readonly found: Found | undefined;
-  readonly files: Files;
+  readonly found: FirstPassResult | undefined;
+  readonly files: OutputFiles;
   readonly report: Report;
 }
 
@@ -42,7 +42,7 @@ export async function runBulk(context: Context<BulkOptions>): Promise<void> {
   const sources: RowSource[] = [{ path: output, option: "--output", kind: "rerank output", shard }];
   if (errors !== undefined) sources.push({ path: errors, option: "--errors", kind: "rerank errors", shard });
   const rank = (client: Client): Promise<void> =>
-    withFiles(sources, waitingOf(context, context.options.wait), (owned, signal) =>
+    withFiles(sources, waitOptionsOf(context, context.options.wait), (owned, signal) =>
       runOwning({ ...context, signal }, settings, owned, client),
     );
   const sockets = concurrency === "auto" ? usualConnections : Math.max(usualConnections, concurrency);
@@ -68,7 +68,7 @@ async function runOwning(
     : await firstPass(pass).catch((error) => {
         throw unreadable("--bulk", error);
       });
-  const files: Files = {
+  const files: OutputFiles = {
     output: (output as CheckpointFile).open(),
     errors: errors && (await openErrors(errors, wrong)),
   };

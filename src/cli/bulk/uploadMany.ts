@@ -1,5 +1,5 @@
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
-import { type CheckpointFile, waitingOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { type Context, Reported, UsageError } from "../context.js";
@@ -10,7 +10,7 @@ import type { Terminal } from "../terminal.js";
 import { createProgress, storedLine } from "../uploadProgress.js";
 import { withClient } from "../withClient.js";
 import { errorFields } from "./resultRows.js";
-import { fateOf, planUploads, readUploads, type UploadFile } from "./uploadPlan.js";
+import { planUploads, readUploads, type UploadFile, uploadStateOf } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */
 export interface ManyOptions {
@@ -40,7 +40,7 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
     const sources: RowSource[] = [];
     if (options.checkpoint !== undefined)
       sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
-    await withFiles(sources, waitingOf(context, options.wait), async ([owned], signal) => {
+    await withFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
       const planned = await planUploads(files, dataset, await readUploads(owned), signal);
       await uploadAll({ ...context, signal }, client, planned, owned);
     });
@@ -63,7 +63,8 @@ async function uploadAll(
   const { options, terminal } = context;
   const rows = owned?.open();
   const isWanted = ({ before }: UploadFile): boolean =>
-    fateOf(before) === "not" || (fateOf(before) === "unknown" && options.resendUnknown === true);
+    uploadStateOf(before) === "not" ||
+    (uploadStateOf(before) === "unknown" && options.resendUnknown === true);
   const progress = createProgress(terminal);
   const totalBytes = planned.filter(isWanted).reduce((sum, { bytes }) => sum + bytes, 0);
   const outcomes: Outcome[] = [];
@@ -126,7 +127,7 @@ async function uploadOne(
 
 function withoutSending({ file, before }: UploadFile, isWanted: boolean): Outcome {
   if (isWanted) return { file, outcome: "not sent" };
-  return fateOf(before) === "stored"
+  return uploadStateOf(before) === "stored"
     ? { file, outcome: "uploaded before", result: before?.response }
     : { file, outcome: "unknown" };
 }

@@ -19,13 +19,13 @@ export interface UploadFile {
 }
 
 /** What is known of a file's upload: stored, not stored, or unknown. */
-export type Fate = "stored" | "unknown" | "not";
+export type UploadState = "stored" | "unknown" | "not";
 
 /**
  * What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored; so may one
  * whose answer has no id, as earlier versions kept it.
  */
-export function fateOf(row: Row | undefined): Fate {
+export function uploadStateOf(row: Row | undefined): UploadState {
   if (row === undefined) return "not";
   const stored = row.response as { id?: unknown } | undefined;
   if (typeof stored?.id === "string") return "stored";
@@ -56,7 +56,7 @@ export async function planUploads(
     const id = JSON.stringify([dataset, whole]);
     const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
     const before = rows.get(id);
-    if (fateOf(before) === "stored" && before?.fingerprint !== fingerprint)
+    if (uploadStateOf(before) === "stored" && before?.fingerprint !== fingerprint)
       throw new UsageError(
         `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
       );

@@ -7,16 +7,16 @@ import { hashOf, isInShard } from "./ids.js";
 import type { Lease } from "./lease.js";
 import type { LeaseRequest } from "./leaseWatch.js";
 import type { Line } from "./lines.js";
-import { type Row, type RowSource, type RowsThere, readRows } from "./readRows.js";
+import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
 import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";
-import { besides, randomText, readText, stateOf } from "./runFile.js";
+import { filesBeside, randomText, readText, stateOf } from "./runFile.js";
 import { takeLease } from "./takeLease.js";
 
 /** How a run waits for files. */
-export type Waiting = Pick<LeaseRequest, "wait" | "signal" | "note">;
+export type WaitOptions = Pick<LeaseRequest, "wait" | "signal" | "note">;
 
 /** How a command waits. */
-export function waitingOf({ signal, terminal }: Context, wait: boolean | undefined): Waiting {
+export function waitOptionsOf({ signal, terminal }: Context, wait: boolean | undefined): WaitOptions {
   return { wait: wait === true, signal, note: isSilent(terminal) ? () => {} : terminal.note };
 }
 
@@ -25,7 +25,7 @@ export class CheckpointFile {
   readonly path: string;
   readonly #source: RowSource;
   readonly #lease: Lease;
-  #there: RowsThere = { end: 0, lacksEnd: false };
+  #there: RowsEnd = { end: 0, lacksEnd: false };
   #rows: RowWriter | undefined;
 
   private constructor(source: RowSource, lease: Lease) {
@@ -35,10 +35,10 @@ export class CheckpointFile {
   }
 
   /** Takes a file. @param run Stands for this run. @throws UsageError when it is no file of runs, or another run writes it */
-  static async take(source: RowSource, run: string, waiting: Waiting): Promise<CheckpointFile> {
+  static async take(source: RowSource, run: string, waiting: WaitOptions): Promise<CheckpointFile> {
     const { path, option } = source;
     try {
-      const isKnown = stateOf(readText(besides(path).run), option) !== undefined;
+      const isKnown = stateOf(readText(filesBeside(path).run), option) !== undefined;
       const stats = statOf(path, option);
       // Before there is a file beside it that says what it is.
       if (stats !== undefined && !isKnown)
@@ -79,7 +79,7 @@ export class CheckpointFile {
   /** Puts a new file in its place, which has only the rows that `add` is called with. */
   async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<RowWriter> {
     this.#keepTorn();
-    const { rows: name } = besides(this.path);
+    const { rows: name } = filesBeside(this.path);
     const rows = new RowWriter(this.#source.option, name, { end: 0, lacksEnd: false });
     await fill(rows);
     rows.flush();
@@ -115,7 +115,7 @@ export class CheckpointFile {
   // An owner that was only asleep writes into a file that has no name any more.
   #copy(): void {
     if (existsSync(this.path)) {
-      const { rows: name } = besides(this.path);
+      const { rows: name } = filesBeside(this.path);
       copyWhole(this.path, name);
       this.#lease.check();
       renameSync(name, this.path);
@@ -128,7 +128,7 @@ export class CheckpointFile {
     const size = statOf(this.path, this.#source.option)?.size ?? 0;
     if (size < end) throw new UsageError(`${this.#source.option} has changed while it was read.`);
     if (size === end) return;
-    const { torn } = besides(this.path);
+    const { torn } = filesBeside(this.path);
     if (existsSync(torn) && !this.#lease.hasTorn)
       throw new UsageError(
         `${this.#source.option} has a torn last row, and the file whose name ends in .torn, for its copy, is there: move that.`,
@@ -150,7 +150,7 @@ function checkShard({ number }: Line, { id }: Row, { option, shard }: RowSource)
 /** Takes files in their order, and lets others have them when `use` ends. Its signal aborts when one is lost, too. */
 export async function withFiles<T>(
   sources: readonly RowSource[],
-  waiting: Waiting,
+  waiting: WaitOptions,
   use: (files: readonly CheckpointFile[], signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const run = randomText();

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fdatasync, fdatasyncSync, unlinkSync } from "node:fs";
 import { type LeaseRequest, leaseTimes } from "./leaseWatch.js";
 import { cannotGoOn } from "./rowWriter.js";
-import { besides, parsed, type RunState, readText, tokenOf, writeState } from "./runFile.js";
+import { filesBeside, parsed, type RunFileState, readText, tokenOf, writeState } from "./runFile.js";
 
 /** The right to write a file, which is held until it is released, or until another run takes it over. */
 export class Lease {
@@ -10,14 +10,14 @@ export class Lease {
   alsoHolds: () => boolean = () => true;
   readonly #request: LeaseRequest;
   readonly #file: number;
-  readonly #state: RunState;
+  readonly #state: RunFileState;
   readonly #since: number = performance.now();
   readonly #lost: AbortController = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #isSyncing = false;
   #isOver = false;
 
-  constructor(request: LeaseRequest, file: number, state: RunState) {
+  constructor(request: LeaseRequest, file: number, state: RunFileState) {
     this.#request = request;
     this.#file = file;
     this.#state = state;
@@ -47,7 +47,7 @@ export class Lease {
   /** @throws Error when another run has taken the file over */
   check(): void {
     this.signal.throwIfAborted();
-    const text = readText(besides(this.#request.path).run);
+    const text = readText(filesBeside(this.#request.path).run);
     if (tokenOf(text) !== this.#token || !this.alsoHolds()) this.#fail(this.#lostTo(text));
     this.signal.throwIfAborted();
   }
@@ -72,7 +72,7 @@ export class Lease {
       if (hasEndedWell) this.#removeTorn();
       delete this.#state.lease;
       // Of a run that was refused there is nothing left.
-      if (!existsSync(this.#request.path)) unlinkSync(besides(this.#request.path).run);
+      if (!existsSync(this.#request.path)) unlinkSync(filesBeside(this.#request.path).run);
       else writeState(this.#file, this.#state);
     } finally {
       if (!this.#isSyncing) closeSync(this.#file);
@@ -81,7 +81,7 @@ export class Lease {
 
   #removeTorn(): void {
     if (!this.hasTorn) return;
-    const { torn } = besides(this.#request.path);
+    const { torn } = filesBeside(this.#request.path);
     if (existsSync(torn)) unlinkSync(torn);
     delete this.#state.torn;
   }

@@ -2,7 +2,7 @@
 
 import { UsageError } from "../context.js";
 import type { RowSource } from "./readRows.js";
-import { type Holding, isGone, stateOf } from "./runFile.js";
+import { isGone, type LeaseState, stateOf } from "./runFile.js";
 
 /** A run that wants a file, and how it waits. */
 export interface LeaseRequest extends RowSource {
@@ -25,7 +25,7 @@ export function leaseTimes(): { readonly staleMs: number; readonly renewMs: numb
 }
 
 /** Whether a text that a living process would write anew stays the same. */
-export class Stillness {
+export class SilenceWatch {
   isChanged = false;
   readonly #staleMs: number;
   #text: string | undefined;
@@ -40,7 +40,7 @@ export class Stillness {
   }
 
   /** Whether whoever wrote it is known to be gone, or gave no sign of life for so long. */
-  see(text: string, holder: Holding | undefined): "gone" | "stale" | undefined {
+  see(text: string, holder: LeaseState | undefined): "gone" | "stale" | undefined {
     if (text !== this.#text) {
       this.isChanged = this.#text !== undefined;
       this.#text = text;
@@ -57,7 +57,7 @@ export type Verdict = "free" | "gone" | "stale" | "in use";
 /** Watches the file beside. */
 export class Watch {
   readonly #request: LeaseRequest;
-  readonly #still: Stillness = new Stillness(leaseTimes().staleMs);
+  readonly #still: SilenceWatch = new SilenceWatch(leaseTimes().staleMs);
   #since = performance.now();
   #notedAt = Number.NEGATIVE_INFINITY;
 
@@ -87,7 +87,7 @@ export class Watch {
     return verdict;
   }
 
-  #tell(verdict: Verdict, lease: Holding | undefined): void {
+  #tell(verdict: Verdict, lease: LeaseState | undefined): void {
     const { option, note, wait } = this.#request;
     const now = performance.now();
     const isFirst = this.#notedAt < 0;
@@ -125,11 +125,11 @@ export class Watch {
   }
 }
 
-function nameOf(lease: Holding | undefined): string {
+function nameOf(lease: LeaseState | undefined): string {
   return lease === undefined ? "another run" : `process ${lease.pid} on ${lease.host}`;
 }
 
-function ageOf(lease: Holding | undefined): string {
+function ageOf(lease: LeaseState | undefined): string {
   if (lease === undefined) return "";
   const seconds = Math.round(lease.heldMs / 1000);
   return seconds < 120 ? `, for ${seconds} s` : `, for ${Math.round(seconds / 60)} min`;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { orUndefined, reasonOf, UsageError } from "../context.js";
 import type { Shard } from "./ids.js";
 import { chunkBytes, type Line, linesOf } from "./lines.js";
-import type { Kind } from "./runFile.js";
+import type { CheckpointKind } from "./runFile.js";
 
 /** A row, as far as it is read again. */
 export interface Row {
@@ -21,7 +21,7 @@ export interface Row {
 }
 
 /** Where the rows of a file end. */
-export interface RowsThere {
+export interface RowsEnd {
   /** Where the next row goes: what is behind is a torn one. */
   readonly end: number;
   /** Whether the last row lacks the end of its line. */
@@ -31,7 +31,7 @@ export interface RowsThere {
 /** Which file is read. */
 export interface RowSource {
   readonly path: string;
-  readonly kind: Kind;
+  readonly kind: CheckpointKind;
   /** What the command line calls it. */
   readonly option: string;
   /** Whose ids it has; without it all. */
@@ -44,8 +44,8 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isError = (value: unknown): boolean => isObject(value) && typeof value.code === "string";
 
-// What a row of each kind has besides its id and its fingerprint.
-const isOfKind: Readonly<Record<Kind, (row: Fields) => boolean>> = {
+// What a row of each kind has filesBeside its id and its fingerprint.
+const isOfKind: Readonly<Record<CheckpointKind, (row: Fields) => boolean>> = {
   "rerank output": ({ response, error, final }) =>
     error === undefined ? isObject(response) : isError(error) && final === true,
   "rerank errors": ({ response, error, final }) =>
@@ -54,7 +54,7 @@ const isOfKind: Readonly<Record<Kind, (row: Fields) => boolean>> = {
     isUploadId(id) && (sending === true || isObject(response) || isError(error)),
 };
 
-const names: Readonly<Record<Kind, string>> = {
+const names: Readonly<Record<CheckpointKind, string>> = {
   "rerank output": "a bulk run",
   "rerank errors": "a bulk run",
   "upload checkpoint": "an upload's checkpoint",
@@ -69,7 +69,7 @@ export async function readRows(
   source: RowSource,
   isKnown: boolean,
   note: (line: Line, row: Row) => void,
-): Promise<RowsThere> {
+): Promise<RowsEnd> {
   let [end, lacksEnd, rows] = [0, false, 0];
   const see = (line: Line): void => {
     const row = rowOf(line, source.kind);
@@ -95,7 +95,7 @@ function refusalOf({ number }: Line, { option, kind }: RowSource): UsageError {
   );
 }
 
-function rowOf({ bytes }: Line, kind: Kind): Row | undefined {
+function rowOf({ bytes }: Line, kind: CheckpointKind): Row | undefined {
   const row = parse(bytes);
   if (!isObject(row)) return undefined;
   const { id, fingerprint, line, error } = row;

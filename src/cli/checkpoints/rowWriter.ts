@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { orUndefined, reasonOf, UsageError } from "../context.js";
-import type { RowsThere } from "./readRows.js";
+import type { RowsEnd } from "./readRows.js";
 import { withFile } from "./runFile.js";
 
 const syncEveryMs = 1000;
@@ -31,7 +31,7 @@ export class RowWriter {
   #failure: Error | undefined;
 
   /** @param name What the command line calls it @param end Where rows are added: what is behind is cut off */
-  constructor(name: string, path: string, { end, lacksEnd }: RowsThere) {
+  constructor(name: string, path: string, { end, lacksEnd }: RowsEnd) {
     this.#name = name;
     this.#end = end;
     try {

@@ -5,10 +5,10 @@ import { hostname } from "node:os";
 import { orUndefined, UsageError } from "../context.js";
 
 /** What a file that runs write can be. */
-export type Kind = "rerank output" | "rerank errors" | "upload checkpoint";
+export type CheckpointKind = "rerank output" | "rerank errors" | "upload checkpoint";
 
 /** Who writes a file now. */
-export interface Holding extends Holder {
+export interface LeaseState extends LeaseHolder {
   /** Random: no two are the same. */
   readonly token: string;
   /** One more every few seconds. */
@@ -18,9 +18,9 @@ export interface Holding extends Holder {
 }
 
 /** What the file beside says. */
-export interface RunState {
+export interface RunFileState {
   readonly format: 1;
-  readonly kind: Kind;
+  readonly kind: CheckpointKind;
   /** Of which shard the file is, such as `1/8`; without it, of all ids. */
   readonly shard?: string;
   /** The run that wrote last. */
@@ -29,18 +29,18 @@ export interface RunState {
   torn?: true;
   /** Somebody who slept may still write into the file: it has to be copied first. */
   uncopied?: true;
-  lease?: Holding;
+  lease?: LeaseState;
 }
 
 /** The names beside a file. */
-export function besides(file: string): Readonly<Record<"run" | "claim" | "rows" | "torn", string>> {
+export function filesBeside(file: string): Readonly<Record<"run" | "claim" | "rows" | "torn", string>> {
   return { run: `${file}.run`, claim: `${file}.run.next`, rows: `${file}.run.rows`, torn: `${file}.torn` };
 }
 
 const bytes = 1024;
 
 /** Always as long, so that it can be written over, and numbers as wide, so that what is read meanwhile is JSON too. */
-export function textOf(state: RunState): string {
+export function textOf(state: RunFileState): string {
   const text = JSON.stringify(state).replace(
     /"(counter|heldMs)":(\d+)/g,
     (_, name: string, digits: string) => `"${name}":${digits.padStart(15)}`,
@@ -49,7 +49,7 @@ export function textOf(state: RunState): string {
 }
 
 /** Writes all of it at once. */
-export function writeState(file: number, state: RunState): void {
+export function writeState(file: number, state: RunFileState): void {
   const content = Buffer.from(textOf(state));
   const written = writeSync(file, content, 0, content.length, 0);
   if (written < content.length)
@@ -77,9 +77,9 @@ export function withFile<T>(name: string, flags: string, use: (file: number) => 
 }
 
 /** Reads it; undefined where it is not written whole. @param option What the command line calls the file @throws UsageError when somebody else wrote it */
-export function stateOf(text: string | undefined, option: string): RunState | undefined {
+export function stateOf(text: string | undefined, option: string): RunFileState | undefined {
   if (text === undefined || /^\0*$/.test(text)) return undefined;
-  const state = orUndefined<RunState>(() => JSON.parse(text));
+  const state = orUndefined<RunFileState>(() => JSON.parse(text));
   if (!text.startsWith('{"format":') || (state !== undefined && !isState(state)))
     throw new UsageError(
       `The file beside ${option} whose name ends in .run is no file of this command: move one of them.`,
@@ -90,7 +90,7 @@ export function stateOf(text: string | undefined, option: string): RunState | un
 }
 
 /** What is written whole, whoever wrote it. */
-export function parsed(text: string | undefined): RunState | undefined {
+export function parsed(text: string | undefined): RunFileState | undefined {
   return orUndefined(() => stateOf(text, ""));
 }
 
@@ -104,7 +104,7 @@ export function randomText(): string {
   return randomBytes(16).toString("base64url");
 }
 
-function isState({ format, kind, shard = "", run, lease }: RunState): boolean {
+function isState({ format, kind, shard = "", run, lease }: RunFileState): boolean {
   const texts = lease === undefined ? [] : [lease.token, lease.host];
   return typeof format === "number" && [kind, shard, run, ...texts].every((each) => typeof each === "string");
 }
@@ -112,7 +112,7 @@ function isState({ format, kind, shard = "", run, lease }: RunState): boolean {
 // Which process holds a lease, and whether it is known to be gone.
 
 /** A process, as far as the system tells who it is. */
-export interface Holder {
+export interface LeaseHolder {
   readonly host: string;
   readonly pid: number;
   /** Which start of which machine. */
@@ -123,7 +123,7 @@ export interface Holder {
 }
 
 /** This process. */
-export function thisProcess(): Holder {
+export function thisProcess(): LeaseHolder {
   return {
     host: hostname(),
     pid: process.pid,
@@ -134,7 +134,7 @@ export function thisProcess(): Holder {
 }
 
 /** Whether a process is known to be gone. Of another machine or another container nothing is known. */
-export function isGone({ boot, pidNamespace, pid, began }: Holder): boolean {
+export function isGone({ boot, pidNamespace, pid, began }: LeaseHolder): boolean {
   const here = thisProcess();
   if (boot === undefined || pidNamespace === undefined || began === undefined) return false;
   if (boot !== here.boot || pidNamespace !== here.pidNamespace) return false;

@@ -4,12 +4,12 @@
 import { closeSync, fdatasyncSync, openSync, renameSync, unlinkSync } from "node:fs";
 import { orUndefined } from "../context.js";
 import { Lease } from "./lease.js";
-import { type LeaseRequest, leaseTimes, Stillness, type Verdict, Watch } from "./leaseWatch.js";
+import { type LeaseRequest, leaseTimes, SilenceWatch, type Verdict, Watch } from "./leaseWatch.js";
 import { cannotBegin } from "./rowWriter.js";
 import {
-  besides,
+  filesBeside,
   parsed,
-  type RunState,
+  type RunFileState,
   randomText,
   readText,
   thisProcess,
@@ -19,9 +19,9 @@ import {
 
 /** Waits until a file may be written, and takes it. @throws UsageError while another run writes it */
 export async function takeLease(request: LeaseRequest): Promise<Lease> {
-  const names = besides(request.path);
+  const names = filesBeside(request.path);
   const watch = new Watch(request);
-  const claims = new Stillness(leaseTimes().renewMs);
+  const claims = new SilenceWatch(leaseTimes().renewMs);
   try {
     for (;;) {
       const seen = readText(names.run);
@@ -37,7 +37,7 @@ export async function takeLease(request: LeaseRequest): Promise<Lease> {
 }
 
 // A claim lasts for a moment, unless whoever made it was killed. Who was only slow finds it gone, and makes another.
-function removeLeft(name: string, claims: Stillness): void {
+function removeLeft(name: string, claims: SilenceWatch): void {
   const text = readText(name);
   if (text === undefined || claims.see(text, parsed(text)?.lease) === undefined) return;
   if (readText(name) === text) remove(name);
@@ -47,13 +47,13 @@ function removeLeft(name: string, claims: Stillness): void {
 // there. Who was asleep meanwhile may find its claim removed, and rename another's: whose token is read then has the
 // lease, and takes it for one that was held.
 function claimed(request: LeaseRequest, seen: string | undefined, verdict: Verdict): Lease | undefined {
-  const names = besides(request.path);
+  const names = filesBeside(request.path);
   const file = orUndefined(() => openSync(names.claim, "wx"), "EEXIST");
   if (file === undefined) return undefined;
   const [token, before] = [randomText(), parsed(seen)];
   let taken: Lease | undefined;
   try {
-    const state: RunState = {
+    const state: RunFileState = {
       format: 1,
       kind: request.kind,
       ...(request.shard !== undefined && { shard: request.shard.name }),
