@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { type IJob, Job } from "kubernetes-models/batch/v1/Job";
 import { parse } from "yaml";
 
-const manifest = new URL("../../docs/snippets/shards/kubernetes.yml", import.meta.url);
+const manifest = new URL("../../docs/snippets/recipes/shards/kubernetes.yml", import.meta.url);
 const read = async (): Promise<IJob> => parse(await readFile(manifest, "utf8"));
 
 // The schema passes over fields that it does not know; the compiler does not.

@@ -9,7 +9,7 @@ import { program } from "../support/commandLine.js";
 import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
-const recipes = path.join(root, "docs/snippets/shards");
+const recipes = path.join(root, "docs/snippets/recipes/shards");
 const server = useRecordingServer();
 const count = 40;
 let folder: string;
