@@ -53,17 +53,8 @@ export async function run(context: Context<Options>): Promise<void> {
 }
 
 const fieldOptions = ["idField", "queryField", "documentsField"] as const;
-const onlyBulk = [
-  "output",
-  "errors",
-  "wait",
-  "shard",
-  ...fieldOptions,
-  "totalTimeout",
-  "maxHold",
-  "rate",
-  "tokensPerMinute",
-] as const;
+const limitOptions = ["totalTimeout", "maxHold", "rate", "tokensPerMinute"] as const;
+const onlyBulk = ["output", "errors", "wait", "shard", ...fieldOptions, ...limitOptions] as const;
 
 function oneQuery(options: Options): { query: string; concurrency: number | undefined } {
   const { query, concurrency } = options;

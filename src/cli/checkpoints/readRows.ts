@@ -44,7 +44,7 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isError = (value: unknown): boolean => isObject(value) && typeof value.code === "string";
 
-// What a row of each kind has filesBeside its id and its fingerprint.
+// What a row of each kind has besides its id and its fingerprint.
 const isOfKind: Readonly<Record<CheckpointKind, (row: Fields) => boolean>> = {
   "rerank output": ({ response, error, final }) =>
     error === undefined ? isObject(response) : isError(error) && final === true,
