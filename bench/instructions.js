@@ -16,10 +16,14 @@ try {
   const bare = await perCall("nodeHttp");
   console.log(`node:http, bare: ${bare} instructions a call`);
   for (const entry of entries.length > 0 ? entries : [path.resolve("dist/index.js")]) {
-    const count = await perCall("tunerank", entry);
-    console.log(
-      `${path.relative(".", entry)}: ${count} instructions a call, ${(count / bare).toFixed(3)} of bare`,
-    );
+    for (const [client, name] of [
+      ["tunerank", ""],
+      ["tunerankDispatcher", " with a dispatcher"],
+    ]) {
+      const count = await perCall(client, entry);
+      const share = (count / bare).toFixed(3);
+      console.log(`${path.relative(".", entry)}${name}: ${count} instructions a call, ${share} of bare`);
+    }
   }
 } finally {
   await server.close();

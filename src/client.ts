@@ -69,7 +69,7 @@ export interface Client extends ContractClient {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const connectionOptions = ["agent", "fetch", "keepAliveMs", "maxConnections", "proxy"] as const;
+const connectionOptions = ["dispatcher", "agent", "fetch", "proxy", "keepAliveMs", "maxConnections"] as const;
 
 /** The options of the connections, fixed when a client is created. */
 export type ConnectionOption = (typeof connectionOptions)[number];
@@ -132,15 +132,22 @@ function shownAs({ baseUrl, accountId }: GivenSettings): string {
   return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
+// The options of the connections; a dispatcher has its own time to connect, too.
+function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[] {
+  return dispatcher === undefined ? connectionOptions : [...connectionOptions, "connectTimeoutMs"];
+}
+
 function transportOf(options: ClientOptions): Transport {
-  const { fetch, maxConnections = 128, keepAliveMs = defaultKeepAliveMs, agent, proxy } = options;
+  const { fetch, maxConnections = 128, keepAliveMs = defaultKeepAliveMs, agent, dispatcher, proxy } = options;
   checkCallback(fetch, "fetch");
   checkInteger(maxConnections, "maxConnections", 1);
   checkInteger(keepAliveMs, "keepAliveMs", 0);
-  const ways = Object.entries({ agent, fetch, proxy }).filter(([, way]) => way !== undefined);
+  const rivals = dispatcher === undefined ? connectionOptions.slice(1, 4) : ownedBy(options);
+  const ways = rivals.filter((name) => options[name] !== undefined);
   if (ways.length > 1)
-    throw invalid(`${ways[0]?.[0]} and ${ways[1]?.[0]} cannot be used together: pass one of the two.`);
-  return fetch ? createFetchTransport(fetch) : createTransport({ maxConnections, keepAliveMs, agent, proxy });
+    throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
+  const given = { maxConnections, keepAliveMs, agent, dispatcher, proxy };
+  return fetch ? createFetchTransport(fetch) : createTransport(given);
 }
 
 // No `...rest` here: rest objects inherit from Object.prototype.
@@ -177,7 +184,7 @@ function givenLog({ logger, logLevel, logBodies }: ClientOptions): Log | false |
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   const merged = ownProperties(options, "options");
   for (const [name, value] of Object.entries(ownProperties(changes, "options", clientOptionNames))) {
-    if ((connectionOptions as readonly string[]).includes(name)) {
+    if ((ownedBy(options) as readonly string[]).includes(name)) {
       throw invalid(`withOptions cannot change ${name}: the connections are shared.`);
     }
     if (value !== undefined) Object.assign(merged, { [name]: value });

@@ -56,6 +56,7 @@ export type {
 export type {
   ApiKey,
   ClientOptions,
+  DispatcherLike,
   FetchLike,
   FetchResponse,
   LoggerLike,

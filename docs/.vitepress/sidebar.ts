@@ -79,6 +79,7 @@ export const sidebar: Item[] = [
       { text: "AI SDK and LangChain", link: "/guide/adapters" },
       { text: "Beyond one machine", link: "/guide/beyond-one-machine" },
       { text: "Proxies, runtimes, bundlers", link: "/guide/runtimes" },
+      { text: "A dispatcher of undici", link: "/guide/dispatchers" },
       { text: "Security", link: "/guide/security" },
       { text: "Other languages", link: "/guide/languages" },
       { text: "Benchmarks", link: "/guide/benchmarks" },

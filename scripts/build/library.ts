@@ -31,7 +31,7 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
       await write(input, commonJs, { outdir: `${dist}/cjs` });
     }
   }
-  await write(oneFile, { entryPoints: { "chunks/proxies": proxies }, plugins });
+  await write(oneFile, { entryPoints: apartParts, plugins });
   await write(oneFile, {
     entryPoints: { [path.parse(browserFile).name]: "src/index.ts" },
     conditions: conditionsOf("web"),
@@ -47,11 +47,17 @@ function inputOf(entry: Entry, platform: Platform): BuildOptions {
   };
 }
 
-// What brings a library along.
-const proxies = "src/transport/node/proxies.ts";
+// What brings a library along, and what few clients have.
+const apartParts = {
+  "chunks/proxies": "src/transport/node/proxies.ts",
+  "chunks/dispatcher": "src/transport/dispatcher.ts",
+};
 
 // On Node each file read at start costs about a millisecond: what is loaded when it is used is part of it.
-const oneFile: BuildOptions = { format: "esm", plugins: [...plugins, joined, apart("./proxies.js")] };
+const oneFile: BuildOptions = {
+  format: "esm",
+  plugins: [...plugins, joined, apart("./proxies.js"), apart("../dispatcher.js")],
+};
 
 function severalFiles(root: string): BuildOptions {
   return {

@@ -111,6 +111,8 @@ export interface FileForm {
   readonly tail: string;
   /** The whole form's size in bytes; undefined when the file's is unknown. */
   readonly size: number | undefined;
+  /** All of its bytes; a chunk is valid until the next is requested. @param taken Called once the file's all were. */
+  bytes(taken: () => void): AsyncGenerator<Uint8Array>;
 }
 
 /** The base name of a file's path, for either separator, as it may stand in a multipart header. */

@@ -1,6 +1,5 @@
 import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
 import type { FetchForm, FileForm } from "./fileSource.js";
-import { fileChunks } from "./multipart.js";
 
 /** A form whose file is on disk, as a stream for the `fetch` of Node and Bun: it is never held in memory. */
 export class FormStream implements FetchForm {
@@ -59,12 +58,11 @@ export class FormStream implements FetchForm {
     else controller.enqueue(value);
   }
 
-  async *#read({ head, tail, part }: FileForm): AsyncGenerator<Uint8Array> {
-    const encoder = new TextEncoder();
-    yield encoder.encode(head);
+  async *#read(form: FileForm): AsyncGenerator<Uint8Array> {
+    const taken = () => {
+      this.#complete = true;
+    };
     // Copied: fetch requests the next chunk before the last is sent, and the buffer is reused.
-    for await (const chunk of fileChunks(part)) yield new Uint8Array(chunk);
-    this.#complete = true;
-    yield encoder.encode(tail);
+    for await (const chunk of form.bytes(taken)) yield new Uint8Array(chunk);
   }
 }

@@ -27,6 +27,15 @@ export class Multipart implements FetchForm, FileForm {
     this.size = size === undefined ? undefined : framing + size;
   }
 
+  /** All of its bytes; a chunk is valid until the next is requested. @param taken Called once the file's all were. */
+  async *bytes(taken: () => void): AsyncGenerator<Uint8Array> {
+    const encoder = new TextEncoder();
+    yield encoder.encode(this.head);
+    yield* fileChunks(this.part);
+    taken();
+    yield encoder.encode(this.tail);
+  }
+
   /** As `fetch` sends it. */
   get forFetch(): FetchForm {
     return this.part.file.streamed?.(this) ?? this;

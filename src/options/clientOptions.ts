@@ -17,6 +17,17 @@ export interface FetchResponse {
   readonly body: unknown;
 }
 
+/** What the client uses of a dispatcher of the package undici. Its Pool, Agent, ProxyAgent and MockAgent fit, among others. */
+export interface DispatcherLike {
+  /**
+   * Sends a request.
+   *
+   * @param options What to send.
+   * @param handler What hears of the answer.
+   */
+  dispatch(options: never, handler: never): boolean;
+}
+
 /** How much is logged. */
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
@@ -82,6 +93,13 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
    */
   agent?: object | undefined;
   /**
+   * A dispatcher of the package undici, 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with
+   * interceptors. Connections, proxies, HTTP/2 and the time to connect are its own, and so are closing it and what it
+   * repeats by itself. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and
+   * `maxConnections`. Node only.
+   */
+  dispatcher?: DispatcherLike | undefined;
+  /**
    * The URL of an http or https proxy, with its user name and password where it wants them, or `"env"`: what
    * `https_proxy`, `all_proxy`, `no_proxy` and their forms in capitals say, read as curl reads them (`http_proxy` in
    * lower case only). Every connection is a tunnel (CONNECT). Without a port it is 1080, or 443 for https. This
@@ -126,6 +144,7 @@ export const clientOptionNames: Names<ClientOptions> = {
   maxConnections: 1,
   keepAliveMs: 1,
   agent: 1,
+  dispatcher: 1,
   proxy: 1,
   headers: 1,
   logger: 1,

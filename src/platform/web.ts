@@ -7,8 +7,9 @@ import type { Transport, TransportOptions } from "../transport/transport.js";
 export const runtime: string = runtimeName();
 
 /** The platform's own `fetch`. */
-export function createTransport({ agent, proxy }: TransportOptions): Transport {
-  const option = agent !== undefined ? "agent" : proxy !== undefined && "proxy";
+export function createTransport({ agent, dispatcher, proxy }: TransportOptions): Transport {
+  const option =
+    agent !== undefined ? "agent" : dispatcher !== undefined ? "dispatcher" : proxy !== undefined && "proxy";
   if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
   if (typeof globalThis.fetch !== "function") {
     throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');

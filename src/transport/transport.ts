@@ -58,6 +58,8 @@ export interface TransportOptions {
   readonly keepAliveMs: number;
   /** An agent of node:http or node:https of the caller's. */
   readonly agent: object | undefined;
+  /** A dispatcher of undici's, of the caller's. */
+  readonly dispatcher?: unknown;
   /** The URL of a proxy, or "env". */
   readonly proxy: string | undefined;
 }
@@ -131,6 +133,12 @@ export const answeredEarly = "The answer came before the whole file was sent.";
 /** What the network calls an error, or "". Node's fetch says only "fetch failed": what happened is in its cause. */
 export function networkCode(error: unknown): string {
   return String(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
+}
+
+/** What went wrong. Trying every address of a name leaves one error for each and no message of its own. */
+export function textOf(error: Error): string {
+  const [first] = (memberOf(error, "errors") ?? []) as Error[];
+  return error.message || first?.message || networkCode(error) || "the connection failed";
 }
 
 /** How a server says, after its part of a TLS 1.3 handshake, that it takes no request: it read none. */

@@ -91,7 +91,7 @@ test("our client passes every row of the added operations", async () => {
 
 test("over fetch, too", async () => {
   const { url, report } = await startRunner(sample);
-  await certify(url, { fetch: globalThis.fetch });
+  await certify(url, () => ({ fetch: globalThis.fetch }));
   expect(await report()).toMatchObject({ passed: sample.length, failed: 0, skipped: 0 });
 });
 

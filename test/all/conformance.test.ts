@@ -1,4 +1,5 @@
 // Our own client, certified by the command that certifies any other.
+import { Agent, ProxyAgent } from "undici";
 import { expect, test } from "vitest";
 import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
 import { startRunner } from "../support/conformance/runner.js";
@@ -24,10 +25,35 @@ test("on Node every row passes that this machine can serve", { timeout: 300_000 
 
 test("over fetch every row passes that fetch lets through", { timeout: 300_000 }, async () => {
   const { url, outcome, report } = await startRunner();
-  await certifyOwnClient(url, { fetch: globalThis.fetch }, hiddenByFetch);
+  await certifyOwnClient(url, () => ({ fetch: globalThis.fetch }), hiddenByFetch);
   const { rows, skippedFor } = await report();
   expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
   const lacking = Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"));
   expect(lacking.sort()).toEqual([...hiddenByFetch].sort());
   expect((await outcome).exitCode).toBe(0);
+});
+
+// undici makes a lost connection of a 101, and of the alert with which a server asks for a certificate.
+const hiddenByUndici = ["ca-certificate", "status-101"];
+
+test("over a dispatcher of undici every row passes that it lets through", { timeout: 300_000 }, async () => {
+  const { url, outcome, report } = await startRunner();
+  const made: { destroy(): Promise<void> }[] = [];
+  const optionsOf: Parameters<typeof certifyOwnClient>[1] = ({
+    proxy,
+    options: { connectTimeoutMs: timeout },
+  }) => {
+    const dispatcher = proxy
+      ? new ProxyAgent(proxy)
+      : new Agent({ ...(timeout && { connect: { timeout } }) });
+    made.push(dispatcher);
+    return { dispatcher };
+  };
+  await certifyOwnClient(url, optionsOf, hiddenByUndici);
+  const { rows, skippedFor } = await report();
+  expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
+  const lacking = Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"));
+  expect(lacking.sort()).toEqual([...hiddenByUndici].sort());
+  expect((await outcome).exitCode).toBe(0);
+  await Promise.all(made.map((each) => each.destroy()));
 });

@@ -180,7 +180,9 @@ const onServer: Readonly<Record<string, Case>> = {
     ],
     check: (requests) => expect([...(requests[1]?.body ?? [])]).toEqual([1, 2, 3]),
   },
+  dispatcher: { answer: ranking, sends: [rerank] },
   // These bring their own service.
+  testMockAgent: { answer: done, sends: [] },
   testFailures: { answer: done, sends: [] },
   testOffline: { answer: done, sends: [] },
   testServer: { answer: done, sends: [] },

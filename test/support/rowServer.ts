@@ -5,11 +5,15 @@ import { type AddressInfo, connect, type LookupFunction, type Server, type Socke
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { HttpsProxyAgent } from "https-proxy-agent";
+import { Agent, ProxyAgent } from "undici";
 import type { RowAnswer } from "../../src/conformance/data.js";
 import type { ClientOptions } from "../../src/index.js";
 import { certificate, certificateKey } from "./certificate.js";
 import { readByClient } from "./clientSockets.js";
 import type { RowServer } from "./decisionRows.js";
+
+/** What a client sends with. */
+type Way = Pick<ClientOptions, "agent" | "dispatcher">;
 
 /** A real server on a free port that behaves as one row says and counts the requests it saw. */
 export class ServerOfRow {
@@ -20,11 +24,14 @@ export class ServerOfRow {
   readonly #row: RowServer;
   readonly #server: Server;
   readonly #sockets: Set<Socket> = new Set();
-  readonly #agents: http.Agent[] = [];
+  readonly #ends: (() => unknown)[] = [];
+  readonly #isDispatched: boolean;
   #refusing: Socket | undefined;
 
-  constructor(row: RowServer) {
+  /** @param isDispatched Whether the client sends through a dispatcher of undici's. */
+  constructor(row: RowServer, isDispatched = false) {
     this.#row = row;
+    this.#isDispatched = isDispatched;
     const listener: RequestListener = (request, response) => {
       this.requests += 1;
       request.on("error", () => {});
@@ -70,23 +77,17 @@ export class ServerOfRow {
     const { port } = this.#server.address() as AddressInfo;
     switch (this.#network) {
       case "refused":
-        return { baseUrl: `http://127.0.0.1:${this.#refusing?.localPort}` };
+        return { baseUrl: `http://127.0.0.1:${this.#refusing?.localPort}`, ...this.#over({}) };
       case "tls-untrusted":
       case "tls-not-spoken":
       case "tls-closed":
-        return { baseUrl: `https://localhost:${port}` };
+        return { baseUrl: `https://localhost:${port}`, ...this.#over({}) };
       case "tls-certificate-wanted":
-        return {
-          baseUrl: `https://localhost:${port}`,
-          agent: this.#ending(new https.Agent({ ca: certificate })),
-        };
+        return { baseUrl: `https://localhost:${port}`, ...this.#over({ ca: certificate }) };
       case "tunnel-failed":
       case "tunnel-refused":
       case "tunnel-credentials":
-        return {
-          baseUrl: "https://service.invalid",
-          agent: this.#ending(new HttpsProxyAgent(`http://127.0.0.1:${port}`)),
-        };
+        return { baseUrl: "https://service.invalid", ...this.#through(`http://127.0.0.1:${port}`) };
       case "name-not-found":
         return this.#resolving((_name, _options, done) => setImmediate(done, failure("ENOTFOUND"), ""));
       case "name-server-busy":
@@ -94,7 +95,7 @@ export class ServerOfRow {
       case "connect-stalls":
         return this.#resolving(() => {});
       default:
-        return { baseUrl: `http://127.0.0.1:${port}` };
+        return { baseUrl: `http://127.0.0.1:${port}`, ...this.#over({}) };
     }
   }
 
@@ -102,7 +103,7 @@ export class ServerOfRow {
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#refusing?.destroy();
-    for (const agent of this.#agents) agent.destroy();
+    for (const end of this.#ends) await end();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
@@ -118,13 +119,25 @@ export class ServerOfRow {
   }
 
   #resolving(lookup: LookupFunction): ClientOptions & { readonly baseUrl: string } {
-    const agent = this.#ending(new http.Agent({ lookup } as http.AgentOptions));
-    return { baseUrl: "http://nowhere.invalid", allowInsecureHttp: true, agent };
+    return { baseUrl: "http://nowhere.invalid", allowInsecureHttp: true, ...this.#over({ lookup }) };
+  }
+
+  // What connects so, as far as the platform's own does not.
+  #over(connect: { readonly ca?: string; readonly lookup?: LookupFunction }): Way {
+    if (this.#isDispatched) return { dispatcher: this.#ending(new Agent({ connect })) };
+    const { ca, lookup } = connect;
+    if (ca) return { agent: this.#ending(new https.Agent({ ca })) };
+    return lookup ? { agent: this.#ending(new http.Agent({ lookup } as http.AgentOptions)) } : {};
+  }
+
+  #through(proxy: string): Way {
+    if (this.#isDispatched) return { dispatcher: this.#ending(new ProxyAgent(proxy)) };
+    return { agent: this.#ending(new HttpsProxyAgent(proxy)) };
   }
 
   // Ended together with the server.
-  #ending<T extends http.Agent>(agent: T): T {
-    this.#agents.push(agent);
+  #ending<T extends { destroy(): unknown }>(agent: T): T {
+    this.#ends.push(() => agent.destroy());
     return agent;
   }
 

@@ -42,7 +42,7 @@ export const clients: readonly Client[] = [
     name: "tunerank over fetch",
     language: "TypeScript, on Node's fetch",
     needs: [],
-    run: (runner) => certifyOwnClient(runner, { fetch: globalThis.fetch }, hiddenByFetch),
+    run: (runner) => certifyOwnClient(runner, () => ({ fetch: globalThis.fetch }), hiddenByFetch),
   },
   {
     name: "contract/conformance/python",

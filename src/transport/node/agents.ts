@@ -1,52 +1,42 @@
-import type http from "node:http";
 import { invalid } from "../../errors/statusError.js";
 import { isLoopback, urlOf } from "../../options/arguments.js";
+import type { DispatcherLike } from "../../options/clientOptions.js";
 import { memberOf } from "../../values.js";
-import { type Transport, TransportFailure, type TransportOptions } from "../transport.js";
-import { refuseWhileMocked } from "./mockAgents.js";
-import { Pool, type PoolOptions } from "./pool.js";
-import { proxyVariable } from "./proxyUrls.js";
+import {
+  type Exchange,
+  type Transport,
+  TransportFailure,
+  type TransportOptions,
+  type TransportRequest,
+} from "../transport.js";
+import { Origins } from "./origins.js";
+import type { Pool } from "./pool.js";
 import { NodeExchange } from "./send.js";
-import { watchTunnels } from "./tunnels.js";
 
-// getBuiltinModule, not import, so that instrumentation can patch it; and plain http never loads TLS.
-const modules: Partial<Record<string, typeof http>> = {};
-
-let proxies: typeof import("./proxies.js") | undefined;
-
-// Shared by the clients of one origin and the same options, as long as something is open.
-const pools = new Map<string, Pool>();
-
-/** Sends over node:http and node:https with keep-alive sockets, through the caller's agent when there is one. */
+/** Sends over node:http and node:https with keep-alive sockets, through the caller's agent or dispatcher when there is one. */
 export function createNodeTransport(options: TransportOptions): Transport {
+  if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
   checkOptions(options);
+  const origins = new Origins(options);
+  const isMockable = options.agent === undefined && options.proxy === undefined;
   // The pool of each origin: more than one only where `withOptions` changes the base URL.
   const joined = new Map<string, Pool>();
-  // Read once: the environment may change later.
-  const proxyOfOrigin = new Map<string, URL | undefined>();
-  const secrets: string[] = [];
-  const proxyTo = (url: URL): URL | undefined => {
-    if (proxyOfOrigin.has(url.origin) || !isProxied(url, options)) return proxyOfOrigin.get(url.origin);
-    const proxy = proxyOf(url, options.proxy as string);
-    proxyOfOrigin.set(url.origin, proxy);
-    if (proxy !== undefined) secrets.push(...(proxies?.secretsOf(proxy) ?? []));
-    return proxy;
-  };
   const join = (url: URL): Pool => {
-    const proxy = proxyTo(url);
-    const pool = options.agent === undefined ? sharedPool(url, options, proxy) : poolOf(url, options.agent);
+    const pool = origins.poolOf(url);
     pool.clients++;
     joined.set(url.origin, pool);
     return pool;
   };
   return {
-    secrets,
+    secrets: origins.secrets,
     maxConnections: options.agent === undefined ? options.maxConnections : undefined,
     ready(url) {
-      if (options.agent === undefined && options.proxy === undefined) refuseWhileMocked(url);
-      return proxies === undefined && isProxied(url, options) ? loadProxies() : undefined;
+      if (isMockable) return mockFor(url) && readyToDispatch();
+      return options.proxy === undefined ? undefined : origins.load(url);
     },
-    send(request) {
+    send(request): Exchange {
+      const mock = isMockable ? mockFor(request.url) : undefined;
+      if (mock) return dispatch(mock, request);
       const pool = joined.get(request.url.origin);
       return new NodeExchange(request, pool === undefined || pool.retired ? join(request.url) : pool);
     },
@@ -60,12 +50,50 @@ export function createNodeTransport(options: TransportOptions): Transport {
   };
 }
 
-function isProxied(url: URL, { proxy }: TransportOptions): boolean {
-  return proxy !== undefined && !isLoopback(url.hostname);
+let late: typeof import("../dispatcher.js") | undefined;
+
+async function load(): Promise<void> {
+  late = await import("../dispatcher.js");
 }
 
-async function loadProxies(): Promise<void> {
-  proxies = await import("./proxies.js");
+// Through a dispatcher of the caller's, whose connections are its owner's.
+function createDispatcherTransport(dispatcher: unknown): Transport {
+  const isObject = typeof dispatcher === "object" && dispatcher !== null;
+  if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
+    throw invalid("dispatcher must have the method dispatch of undici 6, 7 or 8.", {
+      hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: other packages of that name may lack it.",
+    });
+  }
+  const own = dispatcher as DispatcherLike;
+  return { ready: readyToDispatch, send: (request) => dispatch(own, request), close() {} };
+}
+
+// Loads what sending through a dispatcher needs.
+function readyToDispatch(): Promise<void> | undefined {
+  return late === undefined ? load() : undefined;
+}
+
+// Once that is loaded.
+function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchange {
+  return (late as NonNullable<typeof late>).dispatch(dispatcher, request, TransportFailure);
+}
+
+// Where undici keeps its global dispatcher: 8 in the first, and a wrapper that does not say what it wraps in the second.
+const second = Symbol.for("undici.globalDispatcher.2");
+const first = Symbol.for("undici.globalDispatcher.1");
+const globals = globalThis as { readonly [name: symbol]: unknown };
+
+// The MockAgent that a test has answer for the network: nothing then leaves this machine but through it.
+function mockFor(url: URL): DispatcherLike | undefined {
+  const mock = mockIn(globals[second]) ?? mockIn(globals[first]);
+  return mock && !isLoopback(url.hostname) ? mock : undefined;
+}
+
+// Asked before each request: `in` is cheap.
+function mockIn(dispatcher: unknown): DispatcherLike | undefined {
+  if (typeof dispatcher !== "object" || dispatcher === null || !("isMockActive" in dispatcher))
+    return undefined;
+  return memberOf(dispatcher, "isMockActive") === true ? (dispatcher as object as DispatcherLike) : undefined;
 }
 
 // The proxy's URL is never repeated in the error: it may hold a password.
@@ -77,77 +105,4 @@ function checkOptions({ agent, proxy }: TransportOptions): void {
   if (typeof proxy !== "string" || !/^https?:\/\//i.test(proxy) || urlOf(proxy) === undefined) {
     throw invalid('proxy must be a URL such as http://proxy.example.com:3128, or "env".');
   }
-}
-
-function proxyOf(url: URL, proxy: string): URL | undefined {
-  try {
-    return proxies?.proxyFor(url, proxy);
-  } catch (cause) {
-    if (memberOf(cause, "name") !== "ProxyError") throw cause;
-    throw new TransportFailure((cause as Error).message, { phase: "connect", reason: "agent" });
-  }
-}
-
-function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined): Pool {
-  const { maxConnections, keepAliveMs } = options;
-  const key = `${url.origin} ${maxConnections} ${keepAliveMs} ${proxy?.href}`;
-  let pool = pools.get(key);
-  if (pool === undefined) {
-    const { agent, protocol, tunnels, advice } = agentFor(url, options, proxy);
-    // The pool keeps the limit. Set here, since an agent copies its options into each request.
-    agent.maxFreeSockets = maxConnections;
-    const onEmpty = () => {
-      // By then the clients of the same options may share another.
-      if (pools.get(key) === pool) pools.delete(key);
-    };
-    const module = moduleOf(url.protocol);
-    const limits = { limit: maxConnections, keepAliveMs };
-    pool = new Pool({ module, agent, protocol, tunnels, ...limits, onEmpty, advice }, url);
-    pools.set(key, pool);
-  }
-  return pool;
-}
-
-// Of the caller's agent: its own limits apply, and its idle sockets are its owner's.
-function poolOf(url: URL, own: object): Pool {
-  const agent = own as http.Agent;
-  const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
-  if ("connect" in agent) watchTunnels(agent);
-  const { protocol } = url;
-  return new Pool({ module: moduleOf(protocol), agent, protocol, limit, keepAliveMs: undefined }, url);
-}
-
-/** The agent of the clients that bring none: this is the one place where such an agent is made. */
-function agentFor(
-  url: URL,
-  { keepAliveMs }: TransportOptions,
-  proxy: URL | undefined,
-): Pick<PoolOptions, "agent" | "protocol" | "tunnels" | "advice"> {
-  const { protocol } = url;
-  const module = moduleOf(protocol);
-  const keepAlive = keepAliveMs > 0;
-  if (proxy !== undefined && proxies !== undefined) {
-    const agent = proxies.createProxyAgent(proxy, { keepAlive });
-    watchTunnels(agent);
-    return { agent, protocol, advice: "The connection goes through a proxy: check that too." };
-  }
-  // NODE_USE_ENV_PROXY sets it on the global agent (Node 22.21, 24.5 and newer).
-  const { proxyEnv } = (module.globalAgent as { options?: { proxyEnv?: unknown } }).options ?? {};
-  if (proxyEnv === undefined) return { agent: new module.Agent({ keepAlive }), advice: unusedProxy(url) };
-  const agent = new module.Agent({ keepAlive, proxyEnv } as http.AgentOptions);
-  const tunnels = protocol === "https:";
-  if (tunnels) watchTunnels(agent);
-  return { agent, protocol, tunnels };
-}
-
-// Other programs may reach the address only through it.
-function unusedProxy(url: URL): string | undefined {
-  if (isLoopback(url.hostname)) return undefined;
-  const name = proxyVariable(url, process.env);
-  return name && `${name} is set, which this client does not use: pass proxy: "env".`;
-}
-
-function moduleOf(protocol: string): typeof http {
-  modules[protocol] ??= process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
-  return modules[protocol];
 }

@@ -1,18 +1,14 @@
 import type { Agent, ClientRequest } from "node:http";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
-import { type FailureReason, networkCode, type TransportRequest } from "../transport.js";
-import { isConnected, type PooledSocket } from "./sockets.js";
+import { type FailureReason, networkCode, type TransportRequest, textOf } from "../transport.js";
+import type { PooledSocket } from "./pool.js";
+import { isConnected } from "./sockets.js";
 import { endTunnel } from "./tunnels.js";
+import type { ConnectListener } from "./types.js";
 
 // How node:http names an agent that is none, or that is for the other protocol.
 const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
-
-/** What becomes of a connection. */
-export interface ConnectListener {
-  connected(): void;
-  failed(text: string, details: { reason: FailureReason; status?: number; advice?: string }): void;
-}
 
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one time for all of them. */
 export class Connecting {
@@ -101,12 +97,6 @@ export function notBegun(cause: unknown, protocol: string): { text: string; reas
   return refusedAgents.has(networkCode(cause))
     ? { text: `agent cannot be used for an ${protocol} address: ${text}`, reason: "agent" }
     : { text, reason: "network" };
-}
-
-/** What went wrong. Trying every address of a name leaves one error for each and no message of its own. */
-export function textOf(error: Error): string {
-  const [first] = (memberOf(error, "errors") ?? []) as Error[];
-  return error.message || first?.message || networkCode(error) || "the connection failed";
 }
 
 /** The status with which a proxy refused a tunnel to Node's own agent (NODE_USE_ENV_PROXY). */

@@ -1,34 +1,32 @@
 import { AsyncResource } from "node:async_hooks";
 import type http from "node:http";
+import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import type { TransportRequest } from "../transport.js";
-import { requestOptions } from "./requestOptions.js";
-import { idleMsLeft, idleSinceOf, idleSockets, type PooledSocket, withoutIdle } from "./sockets.js";
+import { idleSockets, withoutIdle } from "./sockets.js";
+import type { PoolCall, PoolOptions } from "./types.js";
 
-/** What a pool is made with. */
-export interface PoolOptions {
-  readonly module: typeof http;
-  readonly agent: http.Agent;
-  /** The protocol, for agents that may ask a request for it; Node's own know theirs. */
-  readonly protocol?: string | undefined;
-  /** The most sockets open at once. */
-  readonly limit: number;
-  /** Milliseconds that an idle socket is kept; undefined where its agent's owner decides. */
-  readonly keepAliveMs: number | undefined;
-  /** Whether Node's own agent opens tunnels (NODE_USE_ENV_PROXY). */
-  readonly tunnels?: boolean | undefined;
-  /** What else may be behind a connection that never came to be. */
-  readonly advice?: string | undefined;
-  /** Called when nothing is open any more. */
-  readonly onEmpty?: () => void;
+const idleSince: unique symbol = Symbol("idleSince");
+const idleUntil: unique symbol = Symbol("idleUntil");
+
+/** A socket that an agent keeps between requests. */
+export type PooledSocket = Socket & { [idleSince]?: number; [idleUntil]?: number };
+
+/** Notes that a socket goes back to its agent, which may give it out again for so long. */
+export function markIdle(socket: PooledSocket, keepMs: number): void {
+  const now = performance.now();
+  socket[idleSince] = now;
+  socket[idleUntil] = now + keepMs;
 }
 
-/** A call that needs a socket. */
-export interface PoolCall {
-  /** Whether it needs a new connection. */
-  readonly fresh: boolean;
-  /** Called once it may have one. */
-  start(): void;
+/** When a socket's last answer ended; undefined before its first. */
+export function idleSinceOf(socket: PooledSocket): number | undefined {
+  return socket[idleSince];
+}
+
+/** For how many milliseconds an idle socket may still be used again. */
+export function idleMsLeft(socket: PooledSocket): number {
+  return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
 }
 
 /** The sockets to one origin: how many calls use them at once, and for how long idle ones are kept. */
@@ -86,8 +84,8 @@ export class Pool {
 
   /** Sends a request, on a new connection when it asks for one. */
   request(request: TransportRequest, fresh: boolean): http.ClientRequest {
-    const { module, agent, protocol, tunnels } = this.#options;
-    const options = requestOptions(request, agent, protocol);
+    const { module, agent, tunnels } = this.#options;
+    const options = requestOptions(request, this.#options);
     // Without it Node would wait for a tunnel without end.
     if (tunnels) options.timeout = Math.min(request.connectTimeoutMs, longestTimerMs);
     return fresh ? withoutIdle(agent, () => module.request(options)) : module.request(options);
@@ -159,3 +157,28 @@ export class Pool {
     this.#options.onEmpty?.();
   }
 }
+
+// What node:http is asked for.
+function requestOptions(
+  { method, url, headers }: TransportRequest,
+  { agent, protocol }: PoolOptions,
+): http.RequestOptions {
+  const options: http.RequestOptions = {
+    hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
+    port: url.port,
+    path: url.pathname + url.search,
+    method,
+    agent,
+    headers,
+  };
+  if (protocol !== undefined) options.protocol = protocol;
+  if (!optional.some((name) => name in Object.prototype)) return options;
+  return { ...Object.fromEntries(optional.map((name) => [name, undefined])), ...options };
+}
+
+// http.request reads these from a polluted Object.prototype unless they are own properties. Added only then: each
+// property costs about 2 µs a request, since agents copy the options into an object without a prototype.
+const optional: readonly string[] =
+  "_defaultAgent auth createConnection defaultPort insecureHTTPParser joinDuplicateHeaders maxHeaderSize protocol setHost signal socketPath timeout uniqueHeaders".split(
+    " ",
+  );

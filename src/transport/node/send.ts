@@ -12,12 +12,12 @@ import {
   TransportFailure,
   type TransportRequest,
   type TransportResponse,
+  textOf,
 } from "../transport.js";
-import { Connecting, type ConnectListener, isQueued, notBegun, textOf, tunnelStatusOf } from "./connect.js";
-import { Content } from "./content.js";
-import type { Pool, PoolCall } from "./pool.js";
-import { Answer, type BodyListener } from "./receive.js";
-import { idleMsLeft, idleSinceOf, markIdle, type PooledSocket } from "./sockets.js";
+import { Content, NodeAnswer } from "./bodies.js";
+import { Connecting, isQueued, notBegun, tunnelStatusOf } from "./connect.js";
+import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
+import type { BodyListener, ConnectListener, PoolCall } from "./types.js";
 
 type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
 
@@ -35,7 +35,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
   #connected = false;
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
-  #answer: Answer | undefined;
+  #answer: NodeAnswer | undefined;
 
   constructor(request: TransportRequest, pool: Pool) {
     this.#request = request;
@@ -116,7 +116,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     // A file that is not there whole was not taken, whatever the answer says.
     if (answer.ok && isForm(request.body) && !message.writableFinished) {
       message.once("finish", () => this.ended());
-      this.#content?.waitForRest(() => this.failed(answeredEarly, {}));
+      this.#content?.form?.waitForRest(() => this.failed(answeredEarly, {}));
       return;
     }
     this.#settle();
@@ -172,13 +172,13 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
 
   #receive(message: http.IncomingMessage): void {
     if (this.#request === undefined) return;
-    this.#answer = new Answer(message, this.#request.maxResponseBytes);
+    this.#answer = new NodeAnswer(message, this.#request.maxResponseBytes);
     this.#answer.read(this);
   }
 
   #upgraded(message: http.IncomingMessage, socket: Duplex): void {
     socket.destroy();
-    this.#answer = new Answer(message, 0);
+    this.#answer = new NodeAnswer(message, 0);
     this.ended();
   }
 

@@ -38,13 +38,17 @@ interface Task {
 /** How many rows are under way at once. */
 const workers = 24;
 
+/** The options of a row's client, besides those that the row asks for. */
+type OptionsOf = (row: Pick<Task, "proxy" | "caCertificate" | "options">) => ClientOptions;
+
 /**
  * Makes the calls of every row that the runner has.
+ * @param optionsOf What each client sends with.
  * @param lacks What the client cannot do, by the names of `needs`.
  */
 export async function certifyOwnClient(
   runner: string,
-  options: ClientOptions = {},
+  optionsOf: OptionsOf = overNode,
   lacks: readonly string[] = [],
 ): Promise<void> {
   const work = async (): Promise<void> => {
@@ -52,13 +56,25 @@ export async function certifyOwnClient(
       const task = (await (await fetch(`${runner}/next`)).json()) as Task | { done: true };
       if ("done" in task) return;
       const skipped = task.needs.find((need) => lacks.includes(need));
-      const outcome = skipped === undefined ? await outcomeOf(task, options) : { skipped };
+      const outcome = skipped === undefined ? await outcomeOf(task, optionsOf(task)) : { skipped };
       const body = JSON.stringify({ id: task.id, ...outcome });
       const response = await fetch(`${runner}/outcome`, { method: "POST", body });
       if (!response.ok) throw new Error(`${task.id}: ${await response.text()}`);
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
+}
+
+function overNode({
+  proxy,
+  caCertificate,
+  options: { connectTimeoutMs },
+}: Parameters<OptionsOf>[0]): ClientOptions {
+  return {
+    ...(connectTimeoutMs && { connectTimeoutMs }),
+    ...(proxy && { proxy }),
+    ...(caCertificate && { agent: new https.Agent({ ca: caCertificate }) }),
+  };
 }
 
 async function outcomeOf(task: Task, options: ClientOptions): Promise<object> {
@@ -92,8 +108,8 @@ async function outcomeOf(task: Task, options: ClientOptions): Promise<object> {
 }
 
 function clientOf(task: Task, options: ClientOptions): Client {
-  const { baseUrl, proxy, caCertificate, apiKey, apiKeys, options: asked } = task;
-  const { maxRetries, timeoutMs, attemptTimeoutMs, connectTimeoutMs } = asked;
+  const { baseUrl, apiKey, apiKeys, options: asked } = task;
+  const { maxRetries, timeoutMs, attemptTimeoutMs } = asked;
   let times = 0;
   return createClient({
     baseUrl,
@@ -102,9 +118,6 @@ function clientOf(task: Task, options: ClientOptions): Client {
     maxRetries,
     ...(timeoutMs && { timeoutMs }),
     ...(attemptTimeoutMs && { attemptTimeoutMs }),
-    ...(connectTimeoutMs && { connectTimeoutMs }),
-    ...(proxy && { proxy }),
-    ...(caCertificate && { agent: new https.Agent({ ca: caCertificate }) }),
     ...options,
   });
 }

@@ -1,0 +1,171 @@
+// What undici's dispatchers are given, and what they give.
+
+import type { Multipart } from "../files/multipart.js";
+import { memberOf } from "../values.js";
+import { Answer } from "./node/bodies.js";
+import type { BodyListener, Flow } from "./node/types.js";
+import { networkCode, type Phase, refusedByAlert, type TransportFailure, textOf } from "./transport.js";
+
+/** What is said of a failure. */
+export type Details = Partial<Pick<TransportFailure, "phase" | "reason" | "status" | "cause">>;
+
+/** What ends and slows a request: undici 7 and 8 have an object for it. */
+export interface Controller extends Flow {
+  abort(reason: Error): void;
+}
+
+/** The same for undici 6, which asks at each chunk whether to go on. */
+export class LegacyController implements Controller {
+  paused = false;
+  /** What undici is told when it may go on. */
+  resumed: () => void = () => {};
+  readonly abort: (reason: Error) => void;
+
+  constructor(abort: (reason: Error) => void) {
+    this.abort = abort;
+  }
+
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.resumed();
+  }
+}
+
+/** What a dispatcher is asked for. */
+export class DispatchOptions {
+  readonly origin: string;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: unknown;
+  // The deadlines are the call's.
+  readonly headersTimeout = 0;
+  readonly bodyTimeout = 0;
+
+  constructor(
+    { origin, pathname, search }: URL,
+    method: string,
+    headers: Record<string, string>,
+    body: unknown,
+  ) {
+    this.origin = origin;
+    this.path = pathname + search;
+    this.method = method;
+    this.headers = headers;
+    this.body = body;
+  }
+}
+// undici reads its other options from a polluted Object.prototype. An object made without one would be twice as slow.
+Object.setPrototypeOf(DispatchOptions.prototype, null);
+
+/** An answer's headers, as undici 7 and 8 have them. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const noFlow: Flow = { pause() {}, resume() {} };
+
+/** An answer that a dispatcher brought. */
+export class DispatcherAnswer extends Answer {
+  readonly #headers: Headers;
+
+  constructor(status: number, maxResponseBytes: number, headers: Headers) {
+    super(status, maxResponseBytes, own(headers, "content-encoding"));
+    this.#headers = headers;
+  }
+
+  get headers(): Record<string, string> {
+    const names = Object.keys(this.#headers);
+    return Object.fromEntries(names.map((name) => [name.toLowerCase(), own(this.#headers, name) ?? ""]));
+  }
+}
+
+/** The answer that an error stands for: interceptors, such as those that retry, make one of the other. */
+export function answerIn(error: Error, listener: BodyListener): DispatcherAnswer | undefined {
+  const status = memberOf(error, "statusCode");
+  const isAnswer = /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(networkCode(error));
+  if (!isAnswer || typeof status !== "number" || status < 300) return undefined;
+  const { "content-encoding": _undone, ...headers } = (memberOf(error, "headers") ?? {}) as Headers;
+  const answer = new DispatcherAnswer(status, 0, headers);
+  const body = memberOf(error, "body");
+  const text = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
+  if (text) answer.take(Buffer.from(text), noFlow, listener);
+  return answer;
+}
+
+function own(headers: Headers, name: string): string | undefined {
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  return typeof value === "object" ? value.join(", ") : value;
+}
+
+// A smaller chunk may wait in a socket while the next one is read into its place.
+const heldBytes = 256 * 1024;
+
+/** A form with a file, as undici reads a body: on, once its socket has taken what came before. */
+export class FormBytes {
+  readonly bytes: AsyncGenerator<Uint8Array>;
+  readonly #form: Multipart;
+  // Whether undici has begun to read it, and whether it has taken all of the file.
+  #begun = false;
+  #complete = false;
+
+  constructor(form: Multipart, failed: (cause: unknown) => void) {
+    this.#form = form;
+    this.bytes = this.#read(form, failed);
+  }
+
+  /** Whether the answer came before all of it was sent. Where none of it was asked for, a mock has answered. */
+  get incomplete(): boolean {
+    return this.#begun && !this.#complete;
+  }
+
+  /** Called with a good answer: to a mock all of it was sent. */
+  answered(): void {
+    const { file, onSent } = this.#form.part;
+    if (!this.#begun) onSent(file.size ?? 0, true);
+  }
+
+  /** Ends the reading, however far it got. */
+  end(): void {
+    void this.bytes.return(undefined).catch(() => {});
+  }
+
+  async *#read(form: Multipart, failed: (cause: unknown) => void): AsyncGenerator<Uint8Array> {
+    try {
+      this.#begun = true;
+      const taken = () => {
+        this.#complete = true;
+      };
+      for await (const chunk of form.bytes(taken)) {
+        yield chunk.byteLength < heldBytes ? new Uint8Array(chunk) : chunk;
+      }
+    } catch (cause) {
+      failed(cause);
+      throw cause;
+    }
+  }
+}
+
+// What undici calls a request that it does not take, or a dispatcher that takes none.
+const notTaken = /^UND_(ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED)|MOCK_ERR_.*)$/;
+
+/** What an error says of a request without an answer. @param phase How far the request got. */
+export function meaningOf(error: Error, phase: Phase): [text: string, details: Details] {
+  const code = networkCode(error);
+  // The proxy's own certificate: what is wrong with it is in the cause.
+  const cause = code === "UND_ERR_PRX_TLS" ? memberOf(error, "cause") : error;
+  const text = textOf(error);
+  // The server has ended the handshake, or refused the stream before it processed any of it.
+  if (refusedByAlert.test(code) || /NGHTTP2_REFUSED_STREAM/.test(text))
+    return [text, { phase: "connect", cause }];
+  if (phase !== "connect") return [text, { cause }];
+  if (notTaken.test(code))
+    return [`The dispatcher does not take the request: ${text}`, { reason: "agent", cause }];
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return [text, { reason: "connect-timeout", cause }];
+  const status = Number(/^Proxy response \((\d+)\)/.exec(text)?.[1]);
+  if (status)
+    return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, cause }];
+  return [text, { cause }];
+}

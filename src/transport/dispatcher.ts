@@ -1,0 +1,200 @@
+// Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself: the class that the
+// rest knows failures by is passed in.
+import type { DispatcherLike } from "../options/clientOptions.js";
+import {
+  answerIn,
+  type Controller,
+  type Details,
+  DispatcherAnswer,
+  DispatchOptions,
+  FormBytes,
+  type Headers,
+  LegacyController,
+  meaningOf,
+} from "./dispatched.js";
+import { headersFrom } from "./node/decode.js";
+import type { BodyListener } from "./node/types.js";
+import {
+  answeredEarly,
+  type Exchange,
+  type FailureReason,
+  isForm,
+  type Phase,
+  sourceFailed,
+  type TransportFailure,
+  type TransportRequest,
+  type TransportResponse,
+  textOf,
+} from "./transport.js";
+
+type FailureClass = typeof TransportFailure;
+
+/** Sends a request. */
+export function dispatch(
+  dispatcher: DispatcherLike,
+  request: TransportRequest,
+  failure: FailureClass,
+): Exchange {
+  return new DispatcherExchange(request, failure).begin(dispatcher);
+}
+
+/** One request under way, and what hears of it: of undici 6 by onConnect and its like, of 7 and 8 by onRequestStart. */
+class DispatcherExchange implements Exchange, BodyListener {
+  readonly response: Promise<TransportResponse>;
+  readonly #Failure: FailureClass;
+  // Undefined once it has ended: what still waits for a connection holds no more than undici does.
+  #request: TransportRequest | undefined;
+  #form: FormBytes | undefined;
+  #controller: Controller | undefined;
+  #answer: DispatcherAnswer | undefined;
+  #legacy: LegacyController | undefined;
+  #resolve!: (response: TransportResponse) => void;
+  #reject!: (failure: TransportFailure) => void;
+
+  constructor(request: TransportRequest, failure: FailureClass) {
+    this.#request = request;
+    this.#Failure = failure;
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  get status(): number | undefined {
+    return this.#answer?.status;
+  }
+
+  // Until it starts, undici may wait for a connection to come about or to be free: it does not say which.
+  get phase(): Phase {
+    if (this.#answer) return "body";
+    return this.#controller ? "headers" : "connect";
+  }
+
+  begin(dispatcher: DispatcherLike): this {
+    const { url, method, headers, body } = this.#request as TransportRequest;
+    headers["accept-encoding"] = "gzip, deflate, br";
+    if (isForm(body)) {
+      this.#form = new FormBytes(body, (cause) => this.failed(sourceFailed, { reason: "source", cause }));
+      if (body.size !== undefined) headers["content-length"] = String(body.size);
+    }
+    const options = new DispatchOptions(url, method, headers, this.#form ? this.#form.bytes : body);
+    try {
+      dispatcher.dispatch(options as never, this as never);
+    } catch (cause) {
+      this.#broke(cause as Error);
+    }
+    return this;
+  }
+
+  abort(reason: FailureReason): void {
+    this.failed("The request was ended.", { reason });
+  }
+
+  onRequestStart(controller: Controller): void {
+    const request = this.#request;
+    const isFirst = this.#controller === undefined;
+    this.#controller = controller;
+    // It ended while it was queued, and undici has no way to take it back: nothing of it is sent.
+    if (request === undefined) controller.abort(new Error("The request was ended."));
+    // A request that HTTP/2 refused begins again.
+    else if (isFirst) request.lifetime.started();
+  }
+
+  onResponseStart(_controller: Controller, status: number, headers: Headers): void {
+    // Not those that come before the answer, such as 103.
+    if (this.#request === undefined || status < 200) return;
+    this.#answer = new DispatcherAnswer(status, this.#request.maxResponseBytes, headers);
+  }
+
+  onResponseData(controller: Controller, chunk: Uint8Array): void {
+    if (this.#request !== undefined) this.#answer?.take(chunk, controller, this);
+  }
+
+  onResponseEnd(): void {
+    if (this.#request !== undefined) this.#answer?.end(this);
+  }
+
+  onResponseError(_controller: Controller | null, error: Error): void {
+    if (this.#request !== undefined) this.#broke(error);
+  }
+
+  onConnect(abort: (reason: Error) => void): void {
+    this.#legacy = new LegacyController(abort);
+    this.onRequestStart(this.#legacy);
+  }
+
+  onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
+    const controller = this.#legacy as LegacyController;
+    controller.resumed = resume;
+    this.onResponseStart(controller, status, headersFrom(raw));
+    return true;
+  }
+
+  onData(chunk: Uint8Array): boolean {
+    const controller = this.#legacy as LegacyController;
+    this.onResponseData(controller, chunk);
+    return !controller.paused;
+  }
+
+  onComplete(): void {
+    this.onResponseEnd();
+  }
+
+  onError(error: Error): void {
+    this.onResponseError(null, error);
+  }
+
+  failed(text: string, details: Details): void {
+    if (this.#request === undefined) return;
+    const { phase, status } = this;
+    const failure = new this.#Failure(text, { phase, status, ...details });
+    this.#settle();
+    this.#reject(failure);
+    this.#controller?.abort(failure);
+  }
+
+  ended(): void {
+    const answer = this.#answer;
+    if (this.#request === undefined || answer === undefined) return;
+    // A file that is not there whole was not taken, whatever the answer says.
+    if (answer.ok && this.#form?.incomplete) {
+      this.failed(answeredEarly, {});
+      return;
+    }
+    if (answer.ok) this.#form?.answered();
+    this.#settle();
+    this.#resolve(answer);
+  }
+
+  broken(cause: Error, undecodable: boolean): void {
+    const why = undecodable ? "cannot be decoded" : "was cut short";
+    this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
+  }
+
+  tooLarge(limit: number): void {
+    this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
+  }
+
+  #broke(cause: Error): void {
+    const isAnswered = this.#answer !== undefined;
+    if (!isAnswered) this.#answer = answerIn(cause, this);
+    if (isAnswered) this.broken(cause, false);
+    else if (this.#answer) this.ended();
+    else this.failed(...meaningOf(cause, this.phase));
+  }
+
+  // An error answer is understood from what came of it; a 2xx must be whole.
+  #cut(text: string, details: Details): void {
+    const { ok = false } = this.#answer ?? {};
+    if (ok) this.failed(text, details);
+    else {
+      this.ended();
+      this.#controller?.abort(new Error(text));
+    }
+  }
+
+  #settle(): void {
+    this.#request = undefined;
+    this.#form?.end();
+  }
+}

@@ -1,0 +1,198 @@
+// A request's body as it is sent, and an answer's as it comes.
+import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Transform } from "node:stream";
+import {
+  type Body,
+  isForm,
+  maxErrorBytes,
+  type TransportRequest,
+  type TransportResponse,
+} from "../transport.js";
+import { createDecoder, headersOf } from "./decode.js";
+import { holdWriteErrors, SentForm } from "./largeBody.js";
+import type { BodyListener, Flow } from "./types.js";
+
+/** A request's body as node:http takes it, until it has been sent. */
+export class Content {
+  /** A form with a file, on its way. */
+  form: SentForm | undefined;
+  readonly #timeoutMs: number;
+  #value: Body;
+  #queued = false;
+  #letWritesFail: (() => void) | undefined;
+
+  constructor({ body, timeoutMs }: TransportRequest) {
+    this.#timeoutMs = timeoutMs;
+    // A short text leaves in one write together with the headers; a long one is better not copied behind them.
+    this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
+  }
+
+  /** Its size in bytes; undefined when that of a file is unknown. Without a body node:http knows which methods say so. */
+  get length(): number | undefined {
+    const value = this.#value;
+    if (value === undefined) return undefined;
+    return isForm(value) ? value.size : Buffer.byteLength(value);
+  }
+
+  /** Sends a text at once. What is queued for a socket holds no copy of its body, and of a file nothing is read. */
+  begin(message: ClientRequest, queued: boolean): void {
+    this.#queued = queued;
+    if (!queued && !isForm(this.#value)) message.end(this.#value);
+  }
+
+  /** Goes on with the request's socket. @param connected Whether the socket has been made safe already. */
+  take(message: ClientRequest, socket: Socket, connected: boolean, failed: (cause: unknown) => void): void {
+    const value = this.#value;
+    if (!connected || typeof value === "object") this.#letWritesFail = holdWriteErrors(socket);
+    if (isForm(value)) {
+      this.form = new SentForm(value, this.#timeoutMs);
+      this.form.send(message).catch(failed);
+    }
+    // Node would announce the start of a request twice that ends inside of this event.
+    else if (this.#queued) process.nextTick(() => message.end(value));
+  }
+
+  /** Lets it go: an agent may hold on to a request that has ended. */
+  end(): void {
+    this.#value = undefined;
+    this.form?.end();
+    this.#letWritesFail?.();
+  }
+}
+
+/** One answer, while its body arrives and after. */
+export abstract class Answer implements TransportResponse {
+  readonly status: number;
+  /** Whether it is a 2xx. */
+  readonly ok: boolean;
+  abstract readonly headers: Readonly<Record<string, string>>;
+  readonly #limit: number;
+  #encoding: string | undefined;
+  #decoder: Transform | undefined;
+  #chunks: Uint8Array[] = [];
+  // Decoded, and as they came.
+  #kept = 0;
+  #received = 0;
+  #text: string | undefined;
+
+  constructor(status: number, maxResponseBytes: number, encoding: string | undefined) {
+    this.status = status;
+    this.ok = status >= 200 && status < 300;
+    this.#limit = this.ok ? maxResponseBytes : maxErrorBytes;
+    this.#encoding = encoding;
+  }
+
+  /** Takes the next bytes, up to the limit. */
+  take(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
+    if (this.#encoding === undefined) this.#keep(chunk, listener);
+    else this.#decode(chunk, flow, listener);
+  }
+
+  /** All of them were taken. */
+  end(listener: BodyListener): void {
+    if (this.#decoder) this.#decoder.end();
+    else listener.ended();
+  }
+
+  #keep(chunk: Uint8Array, listener: BodyListener): void {
+    this.#kept += chunk.byteLength;
+    if (this.#kept <= this.#limit) this.#chunks.push(chunk);
+    else listener.tooLarge(this.#limit);
+  }
+
+  #decode(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
+    if (this.#received === 0) this.#decoder = this.#openDecoder(chunk, listener);
+    const decoder = this.#decoder;
+    if (decoder === undefined) {
+      this.#encoding = undefined;
+      this.#keep(chunk, listener);
+      return;
+    }
+    this.#received += chunk.byteLength;
+    // Bytes that decode to nothing cost time all the same.
+    if (this.#received > this.#limit) {
+      listener.tooLarge(this.#limit);
+    } else if (!decoder.write(chunk)) {
+      flow.pause();
+      decoder.once("drain", () => flow.resume());
+    }
+  }
+
+  // With the first bytes: an empty body, such as that of a HEAD, has an encoding in its header only.
+  #openDecoder(first: Uint8Array, listener: BodyListener): Transform | undefined {
+    const decoder = createDecoder(this.#encoding ?? "", first[0]);
+    return decoder
+      ?.on("data", (chunk: Uint8Array) => this.#keep(chunk, listener))
+      .on("end", () => listener.ended())
+      .on("error", (cause) => listener.broken(cause, true));
+  }
+
+  get bytes(): Uint8Array {
+    // Not the Buffer itself, which may be a part of a larger one.
+    return new Uint8Array(Buffer.concat(this.#chunks));
+  }
+
+  // Decoded once, when asked: the chunks are then released.
+  get text(): string {
+    if (this.#text === undefined) {
+      const [only] = this.#chunks;
+      const bytes = this.#chunks.length === 1 && only ? (only as Buffer) : Buffer.concat(this.#chunks);
+      this.#text = bytes.toString("utf8");
+      this.#chunks = [];
+    }
+    return this.#text;
+  }
+}
+
+// A server announces the same time with every answer.
+let lastHint: string | undefined;
+let lastHintMs = Number.POSITIVE_INFINITY;
+
+/** One over node:http. */
+export class NodeAnswer extends Answer {
+  readonly #message: IncomingMessage;
+
+  constructor(message: IncomingMessage, maxResponseBytes: number) {
+    super(message.statusCode ?? 0, maxResponseBytes, rawHeader(message.rawHeaders, "content-encoding"));
+    this.#message = message;
+  }
+
+  /** Collects the decoded body. */
+  read(listener: BodyListener): void {
+    const message = this.#message;
+    message.on("data", (chunk: Buffer) => this.take(chunk, message, listener));
+    message.on("end", () => this.end(listener));
+    message.on("error", (cause) => listener.broken(cause, false));
+  }
+
+  /** Whether all of it arrived, decoded or not. */
+  get complete(): boolean {
+    return this.#message.complete;
+  }
+
+  /** For how long the server announced to keep the connection (`Keep-Alive: timeout=5`), less a second to be safe. */
+  get keepAliveMs(): number {
+    const hint = rawHeader(this.#message.rawHeaders, "keep-alive");
+    if (hint !== lastHint) {
+      const seconds = /^timeout=(\d+)/.exec(hint ?? "")?.[1];
+      lastHint = hint;
+      lastHintMs = seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000 - 1000;
+    }
+    return lastHintMs;
+  }
+
+  // Made when asked; few calls ask.
+  get headers(): Readonly<Record<string, string>> {
+    return headersOf(this.#message);
+  }
+}
+
+// Searched in rawHeaders: building the headers object costs more than the rest of a small answer.
+function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i];
+    if (header?.length === name.length && header.toLowerCase() === name) return rawHeaders[i + 1];
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+import type { ClientRequest } from "node:http";
+import type { Socket } from "node:net";
+import { fileChunks, type Multipart } from "../../files/multipart.js";
+import { longestTimerMs } from "../../options/arguments.js";
+import { networkCode } from "../transport.js";
+
+const closed: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * Lets a failed write be known only when what the server sent before it closed has been read: one that refuses a
+ * large body may answer and close at once, and Node drops an unread answer with the first write that fails.
+ * @returns Ends it.
+ */
+export function holdWriteErrors(socket: Socket): () => void {
+  const { _write, _writev } = socket;
+  socket._write = (chunk, encoding, done) => _write.call(socket, chunk, encoding, held(done));
+  if (_writev) socket._writev = (chunks, done) => _writev.call(socket, chunks, held(done));
+  return () => {
+    socket._write = _write;
+    if (_writev) socket._writev = _writev;
+  };
+}
+
+// Between two turns of the loop everything that has arrived is read. What TLS says of itself is known at once.
+function held(done: Done): Done {
+  return (error) => {
+    if (closed.has(networkCode(error))) setImmediate(() => setImmediate(done, error));
+    else done(error);
+  };
+}
+
+// More than a socket's buffers and one chunk hold: so much may be taken before any of it is seen to be.
+const bufferedBytes = 4 * 1024 * 1024;
+const shortestMs = 1000;
+
+/** A form with a file, on its way over node:http. */
+export class SentForm {
+  readonly #form: Multipart;
+  readonly #timeoutMs: number;
+  #restTimer: NodeJS.Timeout | undefined;
+
+  constructor(form: Multipart, timeoutMs: number) {
+    this.#form = form;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Sends it, each chunk once the one before has gone. */
+  async send(message: ClientRequest): Promise<void> {
+    const { head, part, tail } = this.#form;
+    if ((await written(message, head)) || message.destroyed) return;
+    for await (const chunk of fileChunks(part)) {
+      if (message.destroyed) return;
+      await written(message, chunk);
+      this.#restTimer?.refresh();
+    }
+    message.end(tail);
+  }
+
+  /** Waits for its rest when its answer is there already, for as long as any of it is taken. */
+  waitForRest(stalled: () => void): void {
+    const ms = Math.min(stalledMs(this.#form, this.#timeoutMs), longestTimerMs);
+    this.#restTimer = setTimeout(stalled, ms);
+  }
+
+  end(): void {
+    clearTimeout(this.#restTimer);
+    this.#restTimer = undefined;
+  }
+}
+
+// Without progress for so long, the server takes no more: what the buffers need at the slowest rate that still meets
+// the deadline.
+function stalledMs({ size, part }: Multipart, timeoutMs: number): number {
+  return Math.max(shortestMs, (timeoutMs * bufferedBytes) / (size ?? part.maxFileBytes));
+}
+
+// Until it has gone, a chunk may not be overwritten by the next one read.
+function written(message: ClientRequest, chunk: Uint8Array | string): Promise<unknown> {
+  return new Promise((resolve) => message.write(chunk, resolve));
+}

@@ -1,0 +1,100 @@
+import { Agent, Pool } from "undici";
+import { afterEach, describe, expect, test } from "vitest";
+import { type ClientOptions, createClient } from "../../src/index.js";
+import { createTransport as createWebTransport } from "../../src/platform/web.js";
+import { canaryKey } from "../support/canary.js";
+import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { textOf } from "../support/withHint.js";
+
+const server = useRecordingServer();
+const made: Agent[] = [];
+afterEach(async () => {
+  await Promise.all(made.splice(0).map((each) => each.destroy()));
+});
+
+/** An Agent that ends with its test. */
+function agent(options?: Agent.Options): Agent {
+  const dispatcher = new Agent(options);
+  made.push(dispatcher);
+  return dispatcher;
+}
+
+const complete = { baseUrl: "https://api.example.com", apiKey: canaryKey };
+
+describe("a client with a dispatcher", () => {
+  test.each(operationCalls)("sends $operation through it", async ({ call, method, path }) => {
+    const seen: unknown[] = [];
+    const composed = agent().compose((dispatch) => (options, handler) => {
+      seen.push(`${options.method} ${options.path}`);
+      return dispatch(options, handler);
+    });
+    await call(connect(server.url, { dispatcher: composed }));
+    expect(seen).toEqual([`${method} ${path}`]);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]).toMatchObject({ method, url: path });
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${canaryKey}`);
+  });
+
+  test("leaves it open when it is closed", async () => {
+    const pool = new Pool(server.url);
+    const client = connect(server.url, { dispatcher: pool });
+    await client.deployments.scale("prod", 0);
+    await client.close();
+    expect([pool.closed, pool.destroyed]).toEqual([false, false]);
+    const answer = await pool.request({ path: "/", method: "POST" });
+    expect(answer.statusCode).toBe(200);
+    await pool.destroy();
+  });
+
+  test("says of one that was closed that it cannot be used, and nothing was sent", async () => {
+    const pool = new Pool(server.url);
+    await pool.close();
+    const error = await failureOf(() =>
+      connect(server.url, { dispatcher: pool }).deployments.scale("prod", 0),
+    );
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(error.message).toContain("dispatcher");
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("before anything is sent", () => {
+  test.each([
+    ["agent", {}],
+    ["proxy", "http://proxy.example.com:3128"],
+    ["fetch", globalThis.fetch],
+    ["keepAliveMs", 0],
+    ["maxConnections", 1],
+    ["connectTimeoutMs", 1000],
+  ])("%s is refused beside a dispatcher", (name, value) => {
+    const options = { ...complete, dispatcher: agent(), [name]: value } as ClientOptions;
+    const error = thrownBy(() => createClient(options));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(error.message).toContain(`dispatcher and ${name} cannot be used together: pass one of the two.`);
+  });
+
+  test.each([[{}], [null], [0], ["http://x"], [{ dispatch: 1 }], [() => {}]])(
+    "%j is refused, for it does not have undici's dispatch",
+    (dispatcher) => {
+      const error = thrownBy(() => createClient({ ...complete, dispatcher } as unknown as ClientOptions));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(textOf(error)).toMatch(/dispatcher must have the method dispatch of undici 6, 7 or 8/);
+    },
+  );
+
+  test("neither the dispatcher nor the time to connect can be changed for some calls", () => {
+    const client = connect(server.url, { dispatcher: agent() });
+    for (const changes of [{ dispatcher: agent() }, { connectTimeoutMs: 5 }]) {
+      const error = thrownBy(() => client.withOptions(changes as ClientOptions));
+      expect(error.message).toContain(
+        `withOptions cannot change ${Object.keys(changes)[0]}: the connections are shared.`,
+      );
+    }
+  });
+
+  test("a runtime that sends with fetch has none", () => {
+    const error = thrownBy(() => createWebTransport({ dispatcher: agent() } as never));
+    expect(error.message).toContain("dispatcher is for Node: this runtime sends with fetch.");
+  });
+});

@@ -1,0 +1,215 @@
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { inspect } from "node:util";
+import { gzipSync } from "node:zlib";
+import { Agent, Client, Pool, ProxyAgent, RetryAgent } from "undici";
+import { afterEach, describe, expect, test } from "vitest";
+import { canaryKey } from "../support/canary.js";
+import { connect, failureOf } from "../support/clients.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
+
+const bytes = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 31) % 251);
+const file = useTemporaryFile(bytes);
+const question = { query: "q", documents: ["d"] };
+const ranking = JSON.stringify({ data: [{ index: 0, relevance_score: 0.5 }] });
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function serve(
+  listener: RequestListener,
+): Promise<{ url: string; server: Server; sockets: Set<Socket> }> {
+  const server = createServer(listener);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, sockets };
+}
+
+function ending<T extends { destroy(): Promise<void> }>(dispatcher: T): T {
+  ends.push(() => dispatcher.destroy());
+  return dispatcher;
+}
+
+describe("an upload over a dispatcher", () => {
+  test("has its exact length and every byte, from a path and from a stream of small chunks in one buffer", async () => {
+    const seen: [string | undefined, Buffer][] = [];
+    const { url } = await serve(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      seen.push([request.headers["content-length"], Buffer.concat(chunks)]);
+      response.end('{"id":"reviews"}');
+    });
+    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const buffer = new Uint8Array(1000);
+    async function* reused() {
+      for (let at = 0; at < bytes.length; at += 1000) {
+        buffer.set(bytes.subarray(at, at + 1000));
+        yield buffer;
+      }
+    }
+    await client.datasets.upload("reviews", file);
+    await client.datasets.upload("reviews", reused(), { name: "s.jsonl" });
+    await client.datasets.upload("reviews", reused(), { name: "s.jsonl", size: bytes.length });
+    for (const [length, body] of seen) {
+      const start = body.indexOf("\r\n\r\n") + 4;
+      expect(body.subarray(start, start + bytes.length).equals(bytes)).toBe(true);
+      expect(body.subarray(start + bytes.length).toString()).toMatch(/^\r\n--tunerank-\w+--\r\n$/);
+      expect([undefined, String(body.length)]).toContain(length);
+    }
+    expect(seen.map(([length]) => length !== undefined)).toEqual([true, false, true]);
+  });
+
+  test("is read no further than the server takes it", async () => {
+    const { url } = await serve(() => {});
+    let read = 0;
+    async function* endless() {
+      for (;;) {
+        read += 1_000_000;
+        yield new Uint8Array(1_000_000);
+        if (read > 100_000_000) return;
+      }
+    }
+    const controller = new AbortController();
+    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const call = failureOf(() =>
+      client.datasets.upload("reviews", endless(), { name: "s", signal: controller.signal }),
+    );
+    let last = -1;
+    while (last !== read || read === 0) {
+      last = read;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(read).toBeLessThan(30_000_000);
+    controller.abort();
+    expect(await call).toMatchObject({ code: "CANCELLED", executed: "unknown" });
+  });
+
+  test("whose file fails says so, and the request is broken off", async () => {
+    const { url } = await serve((request, response) => {
+      request.on("error", () => {}).resume();
+      request.on("end", () => response.end('{"id":"reviews"}'));
+    });
+    async function* failing() {
+      yield new Uint8Array(10);
+      throw new Error("The disk is gone.");
+    }
+    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const error = await failureOf(() => client.datasets.upload("reviews", failing(), { name: "s" }));
+    expect(error.code).toBe("FAILED_PRECONDITION");
+    expect(error.executed).not.toBe("yes");
+  });
+
+  test("that was answered before all of it was sent was not taken", async () => {
+    const { url } = await serve((_request, response) => response.end('{"id":"reviews"}'));
+    async function* slow() {
+      for (let i = 0; i < 100; i++) {
+        yield new Uint8Array(1000);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const error = await failureOf(() => client.datasets.upload("reviews", slow(), { name: "s" }));
+    expect(error.message).toContain("The answer came before the whole file was sent.");
+  });
+});
+
+describe("a call over a dispatcher that ends before its answer", () => {
+  test("waits for a connection until its deadline, and nothing was sent", async () => {
+    const requests: string[] = [];
+    const { url } = await serve((request) => requests.push(`${request.url}`));
+    const dispatcher = ending(new Pool(url, { connections: 1 }));
+    const client = connect(url, { dispatcher });
+    const controller = new AbortController();
+    const first = failureOf(() => client.rerank(question, { signal: controller.signal }));
+    const queued = await failureOf(() => client.rerank(question, { timeoutMs: 200 }));
+    expect(queued).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no" });
+    controller.abort();
+    expect(await first).toMatchObject({ code: "CANCELLED", executed: "unknown" });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each(["before the answer", "inside the answer"])("frees its socket %s", async (when) => {
+    const { url, sockets } = await serve((_request, response) => {
+      if (when === "inside the answer") response.write('{"data":');
+    });
+    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const error = await failureOf(() => client.rerank(question, { timeoutMs: 300 }));
+    const executed = when === "inside the answer" ? "yes" : "unknown";
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed });
+    await expect.poll(() => sockets.size).toBe(0);
+  });
+});
+
+describe("an answer over a dispatcher", () => {
+  test.each([
+    ["larger than its cap", {}, Buffer.alloc(2_000_000, " ")],
+    [
+      "larger than its cap once it is decoded",
+      { "content-encoding": "gzip" },
+      gzipSync(Buffer.alloc(2_000_000, " ")),
+    ],
+  ])("%s is not read", async (_what, headers, body) => {
+    const { url } = await serve((_request, response) => response.writeHead(200, headers).end(body));
+    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+    expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes" });
+  });
+
+  test("is decoded, has its headers, and comes after others such as 103", async () => {
+    const { url } = await serve((_request, response) => {
+      response.writeEarlyHints({ link: "</a>; rel=preload" });
+      response.writeHead(200, {
+        "content-encoding": "gzip",
+        "set-cookie": ["a=1", "b=2"],
+        "x-request-id": "r-1",
+      });
+      response.end(gzipSync(ranking));
+    });
+    const { data, requestId } = await connect(url, { dispatcher: ending(new Agent()) })
+      .rerank(question)
+      .withResponse();
+    expect([data.data, requestId]).toEqual([[{ index: 0, relevance_score: 0.5 }], "r-1"]);
+  });
+
+  test("that a RetryAgent makes an error of keeps its status", async () => {
+    const { url } = await serve((_request, response) =>
+      response.writeHead(503, { "x-request-id": "r-2" }).end(),
+    );
+    const dispatcher = ending(new RetryAgent(new Client(url), { maxRetries: 0 }));
+    const error = await failureOf(() => connect(url, { dispatcher }).rerank(question));
+    expect(error).toMatchObject({
+      code: "UNAVAILABLE",
+      httpStatus: 503,
+      codeSource: "status",
+      requestId: "r-2",
+    });
+  });
+
+  test("has neither the key nor the credentials of a proxy in what failed", async () => {
+    const { url } = await serve((_request, response) => response.destroy());
+    const credentials = "proxy-user:proxy-password-1";
+    const proxy = url.replace("//", `//${credentials}@`);
+    for (const dispatcher of [
+      new ProxyAgent(proxy),
+      new Agent(),
+      new Pool(url, { headersTimeout: 1 } as never),
+    ]) {
+      const client = connect("https://service.invalid", { dispatcher: ending(dispatcher) });
+      const error = await failureOf(() => client.rerank(question, { timeoutMs: 1000 }));
+      const shown = inspect(error, { depth: 20, showHidden: true }) + error.stack + JSON.stringify(error);
+      for (const secret of [canaryKey, "proxy-password-1", Buffer.from(credentials).toString("base64")]) {
+        expect(shown).not.toContain(secret);
+      }
+    }
+  });
+});
