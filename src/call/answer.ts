@@ -1,11 +1,12 @@
 import type { StatusCode } from "../errors/codes.js";
+import type { DatasetFile, RerankResponse } from "../generated/types.js";
 import type { RetryEvent } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
 import { codeOfHttpStatus } from "../policy/statuses.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
-import { parseJson } from "../values.js";
+import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
 import { Failure, type FailureInput } from "./failure.js";
 
@@ -122,4 +123,31 @@ function notTheService(status: number): string | undefined {
 export function requestIdOf(headers: Readonly<Record<string, string>>, redact?: Redact): string | undefined {
   const id = header(headers, "x-request-id") ?? header(headers, "request-id");
   return id && redact ? redact(id) : id;
+}
+
+/**
+ * A rerank's answer as it came; {@link Unusable} without what makes it a ranking. Whatever else it holds passes.
+ * @param named Adds the caller's name of the document that an index is of.
+ */
+export function readRerank(answer: object, named?: (index: number) => string): RerankResponse | Unusable {
+  const data = memberOf(answer, "data");
+  const lack = Array.isArray(data) ? lackIn(data, named) : "data";
+  return lack ? incomplete(lack) : (answer as RerankResponse);
+}
+
+// The first field that an entry lacks; undefined when all have both.
+function lackIn(data: readonly unknown[], named = (_: number) => ""): string | undefined {
+  for (const [position, entry] of data.entries()) {
+    const index = memberOf(entry, "index");
+    if (!Number.isInteger(index)) return `data[${position}].index`;
+    // 1e400 is read as Infinity.
+    if (!Number.isFinite(memberOf(entry, "relevance_score")))
+      return `data[${position}].relevance_score${named(index as number)}`;
+  }
+  return undefined;
+}
+
+/** An upload's answer as it came; {@link Unusable} without the id of the stored file. Whatever else it holds passes. */
+export function readDatasetFile(answer: object): DatasetFile | Unusable {
+  return typeof memberOf(answer, "id") === "string" ? (answer as DatasetFile) : incomplete("id");
 }

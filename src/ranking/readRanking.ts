@@ -1,7 +1,6 @@
-import { Unusable } from "../call/answer.js";
+import { readRerank, Unusable } from "../call/answer.js";
 import type { RerankUsage } from "../generated/types.js";
 import { memberOf } from "../values.js";
-import { readRerank } from "./readRerank.js";
 
 /** A rerank answer whose items are those of the request. */
 export interface Ranking {

@@ -1,4 +1,5 @@
 import type { Unusable } from "../call/answer.js";
+import { readRerank } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
@@ -8,7 +9,6 @@ import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling, validate } from "../options/validate.js";
-import { readRerank } from "../ranking/readRerank.js";
 import { createRerankItems } from "../ranking/rerankItems.js";
 import type { RerankItems } from "../ranking/types.js";
 

@@ -1,7 +1,7 @@
 // Sends a file to a dataset. Loaded with the first upload.
 
 import { disk } from "#platform";
-import { Unusable } from "../call/answer.js";
+import { readDatasetFile, Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { notify } from "../call/notify.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
@@ -16,7 +16,6 @@ import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../option
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names, RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
-import { readDatasetFile } from "./readDatasetFile.js";
 import type { UploadOptions } from "./types.js";
 
 const uploadOptionNames: Names<UploadOptions> = {

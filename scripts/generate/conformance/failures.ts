@@ -1,9 +1,8 @@
 // What the client makes of each step of a row: the failure, as the code under src/call says it.
-import { readAnswer } from "../../../src/call/answer.js";
+import { readAnswer, readDatasetFile, readRerank } from "../../../src/call/answer.js";
 import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
-import { readRerank } from "../../../src/ranking/readRerank.js";
 import {
   type Exchange,
   type FailureReason,
@@ -11,7 +10,6 @@ import {
   type Phase,
   TransportFailure,
 } from "../../../src/transport/transport.js";
-import { readDatasetFile } from "../../../src/wrappers/readDatasetFile.js";
 import type { RetryRow } from "./rows.js";
 
 /** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */
