@@ -3,7 +3,7 @@ import type { Client } from "../client.js";
 import type { StatusError } from "../errors/statusError.js";
 import { machineClock } from "../policy/clock.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
-import type { Limiter } from "../policy/limiter.js";
+import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/limitSearch.js";
 import { MachineLimiter } from "../policy/openFiles.js";
 import { Pace } from "../policy/pace.js";
@@ -65,7 +65,8 @@ export class Run<Id> {
       schedule: this.#schedule,
       untilDeadline: true,
       maxHoldMs,
-      noted: (failed) => {
+      noted: (lane, failed, decision) => {
+        lane.holdMs = holdAskedBy(failed, decision);
         this.#ran = worse(this.#ran, ranIn(failed));
       },
     };
