@@ -20,6 +20,7 @@ const all = [
   "manyAtOnce",
   "bulkCpu",
   "bulkTime",
+  "bulkStart",
   "bulkMemory",
   "bulkOutage",
   "bundleSize",

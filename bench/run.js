@@ -1,11 +1,11 @@
-// npm run bench: measures the package beside its peers; `-- soak [MINUTES]` and `-- outage` run what is in those folders,
+// npm run bench: measures the package beside its peers; `-- soak [MINUTES]`, `-- outage` and `-- refusals` run what is in those folders,
 // `-- picture` draws a bulk run, `-- instructions [ENTRY...]` counts CPU instructions.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const [first, ...args] = process.argv.slice(2);
 
-if (first === "soak" || first === "outage") {
+if (["soak", "outage", "refusals"].includes(first)) {
   const file = fileURLToPath(new URL(`${first}/run.ts`, import.meta.url));
   const fromSource = ["--conditions=tunerank-source", "--import", "tsx"];
   const { status } = spawnSync(process.execPath, [...fromSource, file, ...args], { stdio: "inherit" });

@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { createTransport, isBrowser, runtime } from "#platform";
-import { logOf } from "./call/log.js";
-import { type GivenSettings, LateSettings } from "./call/settings.js";
+import { type GivenSettings, LateSettings, logOf } from "./call/settings.js";
 import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
@@ -32,12 +31,11 @@ import { addMethods } from "./wrappers/contractClient.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
-import { createOperationCall } from "./wrappers/operationMethods.js";
+import { createEncodedCall, createOperationCall, createRequest } from "./wrappers/operationMethods.js";
 import {
   createReinforcementFineTuningJobs,
   type ReinforcementFineTuningJobs,
 } from "./wrappers/reinforcementFineTuningJobs.js";
-import { createEncodedCall, createRequest } from "./wrappers/request.js";
 import { createRerank, type Rerank } from "./wrappers/rerank.js";
 import { encodedCall, operationCall, type ServiceCall } from "./wrappers/types.js";
 

@@ -76,9 +76,8 @@ export type {
   RerankPartial,
 } from "./ranking/types.js";
 export type * from "./wrappers/contractMethods.js";
-export type { Datasets } from "./wrappers/datasets.js";
+export type { Datasets, UploadDatasetFileResponse } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
-export type { UploadDatasetFileResponse } from "./wrappers/deprecated.js";
 export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
 export type { Rerank } from "./wrappers/rerank.js";
 export { throwIfFailed } from "./wrappers/throwIfFailed.js";

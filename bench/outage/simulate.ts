@@ -1,6 +1,5 @@
 // Runs the calls of one policy against a service that is down for a while, in virtual time.
 import type { Policy, PolicyClient } from "./policies.js";
-import { VirtualTime } from "./virtualTime.js";
 
 export interface Scenario {
   /** All calls, begun at equal distances from 0 on. */
@@ -71,4 +70,25 @@ export function simulate(policy: Policy, scenario: Scenario, random: () => numbe
     requests: perSecond.reduce((sum, count) => sum + (count ?? 0), 0),
     failedCalls,
   };
+}
+
+// A clock that jumps from one thing to do to the next, by whole milliseconds.
+export class VirtualTime {
+  now = 0;
+  readonly #agenda: (() => void)[][] = [];
+
+  in(ms: number, run: () => void): void {
+    const at = this.now + Math.round(ms);
+    const entry = this.#agenda[at];
+    if (entry) entry.push(run);
+    else this.#agenda[at] = [run];
+  }
+
+  /** Does everything in turn, until nothing is left to do. */
+  run(): void {
+    for (; this.now < this.#agenda.length; this.now += 1) {
+      // What is added for this very millisecond is done too.
+      for (const run of this.#agenda[this.now] ?? []) run();
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeContract } from "../../scripts/build/contract.js";
 import { readAnswers } from "./check/answers.js";
+import { checkAdded } from "./check/checkAdded.js";
 import { checkSchemathesis } from "./check/checkSchemathesis.js";
 import { checkTool, type Expectation } from "./check/checkTool.js";
 import { emptyFolder, root } from "./check/folders.js";
@@ -13,6 +14,7 @@ import { startRecordingMock } from "./check/recordingMock.js";
 import { printResult, printTable, type Result, writeResults } from "./check/results.js";
 import { linters } from "./linters/index.js";
 import { tools } from "./tools/index.js";
+import { openapiPythonClient } from "./tools/python.js";
 
 const { values: options } = parseArgs({
   options: {
@@ -68,6 +70,12 @@ for (const { name, check } of checks) {
   results.push(result);
 }
 await mock.stop();
+if (options.only === undefined || options.only.includes(openapiPythonClient.name)) {
+  const { skippedFor, problems } = await checkAdded(env.TUNERANK_API_KEY);
+  const outcome = skippedFor.length > 0 ? `skipped for ${skippedFor}` : problems.join("\n") || "ok";
+  console.log(`seven operations added to the contract, called by a client in Python: ${outcome}`);
+  if (problems.length > 0) process.exitCode = 1;
+}
 await conclude();
 
 async function expectation(): Promise<Expectation> {

@@ -3,17 +3,21 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { build } from "esbuild";
 import { installPacked } from "../installPacked.js";
 import { writeBillOfMaterials } from "./billOfMaterials.js";
 import { checkBundlers } from "./bundlers.js";
-import { checkTreeShaking } from "./bundles.js";
 import { checkCopies } from "./copies.js";
-import { checkExpress } from "./express.js";
 import { checkFiles } from "./files.js";
 import { checkNest, checkNext } from "./frameworks.js";
+import { checkService } from "./service.js";
 import { checkTestRunners } from "./testRunners.js";
 import { runNode, tool } from "./tool.js";
 import { checkTypes } from "./types.js";
+
+const absent = ["dist/testing/", "dist/adapters/", "dist/cli/"];
+
+const recipe = new URL("../../docs/snippets/recipes/express.cjs", import.meta.url);
 
 const { values: options } = parseArgs({
   options: {
@@ -102,4 +106,33 @@ if (options.all && options.tarball === undefined && process.exitCode !== 1) {
   const date = new Date().toISOString().slice(0, 10);
   const data = new URL("../../docs/data/packageChecks.json", import.meta.url);
   writeFileSync(data, `${JSON.stringify({ date, version: manifest.version, rows }, undefined, 2)}\n`);
+}
+
+/** Starts it, and asks it. */
+async function checkExpress(user: string): Promise<string> {
+  const file = path.join(user, "express.cjs");
+  const express = JSON.stringify(tool("express"));
+  writeFileSync(file, readFileSync(recipe, "utf8").replace('"express"', express));
+  return await checkService([file], user, "/search");
+}
+
+/** Bundles a page's code, and looks what it holds. */
+async function checkTreeShaking(user: string): Promise<string> {
+  const entry = path.join(user, "page.js");
+  writeFileSync(entry, 'import { createClient } from "tunerank";\nconsole.log(createClient);\n');
+  const { metafile } = await build({
+    entryPoints: [entry],
+    absWorkingDir: user,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    metafile: true,
+    write: false,
+    logLevel: "error",
+  });
+  const inputs = Object.keys(metafile.inputs);
+  const found = inputs.filter((input) => absent.some((folder) => input.includes(folder)));
+  if (found.length > 0) throw new Error(`A bundle of createClient holds ${found}.`);
+  return `${inputs.length} modules, none of ${absent.join(", ")}`;
 }

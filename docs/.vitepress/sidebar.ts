@@ -40,6 +40,7 @@ export const sidebar: Item[] = [
     items: [
       { text: "All recipes", link: "/recipes/" },
       { text: "Rank 1,000 documents", link: "/recipes/rank-1000" },
+      { text: "Rank on several machines", link: "/recipes/several-machines" },
       { text: "Scale to zero at night", link: "/recipes/scale-to-zero" },
       { text: "What became of it", link: "/recipes/what-became-of-it" },
       { text: "From a browser", link: "/recipes/browser" },

@@ -1,6 +1,6 @@
 import { columns } from "../../scripts/generate/columns.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
-import { hintFor } from "../../src/errors/hints.js";
+import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
 import { codeOfHttpStatus } from "../../src/policy/statuses.js";
 import {
@@ -92,7 +92,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     sharing.length === 0
       ? ""
       : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer that names no code is read as ${readAs(httpStatus)}.\n`,
-    `## What to do\n\n${adviceFor(name, own)}\n`,
+    `## What to do\n\n${whatToDo(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
     table(["What happened", ...columns.map(({ title }) => title), "executed"], lines),
     `\n${executedNote}\n`,
@@ -109,15 +109,16 @@ function readAs(httpStatus: number): string {
   return `[${code(read)}](/codes/${read}.md), with \`inferred: true\``;
 }
 
-function adviceFor(name: StatusCode, rows: readonly Row[]): string {
+function whatToDo(name: StatusCode, rows: readonly Row[]): string {
   const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
   const lines: string[] = [];
-  if (states.has("no")) lines.push(`- \`executed: "no"\`: ${hintFor({ code: name, executed: "no" }, "")}`);
+  if (states.has("no"))
+    lines.push(`- \`executed: "no"\`: ${adviceOfCode({ code: name, executed: "no" }, "")}`);
   if (states.has("unknown") || states.has("yes")) {
     const open = [...states].filter((state) => state !== "no").sort();
     for (const { title, operation } of columns) {
       lines.push(
-        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(hintFor({ code: name, executed: "unknown", operation }, ""))}`,
+        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(adviceOfCode({ code: name, executed: "unknown", operation }, ""))}`,
       );
     }
   }

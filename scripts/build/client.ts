@@ -1,5 +1,4 @@
 import type { Json, JsonObject } from "./json.js";
-import { openAnswer } from "./openAnswer.js";
 import { isObject, mapValues, namesReached } from "./walk.js";
 
 // Any body at all: a proxy's page, a text, nothing.
@@ -59,4 +58,61 @@ function mapItems(paths: JsonObject, map: (operation: JsonObject) => JsonObject)
   return mapValues(paths, (item) =>
     mapValues(item as JsonObject, (operation) => (isObject(operation) ? map(operation) : operation)),
   );
+}
+
+// What makes a client refuse a value that the service sends.
+const limits = new Set(
+  (
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf pattern minLength maxLength minItems maxItems " +
+    "uniqueItems minProperties maxProperties not"
+  ).split(" "),
+);
+// A service may write an empty text where nothing is set, which is no UUID.
+const limitingFormats = new Set(["uuid"]);
+
+/** A schema of an answer that takes whatever a newer service sends; the rules it had stand in x-limits. */
+export function openAnswer(schema: JsonObject): JsonObject {
+  const dropped = Object.entries(schema).filter(([key, value]) => isLimit(key, value));
+  const kept = Object.entries(schema).filter(([key, value]) => !isLimit(key, value) && !isOfEnum(key));
+  const opened = mapValues(Object.fromEntries(kept), openKeyword);
+  const described = withSentences(opened, schema);
+  const known = schema.enum === undefined ? {} : { "x-extensible-enum": schema.enum };
+  const rules = dropped.length === 0 ? {} : { "x-limits": Object.fromEntries(dropped) };
+  // Clients in Java and Go refuse unknown fields unless they are told not to.
+  const others =
+    schema.type === "object" && schema.additionalProperties === undefined
+      ? { additionalProperties: true }
+      : {};
+  return { ...described, ...others, ...known, ...rules };
+}
+
+function isLimit(key: string, value: Json): boolean {
+  return limits.has(key) || (key === "format" && limitingFormats.has(value as string));
+}
+
+// A list of names or texts in the order of an enumeration means nothing without it. The default of an answer
+// would stand in a client for what the service did not say.
+function isOfEnum(key: string): boolean {
+  return /^(enum|default|x-enumNames|x-enum-descriptions)$/.test(key);
+}
+
+function openKeyword(value: Json, key: string): Json {
+  if (key === "properties") return mapValues(value as JsonObject, (each) => openAnswer(each as JsonObject));
+  if (Array.isArray(value) && /^(allOf|anyOf|oneOf)$/.test(key)) {
+    return value.map((each) => openAnswer(each as JsonObject));
+  }
+  return /^(items|additionalProperties)$/.test(key) && isObject(value) ? openAnswer(value) : value;
+}
+
+// What the keywords said is said in words: the known values, and the default.
+function withSentences(opened: JsonObject, schema: JsonObject): JsonObject {
+  const meanings = (schema["x-enumDescriptions"] ?? {}) as Record<string, string>;
+  const values = Array.isArray(schema.enum) ? (schema.enum as string[]) : [];
+  const known = values.map((value) => `- \`${value}\`${meanings[value] ? `: ${meanings[value]}` : ""}`);
+  const sentences = [
+    ...(known.length > 1 ? [`Known values; a newer service may send others:\n\n${known.join("\n")}`] : []),
+    ...(schema.default === undefined ? [] : [`The service's default is \`${schema.default}\`.`]),
+  ];
+  if (sentences.length === 0) return opened;
+  return { ...opened, description: [schema.description, ...sentences].join("\n\n") };
 }

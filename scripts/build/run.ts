@@ -1,12 +1,13 @@
 // Writes dist/, all that is made for the package.
-import { rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { about } from "../../docs/build/llms.js";
+import { guideAt, plainGuides, relative, withLinks } from "../../docs/build/plainGuides.js";
 import { commandLineBuild } from "./commandLine.js";
 import { writeContract } from "./contract.js";
 import { writeDeclarations } from "./declarations.js";
-import { writeGuides } from "./guides.js";
 import { writeLibrary } from "./library.js";
 import { writeRevision } from "./revision.js";
 
@@ -20,3 +21,23 @@ await writeLibrary(root, dist);
 await build({ ...commandLineBuild, absWorkingDir: root, outdir: "dist/cli" });
 await writeDeclarations(root, dist);
 await writeGuides(root, dist);
+
+/** Writes the guides as Markdown to dist/docs, for people offline and for assistants, and llms.txt, their list. */
+async function writeGuides(root: string, dist: string): Promise<void> {
+  const guides = await plainGuides(path.join(root, "docs"));
+  const names = new Set(guides.map(({ name }) => name));
+  await mkdir(path.join(dist, "docs/recipes"), { recursive: true });
+  for (const { name, text } of guides) {
+    const linked = withLinks(withoutPictures(text), (address) => {
+      const guide = guideAt(address);
+      return guide !== undefined && names.has(guide) ? relative(name, guide) : undefined;
+    });
+    await writeFile(path.join(dist, "docs", name), linked);
+  }
+  const listed = guides.map(({ name, title, description }) => `- [${title}](docs/${name}): ${description}`);
+  await writeFile(path.join(dist, "llms.txt"), `${about}\n## Guides\n\n${listed.join("\n")}\n`);
+}
+
+function withoutPictures(text: string): string {
+  return text.replaceAll(/^!\[[^\]]*\]\((?!https:).*\)\n*/gm, "");
+}

@@ -1,13 +1,13 @@
 // Runs all four operations against the mock; --file FILE uploads a file of one's own,
 // --query TEXT --documents FILE ranks lines of one's own.
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { parse } from "yaml";
+import { scoreShares } from "../../src/cli/terminal.js";
 import { createClient, isStatusError, type RerankRequest, type UploadProgress } from "../../src/index.js";
+import { createTestService } from "../../src/testing/index.js";
 import { startMock } from "../mock/startMock.js";
-import { rankOwnDocuments } from "./rankOwnDocuments.js";
-import { rerankExample } from "./rerankExample.js";
-import { scoreBars } from "./scoreBars.js";
 
 const { values } = parseArgs({
   options: { file: { type: "string" }, query: { type: "string" }, documents: { type: "string" } },
@@ -94,4 +94,52 @@ function heading(text: string): void {
 function progress(line: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
   else console.log(line);
+}
+
+/** The request example of the contract's rerank operation. */
+async function rerankExample(): Promise<RerankRequest> {
+  const text = await readFile(new URL("../../openapi.yaml", import.meta.url), "utf8");
+  const media = parse(text).paths["/inference/v1/rerank"].post.requestBody.content["application/json"];
+  const [example] = Object.values(media.examples as Record<string, { value: RerankRequest }>);
+  if (example === undefined) throw new Error("The contract has no example of a rerank request.");
+  return example.value;
+}
+
+/** Ranks the lines of a file with the stand-in of `tunerank/testing`: the mock answers only with examples. */
+async function rankOwnDocuments(given: {
+  query?: string | undefined;
+  documents?: string | undefined;
+}): Promise<void> {
+  const { query, documents } = given;
+  if (query === undefined || documents === undefined) {
+    console.error("--query TEXT and --documents FILE go together.");
+    process.exitCode = 2;
+    return;
+  }
+  const text = await readFile(documents, "utf8").catch((error: Error) => {
+    console.error(`--documents cannot be read: ${error.message}`);
+    process.exitCode = 2;
+  });
+  if (text === undefined) return;
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  console.log(
+    "Starting the stand-in of tunerank/testing. It ranks by shared words, as no real model does.\n",
+  );
+  const server = await createTestService().listen();
+  try {
+    const client = createClient({ baseUrl: server.url, apiKey: "demo-key" });
+    console.log(`client.rerank.items(${JSON.stringify(query)}, ... ${lines.length} lines)`);
+    const ranked = await client.rerank.items(query, lines, { text: (line) => line });
+    const bars = scoreBars(ranked.map(({ score }) => score));
+    for (const [index, { item }] of ranked.entries()) console.log(`  ${bars[index]}  ${item}`);
+  } finally {
+    await server.close();
+  }
+}
+
+/** Each score as a bar and a number; the longest bar is the best score. */
+function scoreBars(scores: readonly number[]): string[] {
+  return scoreShares(scores).map(
+    (share, index) => `${"█".repeat(Math.round(share * 20)).padEnd(20, "░")} ${scores[index]?.toFixed(3)}`,
+  );
 }

@@ -2,7 +2,6 @@ import { createConfig } from "@redocly/openapi-core";
 import openapiTypescript, { astToString, type OpenAPI3, type OpenAPITSOptions } from "openapi-typescript";
 import ts from "typescript";
 import { answerComponents, type Document, resolve, type Schema } from "./document.js";
-import { hoistSchemas, nameReference } from "./hoistSchemas.js";
 
 /** Writes the public types: what openapi-typescript makes of each schema of the contract, under the schema's name. */
 export async function generateTypes(document: Document): Promise<string> {
@@ -93,4 +92,38 @@ function plainComments(text: string): string {
 
 function mapValues<T, R>(values: Record<string, T>, map: (value: T) => R): Record<string, R> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
+}
+
+/** Makes each member of `components.schemas` a type of its own: an editor then shows `RerankResult[]`, not a path. */
+export function hoistSchemas(nodes: readonly ts.Node[]): ts.Node[] {
+  const components = nodes
+    .filter(ts.isInterfaceDeclaration)
+    .flatMap(({ name, members }) => (name.text === "components" ? [...members] : []));
+  const schemas = components.filter(ts.isPropertySignature).find(({ name }) => textOf(name) === "schemas");
+  if (schemas?.type === undefined || !ts.isTypeLiteralNode(schemas.type)) {
+    throw new Error("openapi-typescript made no components.schemas.");
+  }
+  return schemas.type.members.filter(ts.isPropertySignature).map(declaration);
+}
+
+/** Writes `NAME` for `components["schemas"]["NAME"]`. */
+export function nameReference(type: ts.TypeNode): ts.TypeNode | undefined {
+  if (!ts.isIndexedAccessTypeNode(type)) return undefined;
+  const { indexType } = type;
+  if (!ts.isLiteralTypeNode(indexType) || !ts.isStringLiteral(indexType.literal)) return undefined;
+  return factory.createTypeReferenceNode(indexType.literal.text);
+}
+
+function declaration(member: ts.PropertySignature): ts.Node {
+  const { name, type = factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword) } = member;
+  const exported = [factory.createModifier(ts.SyntaxKind.ExportKeyword)];
+  const node = ts.isTypeLiteralNode(type)
+    ? factory.createInterfaceDeclaration(exported, textOf(name), undefined, undefined, type.members)
+    : factory.createTypeAliasDeclaration(exported, textOf(name), undefined, type);
+  return ts.setSyntheticLeadingComments(node, ts.getSyntheticLeadingComments(member));
+}
+
+function textOf(name: ts.PropertyName): string {
+  if (ts.isIdentifier(name) || ts.isStringLiteral(name)) return name.text;
+  throw new Error("A schema has a name that is no identifier.");
 }

@@ -4,12 +4,12 @@
  * @module tunerank/ai-sdk
  */
 import type { Client } from "../client.js";
-import { memberOf } from "../errors/memberOf.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "../ranking/types.js";
+import { memberOf } from "../values.js";
 
 /** What the AI SDK asks of a reranking model. */
 export interface RerankingCall {
@@ -142,10 +142,10 @@ async function rank(
     split,
     maxRetries: 0,
   });
-  return answerOf(await ranking.withResponse(), isText);
+  return modelAnswer(await ranking.withResponse(), isText);
 }
 
-function answerOf(
+function modelAnswer(
   { data, model, usage, requestIds: [id] }: RerankItemsResponse<string | object>,
   isText: boolean,
 ): RerankingAnswer {

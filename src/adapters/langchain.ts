@@ -4,11 +4,11 @@
  * @module tunerank/langchain
  */
 import type { Client } from "../client.js";
-import { memberOf } from "../errors/memberOf.js";
 import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import type { RerankItemsOptions } from "../ranking/types.js";
+import { memberOf } from "../values.js";
 
 /** The part of a LangChain document that is read. */
 export interface DocumentLike {

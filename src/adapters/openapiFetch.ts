@@ -3,26 +3,23 @@
  *
  * @module tunerank/openapi-fetch
  */
+import type {
+  FetchResponse,
+  Client as LibraryClient,
+  ClientOptions as LibraryOptions,
+  MaybeOptionalInit,
+} from "openapi-fetch";
 import createLibraryClient from "openapi-fetch";
-import type { MediaType } from "openapi-typescript-helpers";
+import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "openapi-typescript-helpers";
 import type { Client } from "../client.js";
-import { invalid } from "../errors/statusError.js";
+import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
 import { ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/names.js";
-import type { EncodedCall } from "../wrappers/types.js";
-import { encodedCall } from "../wrappers/types.js";
-import type { OpenapiCallOptions, OpenapiClient, OpenapiClientOptions } from "./openapiFetchTypes.js";
-import { type Exchange, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
+import type { Names } from "../options/validate.js";
+import { type EncodedCall, encodedCall, type RequestOptions } from "../wrappers/types.js";
+import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
 
 export type { components, operations, paths } from "../generated/paths.js";
-export type {
-  OpenapiCallOptions,
-  OpenapiClient,
-  OpenapiClientOptions,
-  OpenapiMethod,
-  OpenapiResponse,
-} from "./openapiFetchTypes.js";
 
 const optionNames: Names<OpenapiClientOptions> = {
   headers: 1,
@@ -102,7 +99,71 @@ async function callWith(
     if (own[name] !== undefined) options[name] = own[name];
     delete own[name];
   }
-  const exchange: Exchange = { answered: undefined, failed: undefined };
+  const exchange: LibraryCall = { answered: undefined, failed: undefined };
   const fetch = (request: Request) => sendThrough(send, request, options, exchange);
   return settle(library(method, path, { ...own, fetch }), exchange);
+}
+
+/** Options of {@link createOpenapiClient}: openapi-fetch's own; what the client itself decides is not among them. */
+export type OpenapiClientOptions = Pick<
+  LibraryOptions,
+  "headers" | "querySerializer" | "bodySerializer" | "pathSerializer"
+>;
+
+/** What one call may set for itself besides openapi-fetch's own: the options of `client.request`. */
+export type OpenapiCallOptions = Omit<RequestOptions, "headers" | "signal">;
+
+/** What openapi-fetch resolves to, where `error` is a StatusError whose `body` has the type of the document. */
+export type OpenapiResponse<Answer> = Answer extends { error: infer Body; response: infer Response }
+  ? { data?: never; error: StatusError & { readonly body?: Body }; response: Response }
+  : Answer;
+
+// Added last, as openapi-fetch does: it must not take part in inference.
+type Own<Init> = Init & OpenapiCallOptions & { [key: string]: unknown };
+type Given<Init> = RequiredKeysOf<Init> extends never ? [init?: Own<Init>] : [init: Own<Init>];
+
+/** A method of {@link OpenapiClient}: the path as the document has it, then its parameters and body. */
+export type OpenapiMethod<Paths extends {}, Method extends HttpMethod, Media extends MediaType> = <
+  Path extends PathsWithMethod<Paths, Method>,
+  Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
+>(
+  path: Path,
+  ...init: Given<Init>
+) => Promise<
+  OpenapiResponse<
+    FetchResponse<Paths[Path][Method & keyof Paths[Path]] & Record<string | number, unknown>, Init, Media>
+  >
+>;
+
+/** A client of openapi-fetch for the document `Paths`. Made by {@link createOpenapiClient}. */
+export interface OpenapiClient<Paths extends {}, Media extends MediaType = MediaType>
+  extends Pick<LibraryClient<Paths, Media>, "use" | "eject"> {
+  /** Calls an operation by GET. */
+  readonly GET: OpenapiMethod<Paths, "get", Media>;
+  /** Calls an operation by PUT. */
+  readonly PUT: OpenapiMethod<Paths, "put", Media>;
+  /** Calls an operation by POST. */
+  readonly POST: OpenapiMethod<Paths, "post", Media>;
+  /** Calls an operation by DELETE. */
+  readonly DELETE: OpenapiMethod<Paths, "delete", Media>;
+  /** Calls an operation by OPTIONS. */
+  readonly OPTIONS: OpenapiMethod<Paths, "options", Media>;
+  /** Calls an operation by HEAD. */
+  readonly HEAD: OpenapiMethod<Paths, "head", Media>;
+  /** Calls an operation by PATCH. */
+  readonly PATCH: OpenapiMethod<Paths, "patch", Media>;
+  /** Calls an operation by a method that is given as its first argument. */
+  readonly request: <
+    Method extends HttpMethod,
+    Path extends PathsWithMethod<Paths, Method>,
+    Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
+  >(
+    method: Method,
+    path: Path,
+    ...init: Given<Init>
+  ) => Promise<
+    OpenapiResponse<
+      FetchResponse<Paths[Path][Method & keyof Paths[Path]] & Record<string | number, unknown>, Init, Media>
+    >
+  >;
 }

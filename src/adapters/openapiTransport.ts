@@ -6,7 +6,7 @@ import type { EncodedCall, RequestOptions } from "../wrappers/types.js";
 export const placeholder = "https://service.invalid";
 
 /** What became of one call's request. */
-export interface Exchange {
+export interface LibraryCall {
   /** The answer, as openapi-fetch was given it. */
   answered: Response | undefined;
   /** The error that the answer is. */
@@ -26,7 +26,7 @@ export function requestClass(): typeof Request {
     }
 
     constructor(address: string, init?: RequestInit) {
-      targetOf(address);
+      urlTarget(address);
       super(address, init);
       written.set(this, address);
     }
@@ -38,13 +38,13 @@ export async function sendThrough(
   send: EncodedCall,
   request: Request,
   options: RequestOptions,
-  exchange: Exchange,
+  exchange: LibraryCall,
 ): Promise<Response> {
   const { method, signal } = request;
   const { "content-type": type, accept, ...headers } = Object.fromEntries(request.headers);
   const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
   const body = bytes?.byteLength === 0 && type === undefined ? undefined : bytes;
-  const target = targetOf(written.get(request) ?? request.url);
+  const target = urlTarget(written.get(request) ?? request.url);
   const encoded = { method, target, body, contentType: body && type, accept };
   let received: Readonly<Record<string, string>> = {};
   const onAnswer = (found: typeof received): void => {
@@ -53,19 +53,19 @@ export async function sendThrough(
   try {
     const call = send(encoded, { ...options, headers, signal }, onAnswer);
     const { data, httpStatus } = await call.withResponse();
-    exchange.answered = responseOf(httpStatus, received, data as Uint8Array<ArrayBuffer>);
+    exchange.answered = libraryResponse(httpStatus, received, data as Uint8Array<ArrayBuffer>);
   } catch (error) {
     if (!isStatusError(error) || !isAnswer(error)) throw error;
     exchange.failed = error;
     const { httpStatus = 0, body: said = "" } = error;
     const text = typeof said === "string" ? said : JSON.stringify(said);
-    exchange.answered = responseOf(httpStatus, received, text);
+    exchange.answered = libraryResponse(httpStatus, received, text);
   }
   return exchange.answered;
 }
 
 /** The outcome of openapi-fetch, its `error` a StatusError. @throws StatusError also for an answer that is not JSON */
-export async function settle(call: Promise<{ response: Response }>, exchange: Exchange): Promise<object> {
+export async function settle(call: Promise<{ response: Response }>, exchange: LibraryCall): Promise<object> {
   try {
     const result = await call;
     const { response } = result;
@@ -93,7 +93,7 @@ function notJson({ status }: Response): StatusError {
 }
 
 // Encoded by openapi-fetch; what no URL can have is encoded here.
-function targetOf(address: string): string {
+function urlTarget(address: string): string {
   const isBelow = address.startsWith(`${placeholder}/`) && !address.includes("#");
   if (!isBelow) throw invalid('The path must begin with "/" and may not contain "#".', ofRequest);
   const [path = "", ...query] = address.slice(placeholder.length).split("?");
@@ -112,7 +112,7 @@ const empty: ReadonlySet<number> = new Set([204, 205, 304]);
 // Of the body as it came, not as it is handed over.
 const ofTransfer = ["content-encoding", "content-length", "transfer-encoding"];
 
-function responseOf(
+function libraryResponse(
   status: number,
   received: Readonly<Record<string, string>>,
   body: Uint8Array<ArrayBuffer> | string,

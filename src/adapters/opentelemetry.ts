@@ -105,7 +105,7 @@ export function traceCalls(api: OpenTelemetryApi, options: TraceCallsOptions = {
   };
 }
 
-interface Rules<T> {
+interface SpanRules<T> {
   readonly name: (event: T) => string;
   readonly kind: number;
   readonly attributes: (event: T) => Record<string, AttributeValue>;
@@ -116,7 +116,7 @@ interface Rules<T> {
   };
 }
 
-function follow<T extends object>(api: OpenTelemetryApi, name: string, rules: Rules<T>): () => void {
+function follow<T extends object>(api: OpenTelemetryApi, name: string, rules: SpanRules<T>): () => void {
   const channel = tracingChannel<unknown, T>(name);
   const tracer = api.trace.getTracer("tunerank", version);
   const spans = new WeakMap<T, SpanLike>();

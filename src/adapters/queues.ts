@@ -4,8 +4,7 @@
  * @module tunerank/queues
  */
 
-import type { NotRetried } from "../errors/codes.js";
-import { isIdempotent } from "../errors/idempotent.js";
+import { isIdempotent, type NotRetried } from "../errors/codes.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { eventOfCode, events } from "../policy/decisions.js";
 import { isRepeatable } from "../policy/retry.js";

@@ -7,7 +7,7 @@ import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activ
 import type { Client } from "../client.js";
 import { isStatusError } from "../errors/statusError.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
 import { rankChunk } from "./temporalChunk.js";

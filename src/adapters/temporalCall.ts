@@ -1,7 +1,7 @@
 import type { OperationName } from "../errors/details.js";
-import { memberOf } from "../errors/memberOf.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
+import { memberOf } from "../values.js";
 import { mayRepeat } from "./queues.js";
 
 /** What is read of an activity. */
@@ -172,7 +172,8 @@ function outOfTime(error: unknown, info: ActivityInfo): unknown {
     ...detailsOf(error),
     code: "DEADLINE_EXCEEDED",
     notRetried: "deadline-too-close",
-    hint: undefined,
+    advice: undefined,
+    reason: undefined,
     cause: undefined,
   });
 }

@@ -1,7 +1,7 @@
 import type { Client } from "../client.js";
-import { memberOf } from "../errors/memberOf.js";
 import { invalid, isStatusError } from "../errors/statusError.js";
 import { ownProperties } from "../options/arguments.js";
+import { memberOf } from "../values.js";
 import { mayRepeat } from "./queues.js";
 import type { CallAids } from "./temporalCall.js";
 import { callFailure } from "./temporalFailure.js";

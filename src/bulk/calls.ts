@@ -1,12 +1,12 @@
 import { notify } from "../call/notify.js";
 import type { Client } from "../client.js";
-import { memberOf } from "../errors/memberOf.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { Lane } from "../policy/lane.js";
 import type { Limiter } from "../policy/limiter.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
 import { jsonBytes } from "../ranking/planBatches.js";
+import { memberOf } from "../values.js";
 import type { Held } from "./intake.js";
 import type { RunSettings } from "./settings.js";
 

@@ -1,5 +1,5 @@
 import type { StatusErrorDetails } from "../errors/details.js";
-import { detailsOf, invalid, isStatusError, StatusError, textOf } from "../errors/statusError.js";
+import { detailsOf, invalid, isStatusError, StatusError } from "../errors/statusError.js";
 import type { Lane } from "../policy/lane.js";
 import type { Ran } from "../policy/retry.js";
 import type { RerankAllError } from "./options.js";
@@ -18,7 +18,7 @@ export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer"
 
 /** The error that ends a run: that of a request, with what is not done. */
 export function endedBy<Id>(error: StatusError, progress: Progress<Id>): RerankAllError<Id> {
-  return withProgress(textOf(error), { ...detailsOf(error), hint: error.hint }, progress);
+  return withProgress(error.text, detailsOf(error), progress);
 }
 
 /** The same for a run that its caller or its deadline ended. */

@@ -1,4 +1,4 @@
-import { listen, unlisten } from "../call/abortSignals.js";
+import { listen, unlisten } from "../call/deadline.js";
 import type { Client } from "../client.js";
 import type { StatusError } from "../errors/statusError.js";
 import { machineClock } from "../policy/clock.js";

@@ -8,7 +8,7 @@ import {
   checkInteger,
   ownProperties,
 } from "../options/arguments.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import type { Rate } from "../policy/pace.js";
 import type { RerankAllOptions } from "./options.js";
 

@@ -1,13 +1,12 @@
 import type { StatusCode } from "../errors/codes.js";
-import { readErrorBody } from "../errors/errorBody.js";
-import { parseJson } from "../errors/json.js";
-import { isPage } from "../errors/pageText.js";
-import { type Redact, redactorOf } from "../errors/redact.js";
 import type { RetryEvent } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
 import { codeOfHttpStatus } from "../policy/statuses.js";
+import { type Redact, redactorOf } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
+import { parseJson } from "../values.js";
+import { isPage, readErrorBody } from "./errorBody.js";
 import { Failure, type FailureInput } from "./failure.js";
 
 const notPromised = "The answer is not the JSON object the contract promises";

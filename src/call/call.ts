@@ -1,8 +1,6 @@
 import { tracedCall, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
-import { memberOf } from "../errors/memberOf.js";
-import { redactorOf } from "../errors/redact.js";
 import type { StatusError } from "../errors/statusError.js";
 import { budget as budgetRule } from "../policy/decisions.js";
 import {
@@ -14,13 +12,14 @@ import {
   ranIn,
   worse,
 } from "../policy/retry.js";
+import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
+import { memberOf } from "../values.js";
 import { readAnswer, type Unusable } from "./answer.js";
-import { secretsOf, send, sendTraced } from "./attempt.js";
+import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
-import { callError, failureRecord, successRecord, targetOf } from "./records.js";
 import { prepare, timesOf } from "./request.js";
 import type {
   CallSettings,
@@ -105,18 +104,18 @@ async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
       return succeed(run, result, number, durationMs);
     }
     ran = worse(ran, ranIn(result.details));
-    if (result.details.requested === false) throw errorOf(run, result, ran, "refused");
+    if (result.details.requested === false) throw callFailure(run, result, ran, "refused");
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
     const free = policy !== undefined || isFree(run, result);
     const { waitMs, notRetried } = decide(run, result, free ? budgetRule.full : budget.left);
     report(run, attempt, result, waitMs);
-    if (waitMs === undefined) throw errorOf(run, result, ran, notRetried);
+    if (waitMs === undefined) throw callFailure(run, result, ran, notRetried);
     if (free) run.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
     if (needsOtherSocket(result)) run.freshSocket = true;
     await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
-    if (deadline.ended === "deadline") throw errorOf(run, result, ran, "deadline-too-close");
+    if (deadline.ended === "deadline") throw callFailure(run, result, ran, "deadline-too-close");
   }
 }
 
@@ -179,7 +178,7 @@ function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision 
   return settings.policy?.decide(input, details) ?? decideRetry(input);
 }
 
-function errorOf<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {
+function callFailure<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {
   const { call, request, attempts } = run;
   return callError(targetOf(call.operation, request), failure, ran, { attempts, notRetried });
 }

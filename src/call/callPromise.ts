@@ -1,9 +1,9 @@
 import { publishRefusal } from "#platform";
 import type { OperationName } from "../errors/details.js";
-import { memberOf } from "../errors/memberOf.js";
-import { type Redact, redactCause, redactorOf } from "../errors/redact.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
+import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
+import { memberOf } from "../values.js";
 import { requestIdOf } from "./answer.js";
 import type { Outcome } from "./types.js";
 
@@ -32,7 +32,7 @@ export function start<T, O extends { readonly data: T }, R>(
   const value = outcome.then(
     ({ data }) => data,
     (error) => {
-      const named = errorOf(error, operation, client);
+      const named = namedError(error, operation, client);
       publishRefusal(operation, named);
       throw named;
     },
@@ -42,7 +42,7 @@ export function start<T, O extends { readonly data: T }, R>(
       // Whoever asks for the response gets its failure there: here it is not unhandled.
       value.catch(() => {});
       return outcome.then(present, (error) => {
-        throw errorOf(error, operation, client);
+        throw namedError(error, operation, client);
       });
     },
   });
@@ -58,7 +58,7 @@ export function loaded<T>(part: Promise<T>): Promise<T> {
   });
 }
 
-function errorOf(error: unknown, operation: OperationName, client: Secretive): StatusError {
+function namedError(error: unknown, operation: OperationName, client: Secretive): StatusError {
   if (!isStatusError(error)) return unreadable(error, operation, redactorOf(client.secrets));
   // Checks of arguments do not know which operation they serve.
   return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);

@@ -1,9 +1,8 @@
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
-import { memberOf } from "../errors/memberOf.js";
-import { redactCause, redactorOf } from "../errors/redact.js";
 import { SourceError } from "../files/sourceError.js";
 import { events, type RetryEvent } from "../policy/decisions.js";
 import { rowOfStatus } from "../policy/statuses.js";
+import { redactCause, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,
   type FailureReason,
@@ -12,6 +11,7 @@ import {
   type Phase,
   type TransportFailure,
 } from "../transport/transport.js";
+import { memberOf } from "../values.js";
 import type { EndReason } from "./deadline.js";
 
 /** What is known of a failed attempt. */

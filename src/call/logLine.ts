@@ -46,7 +46,7 @@ function lineOf(event: AttemptEvent, detailed: boolean, bodies: LoggedBodies | u
     ...(bodies && bodiesOf(bodies)),
   };
   const shown = Object.entries(pairs).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${textOf(value)}`],
+    value === undefined ? [] : [`${name}=${fieldText(value)}`],
   );
   return ["tunerank", operation, method, path, ...shown].join(" ");
 }
@@ -64,7 +64,7 @@ function bodiesOf({
 }
 
 // In quotes, with escapes, unless it is one plain word: a line stays one line.
-function textOf(value: string | number): string {
+function fieldText(value: string | number): string {
   const text = String(value);
   return /^[\w.:@/+-]+$/.test(text)
     ? text

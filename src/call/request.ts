@@ -1,4 +1,3 @@
-import { defaultPathSerializer } from "openapi-fetch";
 import type { OperationName } from "../errors/details.js";
 import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
@@ -12,7 +11,7 @@ import type { CallSettings, OperationInput, PreparedRequest } from "./types.js";
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {
   const { method, path: template, maxResponseBytes } = operations[operation];
-  const url = finalUrl(baseUrl + (path ? defaultPathSerializer(template, path as never) : template));
+  const url = finalUrl(baseUrl + (path ? pathWith(template, path) : template));
   const { contentType }: RequestRules = requests[operation];
   const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
   return {
@@ -22,6 +21,11 @@ export function prepare(baseUrl: string, { operation, path, body }: OperationInp
     contentType: form?.contentType ?? contentType,
     maxResponseBytes,
   };
+}
+
+/** A path of the contract with the ids in it. */
+export function pathWith(template: string, ids: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] as string));
 }
 
 let lastUrl: URL | undefined;

@@ -1,10 +1,10 @@
 // The nouns of a call, from what is asked for to what comes of it.
 import type { Attempt, OperationName } from "../errors/details.js";
-import type { Redact } from "../errors/redact.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { ApiKey } from "../options/clientOptions.js";
 import type { AttemptPolicy } from "../policy/types.js";
+import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 import type { Failure } from "./failure.js";

@@ -25,8 +25,8 @@ function defaultSeconds(): string {
 }
 
 /** Where the service is, and how it is called. */
-export function addServiceOptions(command: Command): void {
-  command
+export function addServiceOptions(command: Command): Command {
+  return command
     .optionsGroup("The service:")
     .option("--base-url <URL>", "The service's address. Default: TUNERANK_BASE_URL.")
     .option(
@@ -50,8 +50,8 @@ export function addServiceOptions(command: Command): void {
 }
 
 /** How a command prints. */
-export function addOutputOptions(command: Command): void {
-  command
+export function addOutputOptions(command: Command): Command {
+  return command
     .optionsGroup("Output:")
     .option("--json", "Print one JSON value for machines; errors too, on stderr.")
     .option("-q, --quiet", "Print only results and errors.")

@@ -31,8 +31,35 @@ export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   return code === undefined ? "it is not a readable file" : (message.split(", ")[0] ?? code);
 }
 
+/** What is thrown where a file cannot be read. @param name What the command line calls it @param more What follows */
+export function unreadable(name: string, error: unknown, more = ""): unknown {
+  if (error instanceof UsageError || (error as Error).name === "AbortError") return error;
+  return new UsageError(`${name} cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}.${more}`);
+}
+
+/** What `use` gives; undefined where it fails. @param code Then only a failure with this code of the system */
+export function orUndefined<T>(use: () => T, code?: string): T | undefined {
+  try {
+    return use();
+  } catch (error) {
+    if (code === undefined || (error as NodeJS.ErrnoException).code === code) return undefined;
+    throw error;
+  }
+}
+
 /** A command line that cannot be understood. Its message never repeats an argument, which may be a key. */
 export class UsageError extends Error {}
+
+/** @throws UsageError for an option that would be ignored in silence @param why What is said behind its name */
+export function refuseOptions<Name extends string>(
+  options: Readonly<Partial<Record<Name, unknown>>>,
+  names: readonly Name[],
+  why: string,
+): void {
+  const name = names.find((each) => options[each] !== undefined);
+  const option = name?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  if (option !== undefined) throw new UsageError(`--${option} ${why}`);
+}
 
 /** The end of a command that has said itself what failed: only the exit code is left. */
 export class Reported extends Error {

@@ -36,11 +36,7 @@ export const exitCodeOf: Readonly<Record<StatusCode, number>> = {
 };
 
 // What the client itself says of arguments and files; said by the service, each has its own exit code.
-const ofArguments: ReadonlySet<StatusCode> = new Set([
-  "INVALID_ARGUMENT",
-  "OUT_OF_RANGE",
-  "FAILED_PRECONDITION",
-]);
+const ofArguments = new Set<StatusCode>(["INVALID_ARGUMENT", "OUT_OF_RANGE", "FAILED_PRECONDITION"]);
 
 /**
  * The exit code of a failed call. What this client refuses before anything is sent is `usage`; what stops it later, such
@@ -51,31 +47,24 @@ export function exitCodeOfError({ code, codeSource, attempts }: StatusError): nu
   return attempts.length === 0 ? exitCodes.usage : exitCodes.fault;
 }
 
-// Besides the names of the codes.
-const refusedByService = "refused by the service, or a bulk run ended with invalid lines";
-
 /** Every exit code with what it means. @param named How the names of the service's codes are written */
 export function exitCodeRows(
   named: (code: string) => string,
 ): readonly (readonly [exit: number, meaning: string])[] {
   const failures = [...new Set(Object.values(exitCodeOf))].map((exit) => {
     const names = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
-    const meaning = names.map(([name]) => named(name)).join(", ");
-    return [
-      exit,
-      exit === exitCodeOf.INVALID_ARGUMENT ? `${meaning}: ${refusedByService}` : meaning,
-    ] as const;
+    const isInvalid = exit === exitCodeOf.INVALID_ARGUMENT;
+    const more = isInvalid ? ": refused by the service, or a bulk run ended with invalid lines" : "";
+    return [exit, names.map(([name]) => named(name)).join(", ") + more] as const;
   });
+  const fault =
+    "a fault of this machine during the run, such as a full disk; for conformance, a row that differs";
+  const usage =
+    "refused before anything is sent: words, fields, a file that is missing or not this command's";
   return [
     [exitCodes.success, "success"],
-    [
-      exitCodes.fault,
-      "a fault of this machine during the run, such as a full disk; for conformance, a row that differs",
-    ],
-    [
-      exitCodes.usage,
-      "refused before anything is sent: words, fields, a file that is missing or not this command's",
-    ],
+    [exitCodes.fault, fault],
+    [exitCodes.usage, usage],
     ...failures,
     [exitCodeOfSignal.SIGHUP, "ended by SIGHUP"],
     [exitCodeOfSignal.SIGTERM, "ended by SIGTERM"],

@@ -2,7 +2,7 @@
 import { camelCase } from "../wrappers/operation.js";
 import { idsOf, operationIds } from "./operations.js";
 
-const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
+const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] = [
   ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
   ["a stream can be read only once", "the standard input can be read only once"],
   [
@@ -24,7 +24,7 @@ const phrases: readonly (readonly [ofClient: string, ofCommand: string])[] = [
   ['pass proxy: "env"', "see --proxy and --noproxy"],
 ];
 
-const words: Readonly<Record<string, string>> = {
+const optionNames: Readonly<Record<string, string>> = {
   accountId: "--account",
   apiKey: "--api-key-file",
   attemptTimeoutMs: "--timeout",
@@ -57,13 +57,13 @@ const parameters: Readonly<Record<string, string>> = Object.fromEntries(
 
 // What stands in quotes is the caller's own.
 const quotedOrWord = new RegExp(
-  `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...words, ...commandArguments, ...parameters }).join("|")})\\b`,
+  `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...optionNames, ...commandArguments, ...parameters }).join("|")})\\b`,
   "g",
 );
 
 /** A message or hint of the client's own, in the words of the command line. @param command The one that was run */
 export function inFlags(text: string, command?: string): string {
-  const replaced = phrases.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
-  const own = { ...words, ...(command === "request" ? parameters : commandArguments) };
+  const replaced = adviceForms.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
+  const own = { ...optionNames, ...(command === "request" ? parameters : commandArguments) };
   return replaced.replace(quotedOrWord, (found) => own[found] ?? found);
 }

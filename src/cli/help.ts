@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import { examples } from "./examples.js";
 import { exitCodeRows } from "./exitCodes.js";
 import { isOperation, linesOf } from "./operations.js";
 import type { Terminal } from "./terminal.js";
@@ -40,4 +39,60 @@ function aboutOperation({ args }: Command, title: (text: string) => string): str
 
 function exitCodeLines(): string[] {
   return exitCodeRows((name) => name).map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
+}
+
+// Command lines, each below what it does.
+const lines = `
+# rank the lines of a file
+tunerank rerank --query "how do I reset my password" articles.txt
+# rank a field of JSON Lines, keep five
+tunerank rerank --query refund --field text --top-n 5 faq.jsonl
+# rank what another program prints
+ls docs | tunerank rerank --query invoices -
+# rank many queries; run it again to continue
+tunerank rerank --bulk requests.jsonl --output results.jsonl --errors errors.jsonl
+# upload a file to the dataset reviews
+tunerank upload reviews train.jsonl
+# upload several; run it again to continue
+tunerank upload reviews *.jsonl --checkpoint uploads.jsonl
+# upload what another program prints
+zcat train.jsonl.gz | tunerank upload reviews - --name train.jsonl
+# run two replicas
+tunerank scale prod 2
+# scale to zero
+tunerank scale prod 0
+# resume a job, and print its state
+tunerank resume answer-quality
+# show the operations of the contract with their parameters
+tunerank request --list
+# call one of them by its id
+tunerank request scaleDeployment --param deployment_id=prod --body '{"replicaCount": 2}'
+# look at a dataset before you repeat an upload
+tunerank request GET /v1/accounts/acme/datasets/reviews
+# send JSON to any path
+tunerank request POST /v1/accounts/acme/deployments --body '{"displayName": "prod"}'
+# then: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...
+tunerank mock --port 4010
+# answer 503 to the next two reranks
+tunerank mock --fail rerank:503x2
+# then start the client under test, which asks http://127.0.0.1:4020/next
+tunerank conformance --port 4020
+# test only some rows, and print one JSON value
+tunerank conformance --only retry-after --json
+# install it for bash
+tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank
+# install it for fish
+tunerank completion fish > ~/.config/fish/completions/tunerank.fish`;
+
+/** Command lines that the help of each command shows, each with what it does. */
+export const examples: Readonly<Record<string, readonly (readonly [line: string, text: string])[]>> =
+  examplesOf(lines);
+
+function examplesOf(text: string): Record<string, [string, string][]> {
+  const found: Record<string, [string, string][]> = {};
+  for (const [, does = "", line = ""] of text.matchAll(/^# (.*)\n(.*)$/gm)) {
+    const command = /tunerank (\w+)/.exec(line)?.[1] ?? "";
+    found[command] = [...(found[command] ?? []), [line, does]];
+  }
+  return found;
 }

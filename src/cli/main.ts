@@ -9,14 +9,14 @@ import { createTerminal, type Terminal } from "./terminal.js";
 
 /** Loads what runs each command, when it is run. */
 const commands: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
-  rerank: () => import("./rerank.js"),
-  upload: () => import("./upload.js"),
-  scale: () => import("./scale.js"),
-  resume: () => import("./resume.js"),
-  request: () => import("./request.js"),
-  mock: () => import("./mock.js"),
-  conformance: () => import("./conformance.js"),
-  completion: () => import("./completion.js"),
+  rerank: () => import("./rerankCommand.js"),
+  upload: () => import("./uploadCommand.js"),
+  scale: async () => ({ run: (await import("./scaleAndResume.js")).scale }),
+  resume: async () => ({ run: (await import("./scaleAndResume.js")).resume }),
+  request: () => import("./requestCommand.js"),
+  mock: () => import("./mockCommand.js"),
+  conformance: () => import("./conformanceCommand.js"),
+  completion: () => import("./completionCommand.js"),
 };
 
 const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)[];
@@ -53,7 +53,7 @@ async function main(args: string[]): Promise<number> {
   } catch (error) {
     const [name = ""] = args;
     // It loads the client, which help and completion do without.
-    const { reportFailure } = await import("./failure.js");
+    const { reportFailure } = await import("./reportFailure.js");
     const exitCode = reportFailure(error, terminal, Object.hasOwn(commands, name) ? name : undefined);
     return exitCode === exitCodes.interrupted ? interrupted : exitCode;
   } finally {

@@ -117,8 +117,8 @@ function bodyRows(id: OperationId): Row[] {
 }
 
 /** The options of `tunerank request`. */
-export function addRequestOptions(command: Command): void {
-  command
+export function addRequestOptions(command: Command): Command {
+  return command
     .option(
       "--list",
       "Print the operations of the contract with their parameters, and call nothing. With an ID only that one.",

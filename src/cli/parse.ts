@@ -37,8 +37,8 @@ function refuseMissingValues(program: Command, [name, ...args]: readonly string[
 
 // Elsewhere -q often means a query: here it would be taken for --quiet, and the query for a file.
 function refuseShortQuery([name, ...args]: readonly string[]): void {
-  const given = (option: RegExp): boolean => args.some((arg) => option.test(arg));
-  if (name !== "rerank" || !given(/^-q/) || given(/^--(query|bulk|help)(=|$)|^-q?h/)) return;
+  const isThere = (option: RegExp): boolean => args.some((arg) => option.test(arg));
+  if (name !== "rerank" || !isThere(/^-q/) || isThere(/^--(query|bulk|help)(=|$)|^-q?h/)) return;
   throw new UsageError("-q means --quiet: the query is --query TEXT.");
 }
 

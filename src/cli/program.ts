@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
 import { version } from "../generated/version.js";
-import { addBulkOptions } from "./bulk/options.js";
+import { addBulkOptions } from "./bulk/bulkOptions.js";
 import {
   addOutputOptions,
   addServiceOptions,
@@ -25,18 +25,13 @@ export function createProgram(): Command {
     .version(version, "-v, --version", "Print the version.")
     .helpOption("-h, --help", "Show this help.")
     .helpCommand("help [COMMAND]", "Show the help of a command");
-  addRerank(program);
-  addUpload(program);
-  addScale(program);
-  addResume(program);
-  addRequest(program);
-  addMock(program);
-  addConformance(program);
-  addCompletion(program);
+  for (const add of [addRerank, addUpload, addScale, addResume, addRequest])
+    addOutputOptions(addServiceOptions(add(program)));
+  for (const add of [addMock, addConformance, addCompletion]) addOutputOptions(add(program));
   return program;
 }
 
-function addRerank(program: Command): void {
+function addRerank(program: Command): Command {
   const command = program
     .command("rerank")
     .summary(rerank.summary)
@@ -61,13 +56,11 @@ function addRerank(program: Command): void {
       "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4; with --bulk auto, which finds how many the service takes, at most 256.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
-  addBulkOptions(command);
-  addServiceOptions(command);
-  addOutputOptions(command);
+  return addBulkOptions(command);
 }
 
-function addUpload(program: Command): void {
-  const command = program
+function addUpload(program: Command): Command {
+  return program
     .command("upload")
     .summary(upload.summary)
     .description(`${upload.description} ${upload.fields.file}`)
@@ -81,32 +74,26 @@ function addUpload(program: Command): void {
     )
     .option("--resend-unknown", "Send such files again too; they may then be stored twice.")
     .option("--wait", "Wait while another run writes to --checkpoint. Without it, that is refused.");
-  addServiceOptions(command);
-  addOutputOptions(command);
 }
 
-function addScale(program: Command): void {
-  const command = program
+function addScale(program: Command): Command {
+  return program
     .command("scale")
     .summary(scale.summary)
     .description(scale.description)
     .argument("<DEPLOYMENT>", "The deployment's ID.")
     .argument("<REPLICAS>", `${scale.fields.replicaCount}`);
-  addServiceOptions(command);
-  addOutputOptions(command);
 }
 
-function addResume(program: Command): void {
-  const command = program
+function addResume(program: Command): Command {
+  return program
     .command("resume")
     .summary(resume.summary)
     .description(resume.description)
     .argument("<JOB>", "The job's ID.");
-  addServiceOptions(command);
-  addOutputOptions(command);
 }
 
-function addRequest(program: Command): void {
+function addRequest(program: Command): Command {
   const command = program
     .command("request")
     .summary("Call any operation of the service")
@@ -119,13 +106,11 @@ function addRequest(program: Command): void {
       "An operation of the contract: --list shows all, ID --help one. Before a PATH, the METHOD: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
     )
     .argument("[PATH]", "The path below the service's address, not encoded. It begins with a slash.");
-  addRequestOptions(command);
-  addServiceOptions(command);
-  addOutputOptions(command);
+  return addRequestOptions(command);
 }
 
-function addMock(program: Command): void {
-  const command = program
+function addMock(program: Command): Command {
+  return program
     .command("mock")
     .summary("Serve a stand-in for the service")
     .description(
@@ -138,7 +123,7 @@ function addMock(program: Command): void {
     )
     .option(
       "--allow-origin <ORIGIN>",
-      "An origin whose web pages may call it, besides those of this machine. May be given more than once.",
+      "An origin whose web pages may call it, filesBeside those of this machine. May be given more than once.",
       collect,
     )
     .option(
@@ -147,11 +132,10 @@ function addMock(program: Command): void {
       collect,
     )
     .option("--strict", "Answer 400 to fields and query parameters that the contract does not have.");
-  addOutputOptions(command);
 }
 
-function addConformance(program: Command): void {
-  const command = program
+function addConformance(program: Command): Command {
+  return program
     .command("conformance")
     .summary("Test a client in any language")
     .description(
@@ -170,17 +154,15 @@ function addConformance(program: Command): void {
       numberOf("--timeout"),
     )
     .option("--badge <FILE>", "Write a picture (SVG) with the revision and the counts.");
-  addOutputOptions(command);
 }
 
 /** The shells that completion is for. */
 export const shells = ["bash", "zsh", "fish"] as const;
 
-function addCompletion(program: Command): void {
-  const command = program
+function addCompletion(program: Command): Command {
+  return program
     .command("completion")
     .summary("Print a completion script")
     .description("Prints a script that completes commands and options in bash, zsh or fish.")
     .argument("<SHELL>", `One of ${shells.join(", ")}.`);
-  addOutputOptions(command);
 }

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { jsonLine, oneLine } from "./safeText.js";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -12,10 +13,14 @@ export interface Terminal {
   readonly errorColumns: number;
   /** Prints a line of the result. */
   print(line: string): void;
+  /** Prints the result: as JSON for machines, else a line of text. */
+  result(value: unknown, line: string): void;
   /** Writes a part of the result as it is. */
   write(content: string | Uint8Array): void;
   /** Prints a line about what goes on. */
   note(line: string): void;
+  /** Notes something: as JSON for machines, else a line of text. */
+  tell(value: unknown, line: string): void;
   /** Writes over the line people look at on stderr. */
   redraw(line: string): void;
   style(style: Style, text: string): string;
@@ -38,12 +43,26 @@ export function createTerminal({
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
     errorColumns: stderr.isTTY ? stderr.columns || 80 : 0,
     print: (line) => void stdout.write(`${line}\n`),
+    result: (value, line) => void stdout.write(`${json ? jsonLine(value) : oneLine(line)}\n`),
     write: (content) => void stdout.write(content),
     note: (line) => void stderr.write(`${line}\n`),
+    tell: (value, line) => void stderr.write(`${json ? jsonLine(value) : oneLine(line)}\n`),
     redraw: (line) => void stderr.write(`\r\u001b[K${line}`),
     style: styler(stdout),
     errorStyle: styler(stderr),
   };
+}
+
+/** Whether nothing is said about what goes on. */
+export function isSilent({ quiet, json }: Terminal): boolean {
+  return quiet || json;
+}
+
+/** Facts behind a bar, for stderr; without it where it is not known how far it goes, or there is no room. */
+export function withBar(share: number | undefined, facts: string, terminal: Terminal): string {
+  const room = Math.min(40, terminal.errorColumns - facts.length - 3);
+  if (share === undefined || room < 8) return facts;
+  return `${terminal.errorStyle("cyan", bar(share, room))} ${facts}`;
 }
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -53,4 +72,14 @@ export function bar(share: number, width: number): string {
   const filled = Math.round(Math.min(1, Math.max(0, share)) * width * 8);
   const full = "█".repeat(filled >> 3) + (eighths[filled & 7] ?? "");
   return full.padEnd(width, "░");
+}
+
+/**
+ * How far the bar of each score goes, from 0 to 1. The range of scores is not documented, so the longest bar is the
+ * best score there is, and the shortest ends at 0, or at the worst score where one is below 0.
+ */
+export function scoreShares(scores: readonly number[]): number[] {
+  const best = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const from = scores.reduce((a, b) => Math.min(a, b), 0);
+  return scores.map((score) => (best > from ? (score - from) / (best - from) : 0));
 }

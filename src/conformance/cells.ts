@@ -11,7 +11,7 @@ import type {
 } from "./data.js";
 
 /** An answer, ready to be sent. */
-export interface Answer {
+export interface CellAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** In a text, `{apiKey}` stands for the key of the request. */
@@ -19,7 +19,7 @@ export interface Answer {
 }
 
 /** What one request meets. */
-export type Step = { readonly answer: Answer } | { readonly network: string };
+export type Step = { readonly answer: CellAnswer } | { readonly network: string };
 
 /** What must come of a cell. */
 export interface Expected extends RowExpected {
@@ -75,17 +75,17 @@ function retryCells(row: RetryRow, [operation, asked]: Asked): readonly Cell[] {
 }
 
 function stepOf(step: RowStep, asked: OperationData): Step {
-  if ("success" in step) return { answer: goodAnswer(asked) };
+  if ("success" in step) return { answer: goodCellAnswer(asked) };
   return "answer" in step ? { answer: answerOf(step.answer) } : step;
 }
 
-function goodAnswer({ status = 200, answerType, answer }: OperationData): Answer {
+function goodCellAnswer({ status = 200, answerType, answer }: OperationData): CellAnswer {
   if (answer === undefined) return { status, headers: {}, body: "" };
   if (typeof answer !== "string") return answerOf({ status, body: answer });
   return answerOf({ status, headers: { "content-type": answerType ?? "text/plain" }, text: answer });
 }
 
-function answerOf({ status, headers, body, text }: RowAnswer): Answer {
+function answerOf({ status, headers, body, text }: RowAnswer): CellAnswer {
   return {
     status,
     headers: { "content-type": "application/json", ...headers },

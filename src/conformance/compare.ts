@@ -1,8 +1,8 @@
 // What a client did and posted, against what must come of the row.
 import { isDeepStrictEqual } from "node:util";
 import type { Cell, Expected } from "./cells.js";
-import type { Outcome } from "./outcome.js";
-import { type RequestLog, waitsIn } from "./serve/requestLog.js";
+import type { ReportedOutcome } from "./outcome.js";
+import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
 /** What differs in one row, and what is weaker than it could be. */
 export interface Comparison {
@@ -12,7 +12,7 @@ export interface Comparison {
 
 /** What was posted, as text: it must not hold a key. */
 export interface Posted {
-  readonly outcome: Outcome;
+  readonly outcome: ReportedOutcome;
   readonly text: string;
   readonly keys: readonly string[];
 }
@@ -36,12 +36,12 @@ export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison
 }
 
 // Where the network failed, a client that cannot see how far a request got may know less, never more.
-function isWeaker({ steps, expected }: Cell, { executed }: Outcome): boolean {
+function isWeaker({ steps, expected }: Cell, { executed }: ReportedOutcome): boolean {
   return expected.executed === "no" && executed === "unknown" && steps.some((step) => "network" in step);
 }
 
 // Then it decides as after a lost connection.
-function weakened(expected: Expected, { attempts = 0, notRetried = "" }: Outcome): Expected {
+function weakened(expected: Expected, { attempts = 0, notRetried = "" }: ReportedOutcome): Expected {
   const { executedBecause: _, ...known } = expected;
   return {
     ...known,
@@ -63,7 +63,7 @@ function shown(value: unknown): string {
   return value === undefined ? "none" : (JSON.stringify(value) ?? "none");
 }
 
-function attemptDifferences(expected: Expected, { attempts }: Outcome): readonly string[] {
+function attemptDifferences(expected: Expected, { attempts }: ReportedOutcome): readonly string[] {
   const { requestsByCall, requests } = expected;
   const wanted = expected.attempts ?? requestsByCall?.at(-1) ?? requests;
   return attempts === undefined ? [] : different("attempts", attempts, wanted);
@@ -99,7 +99,10 @@ function answerDue({ asked, steps, expected }: Cell): object | string {
   return step && "answer" in step ? JSON.parse(`${step.answer.body}`) : {};
 }
 
-function valueDifferences(answer: object | string, { hasValue, value, code }: Outcome): readonly string[] {
+function valueDifferences(
+  answer: object | string,
+  { hasValue, value, code }: ReportedOutcome,
+): readonly string[] {
   if (!hasValue) return [`code: ${shown(code)} instead of the value of a good answer`];
   if (typeof answer === "string") return different("value", value, answer);
   const held = Object.entries(answer).filter(
@@ -108,7 +111,7 @@ function valueDifferences(answer: object | string, { hasValue, value, code }: Ou
   return held.length === 0 ? [] : [`value: ${held.map(([name]) => name).join(", ")} not as answered`];
 }
 
-function errorDifferences(cell: Cell, outcome: Outcome): readonly string[] {
+function errorDifferences(cell: Cell, outcome: ReportedOutcome): readonly string[] {
   const { expected } = cell;
   if (outcome.hasValue) return [`value: there is one, instead of the code ${shown(expected.code)}`];
   return [
@@ -127,7 +130,7 @@ function errorDifferences(cell: Cell, outcome: Outcome): readonly string[] {
 // What a client may leave out.
 const compared = ["executedBecause", "inferred", "codeSource", "notRetried"] as const;
 
-function messageDifferences({ steps, expected }: Cell, { message }: Outcome): readonly string[] {
+function messageDifferences({ steps, expected }: Cell, { message }: ReportedOutcome): readonly string[] {
   const [step] = steps;
   if (expected.message === undefined || !(step && "answer" in step)) return [];
   const { status, body } = step.answer;

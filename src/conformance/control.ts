@@ -37,12 +37,12 @@ export async function listen(port: number, session: Session, listener: Listener)
     const foreign = foreignIn(request.headers);
     if (foreign !== undefined) {
       listener.refused(foreign);
-      send(response, 403, { error: foreign });
+      sendJson(response, 403, { error: foreign });
       return;
     }
     respond(request, session, listener)
       .catch((error: unknown) => failureOf(error, listener))
-      .then(({ status, body }) => send(response, status, body))
+      .then(({ status, body }) => sendJson(response, status, body))
       .finally(() => listener.heard());
   });
   // A client may be busy with a row for long, and then use the connection again.
@@ -60,19 +60,23 @@ function foreignIn({ host, origin, ...headers }: IncomingHttpHeaders): string | 
     : undefined;
 }
 
-interface Reply {
+interface ControlReply {
   readonly status: number;
   readonly body: object;
 }
 
-async function respond(request: IncomingMessage, session: Session, listener: Listener): Promise<Reply> {
+async function respond(
+  request: IncomingMessage,
+  session: Session,
+  listener: Listener,
+): Promise<ControlReply> {
   const { method } = request;
   const path = request.url?.split("?")[0];
   if (path === "/next" && method === "GET") {
     return { status: 200, body: (await session.next()) ?? { done: true } };
   }
   if (path === "/outcome" && method === "POST") {
-    const result = await session.take(await textOf(request));
+    const result = await session.take(await bodyText(request));
     listener.ended(result);
     const { differences, notes } = result;
     return { status: 200, body: { result: result.result, differences, notes } };
@@ -86,7 +90,7 @@ async function respond(request: IncomingMessage, session: Session, listener: Lis
   );
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function bodyText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of request) {
@@ -97,14 +101,14 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function failureOf(error: unknown, listener: Listener): Reply {
+function failureOf(error: unknown, listener: Listener): ControlReply {
   const message = error instanceof Error ? error.message : "The runner failed.";
   listener.refused(message);
   if (!(error instanceof BadOutcome)) return { status: 500, body: { error: message } };
   return { status: (error as { status?: number }).status ?? 400, body: { error: message } };
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { "content-type": "application/json" });
   response.end(JSON.stringify(body));
 }

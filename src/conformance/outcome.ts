@@ -1,7 +1,7 @@
 // What a client posts of a row.
 
 /** What a client saw of a call. */
-export interface Outcome {
+export interface ReportedOutcome {
   readonly id: string;
   /** Whether `value` was posted, be it null. */
   readonly hasValue: boolean;
@@ -50,7 +50,7 @@ const members: Readonly<Record<string, readonly [is: (value: unknown) => boolean
 };
 
 /** Reads what was posted. @throws BadOutcome */
-export function readOutcome(text: string): Outcome {
+export function readOutcome(text: string): ReportedOutcome {
   const posted = parsed(text);
   for (const [name, value] of Object.entries(posted)) {
     if (!Object.hasOwn(members, name)) {
@@ -74,7 +74,7 @@ export function readOutcome(text: string): Outcome {
       if (!has(name)) throw new BadOutcome(`${name} is missing: an outcome with a code has it.`);
     }
   }
-  return { ...posted, hasValue: has("value") } as unknown as Outcome;
+  return { ...posted, hasValue: has("value") } as unknown as ReportedOutcome;
 }
 
 function parsed(text: string): object {

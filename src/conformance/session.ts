@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Cell } from "./cells.js";
 import { compare } from "./compare.js";
-import { BadOutcome, type Outcome, readOutcome } from "./outcome.js";
+import { BadOutcome, type ReportedOutcome, readOutcome } from "./outcome.js";
 import { NotOnThisMachine } from "./serve/places.js";
 import { type Served, serveCell } from "./serve/serveCell.js";
 
@@ -126,7 +126,7 @@ function skipped(id: string, skippedFor: string): RowResult {
   return { id, result: "skipped", differences: [], notes: [], skippedFor };
 }
 
-function resultOf({ cell, keys, served }: UnderWay, outcome: Outcome, text: string): RowResult {
+function resultOf({ cell, keys, served }: UnderWay, outcome: ReportedOutcome, text: string): RowResult {
   const { id, needs } = cell;
   if (outcome.skipped !== undefined) {
     if (needs.includes(outcome.skipped)) return skipped(id, outcome.skipped);

@@ -66,3 +66,17 @@ export type CodeSource = "body" | "status" | "transport" | "client";
 export function httpStatusOfCode(code: Code): number {
   return httpStatuses[code];
 }
+
+// The service's codes in gRPC's order: it has this one last.
+const last = "UNAUTHENTICATED";
+const grpcCodes = [...Object.keys(httpStatuses).filter((code) => code !== last), last];
+
+/** The failure code that has a number in gRPC, where 0 is OK. */
+export function codeOfGrpcNumber(value: unknown): StatusCode | undefined {
+  return grpcCodes.find((_, number) => number > 0 && number === value) as StatusCode | undefined;
+}
+
+/** Whether HTTP itself says that sending a request twice does no more than sending it once (RFC 9110, section 9.2.2). */
+export function isIdempotent(method: string | undefined): boolean {
+  return /^(GET|HEAD|PUT|DELETE)$/.test(method ?? "");
+}

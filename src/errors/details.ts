@@ -64,6 +64,10 @@ export interface StatusErrorDetails {
   readonly body?: unknown;
   /** What to do now. @default a sentence for the code */
   readonly hint?: string | undefined;
+  /** @internal The same without why there was no other attempt, which is then added. */
+  readonly advice?: string | undefined;
+  /** @internal Why there was no other attempt, in words. @default written from `notRetried` and `retryAfterMs` */
+  readonly reason?: string | undefined;
   /** Every HTTP request of the call. @default none */
   readonly attempts?: readonly Attempt[] | undefined;
   /** What the network or the caller reported, when that is why. */

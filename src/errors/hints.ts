@@ -1,7 +1,5 @@
-import type { OperationId } from "../generated/contract.js";
-import { operations } from "../generated/contract.js";
-import type { CodeSource, Executed, NotRetried, StatusCode } from "./codes.js";
-import { isIdempotent } from "./idempotent.js";
+import { type OperationId, operations } from "../generated/contract.js";
+import { type CodeSource, type Executed, isIdempotent, type NotRetried, type StatusCode } from "./codes.js";
 
 /** What a hint is written from. */
 interface Situation {
@@ -74,20 +72,26 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   aborted: "",
 };
 
-/** What to do now, and why there was no other attempt. */
-export function wholeHint(
-  { retryAfterMs, notRetried, attempts }: Pick<Situation, "retryAfterMs" | "notRetried" | "attempts">,
-  advice: string,
-): string {
+/** Sentences one behind the other; empty ones are left out. */
+export function joined(...sentences: readonly string[]): string {
+  return sentences.filter(Boolean).join(" ");
+}
+
+/** How long the service asks to wait, and why there was no other attempt; empty where neither is worth a word. */
+export function reasonFor({
+  retryAfterMs,
+  notRetried,
+  attempts,
+}: Pick<Situation, "retryAfterMs" | "notRetried" | "attempts">): string {
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
   // After one attempt only `maxRetries: 0` uses up what the event allows.
   const isOnly = attempts?.length === 1 && notRetried === "retries-used-up";
   const reason = isOnly ? "It was not retried, because maxRetries is 0." : notRetried && reasons[notRetried];
-  return [advice, asked, reason].filter(Boolean).join(" ");
+  return joined(asked, reason ?? "");
 }
 
 /** What to do now; empty where the message says it. */
-export function hintFor(
+export function adviceFor(
   { code, codeSource, executed, httpStatus = 0, operation, method }: Situation,
   message: string,
 ): string {

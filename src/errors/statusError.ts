@@ -1,3 +1,4 @@
+import { memberOf } from "../values.js";
 import {
   type CodeSource,
   type Executed,
@@ -7,8 +8,7 @@ import {
   type StatusCode,
 } from "./codes.js";
 import type { Attempt, OperationName, StatusErrorDetails } from "./details.js";
-import { hintFor, wholeHint } from "./hints.js";
-import { memberOf } from "./memberOf.js";
+import { adviceFor, joined, reasonFor } from "./hints.js";
 
 // What an error may have.
 const optionalFields = [
@@ -65,6 +65,12 @@ export class StatusError extends Error {
   declare readonly body?: unknown;
   /** What to do now, and why there was no other attempt where that is not plain; empty where the message says it. */
   readonly hint: string;
+  /** What happened: `message` without the code before it and the hint behind. Not in `toJSON`. */
+  declare readonly text: string;
+  /** The first part of `hint`: what to do now. Not in `toJSON`. */
+  declare readonly advice: string;
+  /** The second part of `hint`: how long the service asks to wait, and why there was no other attempt. Not in `toJSON`. */
+  declare readonly reason: string;
   /** Every HTTP request this call made; empty when it was refused before one. */
   readonly attempts: readonly Attempt[];
 
@@ -78,10 +84,12 @@ export class StatusError extends Error {
     // Its own members only: a polluted prototype says nothing of what happened.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
     const { code, executed, cause } = own;
-    const hint = own.hint ?? wholeHint(own, hintFor(own, message));
-    super(`[${code}] ${sentence(message)} ${hint}`.trimEnd(), cause === undefined ? undefined : { cause });
-    // A descriptor that inherits nothing: Object.prototype may have a `get` or `set`.
-    Object.defineProperty(this, brand, { __proto__: null, value: true } as PropertyDescriptor);
+    const text = sentence(message);
+    const advice = own.hint ?? own.advice ?? adviceFor(own, message);
+    const reason = own.reason ?? (own.hint === undefined ? reasonFor(own) : "");
+    const hint = joined(advice, reason);
+    super(joined(`[${code}]`, text, hint), cause === undefined ? undefined : { cause });
+    define(this, { [brand]: true, text, advice, reason });
     this.code = code;
     this.executed = executed;
     this.executedBecause = own.executedBecause ?? executedBecause(executed, own.httpStatus !== undefined);
@@ -129,21 +137,26 @@ export function isStatusError<C extends StatusCode = StatusCode>(
   );
 }
 
+// What no log lists. The descriptors inherit nothing: Object.prototype may have a `get` or `set`.
+function define(error: StatusError, values: Readonly<Record<string | symbol, unknown>>): void {
+  for (const name of Reflect.ownKeys(values)) {
+    Object.defineProperty(error, name, {
+      __proto__: null,
+      value: values[name as string],
+    } as PropertyDescriptor);
+  }
+}
+
 // The hint behind it is a sentence of its own.
 function sentence(text: string): string {
   return /[.!?:]$/.test(text) ? text : `${text}.`;
-}
-
-/** What happened: the message without the code before it and the hint behind. */
-export function textOf({ code, message, hint }: StatusError): string {
-  return message.slice(`[${code}] `.length, message.length - hint.length).trimEnd();
 }
 
 /** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
 export function ofOperation(error: StatusError, operation: OperationName): StatusError {
   const { stack } = error;
   const details = { ...detailsOf(error), operation, notRetried: "refused" } as const;
-  const named = new StatusError(textOf(error), details);
+  const named = new StatusError(error.text, details);
   // Where the argument was refused.
   if (stack !== undefined) named.stack = stack;
   return named;
@@ -151,7 +164,13 @@ export function ofOperation(error: StatusError, operation: OperationName): Statu
 
 /** What an error was made of: its own members only, as a polluted prototype adds others. */
 export function detailsOf(error: StatusError): StatusErrorDetails {
-  return Object.assign(Object.create(null), error, { cause: memberOf(error, "cause") });
+  const { advice, reason } = error;
+  return Object.assign(Object.create(null), error, {
+    hint: undefined,
+    advice,
+    reason,
+    cause: memberOf(error, "cause"),
+  });
 }
 
 /** A refusal before anything is sent: `executed` is `"no"`. */

@@ -1,10 +1,11 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { invalid } from "../errors/statusError.js";
-import { checkFileName } from "./fileName.js";
-import type { FileSource, UrlLike } from "./fileSource.js";
+import { memberOf } from "../values.js";
+import { checkFileName, type FileSource, type UrlLike } from "./fileSource.js";
 import { FormStream } from "./formStream.js";
 import { SourceError } from "./sourceError.js";
+import { fromStream } from "./streamSource.js";
 
 const readBytes = 1024 * 1024;
 
@@ -112,4 +113,29 @@ function openFailure(path: string, { code, name }: NodeJS.ErrnoException): strin
   if (name === "NotCapable") return `may not be read: start Deno with --allow-read=${path}`;
   if (code === "EACCES" || code === "EPERM") return "may not be read by this user";
   return `cannot be opened (${code ?? "unknown reason"})`;
+}
+
+/**
+ * The source of a Blob whose bytes may be on disk, as those of Bun.file are.
+ * @param size The size that the caller gave. @throws StatusError when it cannot be read
+ */
+export async function openBlob(
+  blob: Blob,
+  source: FileSource,
+  size: number | undefined,
+): Promise<FileSource> {
+  // Bun tells no size of a pipe (Bun.stdin) or of what is stored elsewhere.
+  if (!Number.isFinite(blob.size)) return fromStream(blob.stream(), source.name, size);
+  // Bun.file of what is not there has size 0, too.
+  if (blob.size === 0) await blob.arrayBuffer().catch(refuseToRead);
+  return isLeftOut(blob) ? { ...source, streamed: (form) => new FormStream(form) } : source;
+}
+
+function refuseToRead(cause: unknown): never {
+  throw invalid(`file cannot be read: ${memberOf(cause, "message")}.`, { cause });
+}
+
+// Bun makes a Blob of several parts without those that are on disk.
+function isLeftOut(blob: Blob): boolean {
+  return blob.size > 0 && new Blob(["-", blob.slice(0, 1)]).size !== 2;
 }

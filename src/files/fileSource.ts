@@ -1,3 +1,6 @@
+import { invalid } from "../errors/statusError.js";
+import { checkCharacters, checkString } from "../options/arguments.js";
+
 /** Any `URL`. */
 export interface UrlLike {
   /** The whole address: `file:` and the path of a file on this machine. */
@@ -108,4 +111,14 @@ export interface FileForm {
   readonly tail: string;
   /** The whole form's size in bytes; undefined when the file's is unknown. */
   readonly size: number | undefined;
+}
+
+/** The base name of a file's path, for either separator, as it may stand in a multipart header. */
+export function checkFileName(value: unknown, what: string): string {
+  checkString(value, what);
+  const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
+  if (name === "" || name === "." || name === "..") {
+    throw invalid(`${what} has no base name: pass {name}.`);
+  }
+  return checkCharacters(name, what);
 }

@@ -1,10 +1,9 @@
-import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
 import { checkInteger } from "../options/arguments.js";
-import { checkFileName } from "./fileName.js";
-import type { FileSource, UrlLike } from "./fileSource.js";
+import { memberOf } from "../values.js";
+import { checkFileName, type FileSource, type UrlLike } from "./fileSource.js";
+import { unusable } from "./sourceError.js";
 import { bytesOf, fromStream, isStream } from "./streamSource.js";
-import { unusable } from "./unusable.js";
 
 const chunkBytes = 1024 * 1024;
 

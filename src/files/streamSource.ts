@@ -1,7 +1,6 @@
-import { memberOf } from "../errors/memberOf.js";
+import { memberOf } from "../values.js";
 import type { FileSource, ReadableStreamLike } from "./fileSource.js";
-import { SourceError } from "./sourceError.js";
-import { unusable } from "./unusable.js";
+import { SourceError, unusable } from "./sourceError.js";
 
 /** Bytes that come one after another. */
 export type Stream = AsyncIterable<unknown> | ReadableStreamLike;

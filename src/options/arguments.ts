@@ -1,6 +1,5 @@
 import { invalid, refusal } from "../errors/statusError.js";
-import { checkNames } from "./names.js";
-import { validate } from "./validate.js";
+import { checkNames, validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));
 

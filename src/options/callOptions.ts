@@ -1,5 +1,5 @@
 import type { Attempt, Target } from "../errors/details.js";
-import type { Names } from "./names.js";
+import type { Names } from "./validate.js";
 
 /** Any `AbortSignal`. */
 export interface AbortSignalLike {

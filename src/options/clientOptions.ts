@@ -1,5 +1,5 @@
 import type { CallOptions } from "./callOptions.js";
-import type { Names } from "./names.js";
+import type { Names } from "./validate.js";
 
 /** Where the API key comes from: a string, or a function called for every attempt. */
 export type ApiKey = string | (() => string | Promise<string>);

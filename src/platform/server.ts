@@ -1,6 +1,5 @@
 // Bun and Deno: they send with fetch, and have files and an environment.
-import { openBlob } from "../files/diskBlob.js";
-import { openPath } from "../files/diskFile.js";
+import { openBlob, openPath } from "../files/diskFile.js";
 import type { Disk } from "../files/openFile.js";
 import * as web from "./web.js";
 

@@ -1,8 +1,8 @@
 import { tracingChannel } from "node:diagnostics_channel";
 import type { Attempt, OperationName, Target } from "../errors/details.js";
-import { memberOf } from "../errors/memberOf.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
+import { memberOf } from "../values.js";
 
 /** What a call is about, in numbers and names: never a key, a body or an answer. */
 export interface TraceDetails {

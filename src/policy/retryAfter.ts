@@ -1,5 +1,3 @@
-import { milliseconds } from "../errors/milliseconds.js";
-
 type Headers = Readonly<Record<string, string>>;
 
 /**
@@ -60,4 +58,13 @@ function shortHeader(headers: Headers, name: string): string | undefined {
 export function header(headers: Headers, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return value === "" ? undefined : value;
+}
+
+/** A decimal number of units as milliseconds, rounded up: waiting that long is never too short. Undefined for any other text. */
+export function milliseconds(text: unknown, unitMs: number): number | undefined {
+  const [, whole, part = "0"] = (typeof text === "string" && /^(\d+)(?:\.(\d+))?$/.exec(text)) || [];
+  if (whole === undefined) return undefined;
+  // Without the error of binary fractions: 16.1 s are not 16,101 ms.
+  const rest = Math.ceil(Number((Number(`0.${part}`) * unitMs).toFixed(9)));
+  return Math.min(Number(whole) * unitMs + rest, Number.MAX_SAFE_INTEGER);
 }

@@ -1,5 +1,5 @@
-import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
+import { memberOf } from "../values.js";
 import { type Merged, modelsOf, rankedItems, requestIdsOf, usageOf } from "./mergeRankings.js";
 import type { Batch } from "./planBatches.js";
 import type { ItemBatch, ItemRange, RerankPartial } from "./types.js";

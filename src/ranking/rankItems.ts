@@ -1,14 +1,12 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { traced } from "#platform";
-import type { LateSettings } from "../call/settings.js";
-import { callSettings } from "../call/settings.js";
+import { callSettings, type LateSettings } from "../call/settings.js";
 import { invalid, isStatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
-import { validate } from "../options/validate.js";
+import { type Names, validate } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import type { Lane } from "../policy/lane.js";
 import { attemptPolicy } from "../policy/types.js";

@@ -1,6 +1,6 @@
 import { Unusable } from "../call/answer.js";
-import { memberOf } from "../errors/memberOf.js";
 import type { RerankUsage } from "../generated/types.js";
+import { memberOf } from "../values.js";
 import { readRerank } from "./readRerank.js";
 
 /** A rerank answer whose items are those of the request. */

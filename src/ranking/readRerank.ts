@@ -1,6 +1,6 @@
 import { incomplete, type Unusable } from "../call/answer.js";
-import { memberOf } from "../errors/memberOf.js";
 import type { RerankResponse } from "../generated/types.js";
+import { memberOf } from "../values.js";
 
 /**
  * A rerank's answer as it came; {@link Unusable} without what makes it a ranking. Whatever else it holds passes.

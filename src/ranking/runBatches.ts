@@ -1,5 +1,5 @@
 import type { Attempt } from "../errors/details.js";
-import { detailsOf, isStatusError, StatusError, textOf } from "../errors/statusError.js";
+import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { machineClock } from "../policy/clock.js";
 import { Lane } from "../policy/lane.js";
@@ -107,7 +107,7 @@ export interface FailedBatch extends ItemBatch {
 export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): unknown {
   if (!isStatusError(error)) return error;
   const { executed, executedBecause } = made.ran;
-  return new StatusError(withBatch(withItems(textOf(error), batch.places), batch), {
+  return new StatusError(withBatch(withItems(error.text, batch.places), batch), {
     ...detailsOf(error),
     operation: "rerankDocuments",
     executed,

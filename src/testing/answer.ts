@@ -4,7 +4,7 @@ import { httpStatuses, type OperationId, operations } from "../generated/contrac
 import { examples } from "../generated/examples.js";
 
 /** What is sent back. */
-export interface Answer {
+export interface StandInAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
@@ -12,7 +12,7 @@ export interface Answer {
 
 /** Thrown by an operation that the service would refuse. */
 export class Refusal extends Error {
-  readonly answer: Answer;
+  readonly answer: StandInAnswer;
   constructor(code: StatusCode, message: string, status: number = httpStatuses[code]) {
     super(message);
     this.answer = jsonAnswer({ code, message }, status);
@@ -20,12 +20,15 @@ export class Refusal extends Error {
 }
 
 /** An answer in JSON. */
-export function jsonAnswer(value: unknown, status: number): Answer {
+export function jsonAnswer(value: unknown, status: number): StandInAnswer {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
 
 /** The good answer of an operation, with the contract's example unless there is a value. */
-export function goodAnswer(operation: OperationId, value: unknown = examples[operation].value): Answer {
+export function goodAnswer(
+  operation: OperationId,
+  value: unknown = examples[operation].value,
+): StandInAnswer {
   const { status, contentType } = examples[operation];
   if (contentType === undefined) return { status, headers: {}, body: "" };
   const isJson = operations[operation].answer === undefined;
@@ -34,7 +37,7 @@ export function goodAnswer(operation: OperationId, value: unknown = examples[ope
 }
 
 /** The good answer that a test scripts. @throws StatusError for a value that the operation never answers with */
-export function scriptedAnswer(operation: OperationId, value: unknown): Answer {
+export function scriptedAnswer(operation: OperationId, value: unknown): StandInAnswer {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   const isBytes = value instanceof Uint8Array;
   const kind = operations[operation].answer ?? "json";
@@ -49,6 +52,6 @@ export function scriptedAnswer(operation: OperationId, value: unknown): Answer {
 }
 
 /** The bytes of a body. */
-export function bytesOf(body: Answer["body"]): Uint8Array {
+export function bytesOf(body: StandInAnswer["body"]): Uint8Array {
   return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }

@@ -21,12 +21,12 @@ export interface OperationRequest<Body = unknown> {
 }
 
 /** Carries an operation out and hands back the answer's body. @throws Refusal */
-type Run<Body = unknown> = (request: OperationRequest<Body>) => object;
+type Behave<Body = unknown> = (request: OperationRequest<Body>) => object;
 
 const model = "accounts/stand-in/models/shared-words";
 
 /** Ranks by shared words. Words stand in for tokens: the query's count once for each document. */
-const rerank: Run<RerankRequest> = ({ body }): RerankResponse => {
+const rerank: Behave<RerankRequest> = ({ body }): RerankResponse => {
   const query = wordsOf(body.query);
   const asked = new Set(query);
   let tokens = 0;
@@ -57,7 +57,7 @@ function wordsOf(text: string): string[] {
 }
 
 /** Resumes a paused job. */
-const resume: Run = ({ state, id }): ReinforcementFineTuningJob => {
+const resume: Behave = ({ state, id }): ReinforcementFineTuningJob => {
   const job = state.job(id("account_id"), id("reinforcement_fine_tuning_job_id"));
   if (job.state !== "JOB_STATE_PAUSED") {
     throw new Refusal("FAILED_PRECONDITION", `The job is in the state ${job.state}, not JOB_STATE_PAUSED.`);
@@ -68,14 +68,14 @@ const resume: Run = ({ state, id }): ReinforcementFineTuningJob => {
 };
 
 /** Keeps the number of replicas. */
-const scale: Run<DeploymentScale> = ({ state, id, body }) => {
+const scale: Behave<DeploymentScale> = ({ state, id, body }) => {
   const { name } = state.deployment(id("account_id"), id("deployment_id"));
   state.deployments.set(name, { name, replicaCount: body.replicaCount });
   return {};
 };
 
 /** Adds the file's facts to the dataset; its content is not kept. */
-const upload: Run = ({ state, id, file }): DatasetFile => {
+const upload: Behave = ({ state, id, file }): DatasetFile => {
   const dataset = state.dataset(id("account_id"), id("dataset_id"));
   const stored = { id: state.nextFileId(), ...(file as TestFile) };
   state.addFile(dataset, stored);
@@ -92,7 +92,7 @@ const upload: Run = ({ state, id, file }): DatasetFile => {
 interface Behaviour {
   /** What tests call the operation. */
   readonly name: TestOperation;
-  readonly run: Run<never>;
+  readonly run: Behave<never>;
 }
 
 const behaviours: Readonly<Partial<Record<OperationId, Behaviour>>> = {

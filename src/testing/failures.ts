@@ -2,15 +2,15 @@ import { invalid, refusal } from "../errors/statusError.js";
 import { httpStatuses, meanings, type OperationId } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/names.js";
-import { type Answer, jsonAnswer } from "./answer.js";
+import type { Names } from "../options/validate.js";
+import { jsonAnswer, type StandInAnswer } from "./answer.js";
 import type { ScriptedFailure } from "./types.js";
 
 /** What becomes of one request. */
 export interface Script {
   readonly kind: "answer" | "reset" | "stall" | "truncate" | "late";
   /** The answer of the kind `answer`. */
-  readonly answer: Answer | undefined;
+  readonly answer: StandInAnswer | undefined;
   readonly delayMs: number;
   readonly executes: boolean;
 }
@@ -60,7 +60,8 @@ const names: Names<ScriptedFailure> = {
 
 function scriptOf(failure: ScriptedFailure): Script {
   const kinds = (["reset", "stall", "truncate"] as const).filter((kind) => checkFlag(failure[kind], kind));
-  const answer = failure.status === undefined && failure.code === undefined ? undefined : answerOf(failure);
+  const answer =
+    failure.status === undefined && failure.code === undefined ? undefined : scriptedAnswer(failure);
   const { delayMs } = failure;
   const wait = delayMs === undefined ? 0 : checkDuration(delayMs, "delayMs");
   if (kinds.length + (answer ? 1 : 0) > 1) {
@@ -74,7 +75,14 @@ function scriptOf(failure: ScriptedFailure): Script {
   return { kind, answer, delayMs: wait, executes: always || checkFlag(failure.executes, "executes") };
 }
 
-function answerOf({ status, code, message, retryAfter, headers, body }: ScriptedFailure): Answer {
+function scriptedAnswer({
+  status,
+  code,
+  message,
+  retryAfter,
+  headers,
+  body,
+}: ScriptedFailure): StandInAnswer {
   if (code !== undefined && ((code as Code) === "OK" || !Object.hasOwn(httpStatuses, code))) {
     throw invalid("code must be one of the service's 16 failure codes.");
   }

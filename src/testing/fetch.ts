@@ -1,5 +1,5 @@
 import { bytesOf } from "./answer.js";
-import { handle, type Parts, type Reply } from "./handle.js";
+import { handle, type Parts, type StandInReply } from "./handle.js";
 import type { TestFetch, TestResponse } from "./types.js";
 
 /** The service as a `fetch` function: no network, but failures come as the platform's would. */
@@ -27,7 +27,7 @@ export function createTestFetch(parts: Parts): TestFetch {
   };
 }
 
-function respond({ kind, answer: { status, headers, body } }: Reply): Response {
+function respond({ kind, answer: { status, headers, body } }: StandInReply): Response {
   if (kind === "reset") throw lost("fetch failed");
   const bytes = bytesOf(body) as Uint8Array<ArrayBuffer>;
   if (kind !== "truncate")

@@ -1,12 +1,10 @@
-import type { OperationId } from "../generated/contract.js";
+import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
-import { type Answer, goodAnswer, Refusal } from "./answer.js";
+import { goodAnswer, Refusal, type StandInAnswer } from "./answer.js";
 import { carryOut, nameOf } from "./behaviours.js";
 import type { Failures, Script } from "./failures.js";
-import type { Kept } from "./kept.js";
-import { type Content, type Incoming, readContent } from "./receive.js";
-import { decodeId, type Route, routeOf } from "./route.js";
-import type { State } from "./state.js";
+import { type Incoming, type ReceivedContent, readRequest } from "./receive.js";
+import type { Kept, State } from "./state.js";
 
 /** What one service consists of. */
 export interface Parts {
@@ -16,45 +14,51 @@ export interface Parts {
   readonly strict: boolean;
   readonly failures: Failures;
   /** The good answers that were scripted. */
-  readonly answers: Map<OperationId, Answer>;
+  readonly answers: Map<OperationId, StandInAnswer>;
   readonly requests: Kept;
 }
 
 /** What to do with a request: answer it whole, or not quite. */
-export interface Reply {
+export interface StandInReply {
   readonly kind: "answer" | "reset" | "stall" | "truncate";
-  readonly answer: Answer;
+  readonly answer: StandInAnswer;
 }
 
 /** Takes one request, whichever way it came. */
-export async function handle(parts: Parts, incoming: Incoming): Promise<Reply> {
+export async function handle(parts: Parts, incoming: Incoming): Promise<StandInReply> {
   const { method, path, query, headers, signal } = incoming;
   const route = routeOf(method, path);
-  const { refusal, ...content } = route ? await readContent(route.operation, incoming, parts.strict) : {};
+  const { refusal, ...content } = route ? await readRequest(route.operation, incoming, parts.strict) : {};
   const asked = { method, path, ...(query !== "" && { query }), headers };
   const received = { ...(route && { operation: nameOf(route.operation) }), ...asked, ...content };
   // Of a file only its facts are kept.
   parts.requests.add(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
   const requestId = `req-${parts.requests.count}`;
   const script = route && parts.failures.take(route.operation);
-  const real = (): Answer => answerOf(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
+  const real = (): StandInAnswer =>
+    standInAnswer(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
   const answer = withRequestId(choose(script, real), requestId);
   if (script && script.delayMs > 0) await wait(script.delayMs, signal);
-  return { kind: kindOf(script, answer), answer };
+  return { kind: behaviourOf(script, answer), answer };
 }
 
-function kindOf(script: Script | undefined, { body }: Answer): Reply["kind"] {
+function behaviourOf(script: Script | undefined, { body }: StandInAnswer): StandInReply["kind"] {
   if (script === undefined || script.kind === "late") return "answer";
   // Of nothing there is no half.
   return script.kind === "truncate" && body.length === 0 ? "reset" : script.kind;
 }
 
-function choose(script: Script | undefined, real: () => Answer): Answer {
+function choose(script: Script | undefined, real: () => StandInAnswer): StandInAnswer {
   const answer = script === undefined || script.executes ? real() : undefined;
   return script?.answer ?? answer ?? { status: 200, headers: {}, body: "" };
 }
 
-function answerOf(parts: Parts, incoming: Incoming, route: Route | undefined, content: Content): Answer {
+function standInAnswer(
+  parts: Parts,
+  incoming: Incoming,
+  route: Route | undefined,
+  content: ReceivedContent,
+): StandInAnswer {
   try {
     if (route === undefined) {
       throw new Refusal("NOT_FOUND", `There is no operation ${incoming.method} ${incoming.path}.`);
@@ -81,7 +85,7 @@ function checkKey(authorization: string | undefined, apiKey: string | undefined)
   }
 }
 
-function withRequestId(answer: Answer, id: string): Answer {
+function withRequestId(answer: StandInAnswer, id: string): StandInAnswer {
   return { ...answer, headers: { "x-request-id": id, ...answer.headers } };
 }
 
@@ -97,4 +101,39 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener("abort", done);
     if (signal.aborted) done();
   });
+}
+
+/** The operation a request asks for, and the ids in its path, not decoded. */
+export interface Route {
+  readonly operation: OperationId;
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+// The path with the most words of its own first: that of a verb, before one whose last id could hold the verb.
+const routes = Object.entries(operations)
+  .map(([id, { method, path }]) => ({ operation: id as OperationId, method, path, ...patternOf(path) }))
+  .sort((a, b) => b.literal - a.literal);
+
+/** Finds the operation of a method and a path; the verb of a path is literal. */
+export function routeOf(method: string, path: string): Route | undefined {
+  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
+  const route = routes.find((each) => each.path === template && each.method === method);
+  return route && { operation: route.operation, ids: { ...route.pattern.exec(path)?.groups } };
+}
+
+/** An id as it was before it stood in a path. */
+export function decodeId(text: string | undefined): string {
+  try {
+    return decodeURIComponent(text ?? "");
+  } catch {
+    throw new Refusal("INVALID_ARGUMENT", "An id in the path is not well encoded.");
+  }
+}
+
+function patternOf(path: string): { pattern: RegExp; literal: number } {
+  const literal = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
+  return {
+    pattern: new RegExp(`^${literal.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
+    literal: path.replace(/\{\w+\}/g, "").length,
+  };
 }

@@ -1,12 +1,11 @@
 import type * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import { notify } from "../call/notify.js";
-import { refusal } from "../errors/statusError.js";
+import { invalid, refusal } from "../errors/statusError.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
 import { isForeignHost, isLoopbackAddress } from "../options/thisMachine.js";
 import { bytesOf, jsonAnswer } from "./answer.js";
-import { checkOrigins, corsHeaders, isPreflight, preflightHeaders } from "./cors.js";
-import { handle, type Parts, type Reply } from "./handle.js";
+import { handle, type Parts, type StandInReply } from "./handle.js";
 import { maxFormBytes } from "./receive.js";
 import type { ListenOptions, TestServer } from "./types.js";
 
@@ -23,7 +22,7 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
   const server = node.createServer((request, response) => {
     if (onRequest) publishWhenDone(request, response, onRequest);
     if (onlyHere && isForeignHost(request.headers.host)) {
-      send(response, { kind: "answer", answer: foreign });
+      deliver(response, { kind: "answer", answer: foreign });
       return;
     }
     if (isPreflight(request.method ?? "", request.headers)) {
@@ -101,7 +100,7 @@ async function serve(
   const own = Object.entries(headers).map(([name, value]) => [name, `${value}`]);
   const [path = "", query = ""] = url.split(/\?(.*)/s);
   const incoming = { method, path, query, headers: Object.fromEntries(own), body, signal: controller.signal };
-  send(response, await handle(parts, incoming));
+  deliver(response, await handle(parts, incoming));
 }
 
 // What is too large is read to its end and thrown away: its sender listens only then.
@@ -127,7 +126,7 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return whole;
 }
 
-function send(response: http.ServerResponse, { kind, answer }: Reply): void {
+function deliver(response: http.ServerResponse, { kind, answer }: StandInReply): void {
   if (kind === "stall") return;
   if (kind === "reset") {
     response.socket?.resetAndDestroy();
@@ -142,4 +141,52 @@ function send(response: http.ServerResponse, { kind, answer }: Reply): void {
   response.writeHead(status, { ...headers, ...(status !== 204 && { "content-length": bytes.length }) });
   if (kind === "answer") response.end(bytes);
   else response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
+}
+
+const local = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
+
+type CorsHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The origins that are allowed besides those of this machine. @throws StatusError for what is no origin */
+export function checkOrigins(origins: unknown): ReadonlySet<string> {
+  if (!Array.isArray(origins)) throw invalid("allowOrigins must be a list of origins.");
+  for (const origin of origins) {
+    const isOrigin = typeof origin === "string" && URL.canParse(origin) && new URL(origin).origin === origin;
+    if (!isOrigin) throw invalid('allowOrigins must hold origins such as "https://app.example.com".');
+  }
+  return new Set(origins);
+}
+
+/** What lets a page of an allowed origin read the answer; nothing for any other. */
+export function corsHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>): Record<string, string> {
+  const { origin } = headers;
+  if (typeof origin !== "string") return {};
+  const isAllowed = origin === "null" || local.test(origin) || allowed.has(origin);
+  if (!isAllowed) return { vary: "Origin" };
+  return {
+    vary: "Origin",
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": "x-request-id, retry-after",
+  };
+}
+
+/** Whether a browser asks what a page may send. */
+export function isPreflight(method: string, headers: CorsHeaders): boolean {
+  return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
+}
+
+/** The answer to that. */
+export function preflightHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>): Record<string, string> {
+  const found = corsHeaders(headers, allowed);
+  if (found["access-control-allow-origin"] === undefined) return found;
+  const asked = headers["access-control-request-headers"];
+  return {
+    ...found,
+    "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+    "access-control-allow-headers": typeof asked === "string" ? asked : "authorization, content-type",
+    "access-control-max-age": "600",
+    ...(headers["access-control-request-private-network"] === "true" && {
+      "access-control-allow-private-network": "true",
+    }),
+  };
 }

@@ -1,9 +1,10 @@
+import { joined } from "../errors/hints.js";
 import { isStatusError } from "../errors/statusError.js";
 import { type OperationId, requests } from "../generated/contract.js";
+import { forms } from "../generated/descriptions.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import { Refusal } from "./answer.js";
 import { parseMultipart } from "./multipart.js";
-import { strictProblem } from "./strictRules.js";
 import type { TestFile } from "./types.js";
 
 /** A request before anything is made of it. */
@@ -22,7 +23,7 @@ export interface Incoming {
 }
 
 /** What a body holds, and what is wrong with it. */
-export interface Content {
+export interface ReceivedContent {
   readonly body?: unknown;
   readonly file?: TestFile;
   readonly refusal?: Refusal;
@@ -43,23 +44,24 @@ function maxFileBytes({ body, file = "" }: RequestRules): number {
 }
 
 /** Reads parameters and body as their operation takes them. */
-export async function readContent(
+export async function readRequest(
   operation: OperationId,
   incoming: Incoming,
   strict: boolean,
-): Promise<Content> {
+): Promise<ReceivedContent> {
   const rules: RequestRules = requests[operation];
   const content = await readBody(rules, incoming, strict);
   const refusal = parameterRefusal(rules, incoming, strict) ?? content.refusal;
   return refusal ? { ...content, refusal } : content;
 }
 
-async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean): Promise<Content> {
+async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean): Promise<ReceivedContent> {
   const { headers, body } = incoming;
   const { contentType, optional, body: own, file } = rules;
   const sent = headers["content-type"] ?? "";
   if (body === undefined) return { refusal: tooLarge(largestFile) };
-  if (own === undefined) return body.length === 0 ? {} : { refusal: invalid("The request takes no body.") };
+  if (own === undefined)
+    return body.length === 0 ? {} : { refusal: invalidRequest("The request takes no body.") };
   if (optional && body.length === 0) return {};
   const media = sent.split(";")[0]?.trim().toLowerCase();
   if (media !== contentType)
@@ -70,7 +72,7 @@ async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean
   try {
     value = JSON.parse(text);
   } catch {
-    return { body: text, refusal: invalid("The body must be JSON.") };
+    return { body: text, refusal: invalidRequest("The body must be JSON.") };
   }
   const refusal = refusalOf(value, strict ? { ...own, additionalProperties: false } : own, "body");
   return { body: value, ...(refusal && { refusal }) };
@@ -80,7 +82,7 @@ function parameterRefusal(rules: RequestRules, incoming: Incoming, strict: boole
   const sent = new URLSearchParams(incoming.query);
   const { query = { type: "object" }, headers = { type: "object" } } = rules;
   const unknown = strict && [...sent.keys()].find((name) => !Object.hasOwn(query.properties ?? {}, name));
-  if (typeof unknown === "string") return invalid(`There is no parameter ${unknown}.`);
+  if (typeof unknown === "string") return invalidRequest(`There is no parameter ${unknown}.`);
   const header = (name: string): string[] => {
     const value = incoming.headers[name.toLowerCase()];
     return value === undefined ? [] : [value];
@@ -110,10 +112,10 @@ function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefi
     validate(value, rules, name);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    return new Refusal(error.code, error.message.replace(/^\[\w+\] /, ""));
+    return new Refusal(error.code, joined(error.text, error.hint));
   }
   const problem = strictProblem(value, rules, name);
-  return problem === undefined ? undefined : invalid(problem);
+  return problem === undefined ? undefined : invalidRequest(problem);
 }
 
 interface FormRules {
@@ -126,11 +128,11 @@ async function readForm(
   body: Uint8Array,
   contentType: string,
   { name, maxBytes }: FormRules,
-): Promise<Content> {
+): Promise<ReceivedContent> {
   const parts = parseMultipart(body, contentType);
-  if (parts === undefined) return { refusal: invalid("The form is not well formed.") };
+  if (parts === undefined) return { refusal: invalidRequest("The form is not well formed.") };
   const part = parts.find((each) => each.name === name);
-  if (part === undefined) return { refusal: invalid(`The part ${name} is required.`) };
+  if (part === undefined) return { refusal: invalidRequest(`The part ${name} is required.`) };
   const file = {
     filename: part.filename ?? "file",
     contentType: part.contentType ?? "application/octet-stream",
@@ -138,7 +140,7 @@ async function readForm(
     sha256: await sha256(part.content),
   };
   if (file.bytes > maxBytes) return { file, refusal: tooLarge(maxBytes) };
-  if (parts.length > 1) return { file, refusal: invalid("The form must have one part.") };
+  if (parts.length > 1) return { file, refusal: invalidRequest("The form must have one part.") };
   return { file };
 }
 
@@ -146,11 +148,30 @@ function tooLarge(maxBytes: number): Refusal {
   return new Refusal("INVALID_ARGUMENT", `A file of up to ${maxBytes} bytes fits in one request.`, 413);
 }
 
-function invalid(message: string): Refusal {
+function invalidRequest(message: string): Refusal {
   return new Refusal("INVALID_ARGUMENT", message);
 }
 
 async function sha256(content: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", content as Uint8Array<ArrayBuffer>);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** What the service may refuse in a valid value, and the client leaves to it: another form, values that are not listed, unknown fields. */
+export function strictProblem(value: unknown, rules: Rules, name: string): string | undefined {
+  const { pattern, enum: listed, items, properties = {}, additionalProperties } = rules;
+  if (pattern !== undefined && !new RegExp(pattern, "u").test(value as string)) {
+    return `${name} must have the form ${forms[pattern]}.`;
+  }
+  if (listed !== undefined && !listed.includes(value as string)) {
+    return `${name} must be one of ${listed.join(", ")}.`;
+  }
+  // Of a long text, each character would be an entry.
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const parts = entries.map(([key, part]) => {
+    const found = items ?? (Object.hasOwn(properties, key) ? properties[key] : undefined);
+    if (found) return strictProblem(part, found, items ? `${name}[${key}]` : key);
+    return additionalProperties === false ? `There is no field ${key}.` : undefined;
+  });
+  return parts.find((problem) => problem !== undefined);
 }

@@ -1,14 +1,13 @@
 import type { OperationId } from "../generated/contract.js";
 import { checkApiKey, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/names.js";
-import { type Answer, scriptedAnswer } from "./answer.js";
+import type { Names } from "../options/validate.js";
+import { type StandInAnswer, scriptedAnswer } from "./answer.js";
 import { operationOf } from "./behaviours.js";
 import { Failures } from "./failures.js";
 import { createTestFetch } from "./fetch.js";
 import type { Parts } from "./handle.js";
-import { Kept } from "./kept.js";
 import { listen } from "./listen.js";
-import { State } from "./state.js";
+import { Kept, State } from "./state.js";
 import type { ListenOptions, TestService, TestServiceOptions } from "./types.js";
 
 const names: Names<TestServiceOptions> = {
@@ -62,7 +61,7 @@ export function createTestService(options?: TestServiceOptions): TestService {
   const { keepRequests = Number.POSITIVE_INFINITY } = own;
   const isLimited = keepRequests !== Number.POSITIVE_INFINITY;
   const requests = new Kept(isLimited ? checkInteger(keepRequests, "keepRequests", 1) : keepRequests);
-  const answers = new Map<OperationId, Answer>();
+  const answers = new Map<OperationId, StandInAnswer>();
   const strict = checkFlag(own.strict, "strict");
   const parts: Parts = { apiKey, state, failures, answers, strict, requests };
   return {

@@ -1,6 +1,12 @@
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { Refusal } from "./answer.js";
-import type { TestDataset, TestDeployment, TestServiceOptions, TestStoredFile } from "./types.js";
+import type {
+  TestDataset,
+  TestDeployment,
+  TestRequest,
+  TestServiceOptions,
+  TestStoredFile,
+} from "./types.js";
 
 /** What exists in the stand-in. A resource comes to be when it is first asked for. */
 export class State {
@@ -76,4 +82,37 @@ function seedOf<T>(seeds: Readonly<Record<string, T>> | undefined, id: string, n
 
 function missing(name: string): Refusal {
   return new Refusal("NOT_FOUND", `There is no ${name}.`);
+}
+
+const mostBodyBytes = 64 * 1024 * 1024;
+
+/** The requests of a service, as many of the last as are kept. */
+export class Kept {
+  readonly list: TestRequest[] = [];
+  /** How many there were. */
+  count = 0;
+  readonly #limit: number;
+  readonly #sizes: number[] = [];
+  #bytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** @param bytes The size of what is kept of the body. */
+  add(request: TestRequest, bytes: number): void {
+    this.list.push(request);
+    this.#sizes.push(bytes);
+    this.#bytes += bytes;
+    this.count++;
+    if (this.#limit === Number.POSITIVE_INFINITY) return;
+    while (this.list.length > this.#limit || this.#bytes > mostBodyBytes) {
+      this.list.shift();
+      this.#bytes -= this.#sizes.shift() ?? 0;
+    }
+  }
+
+  clear(): void {
+    this.list.length = this.#sizes.length = this.#bytes = this.count = 0;
+  }
 }

@@ -1,7 +1,7 @@
-import { memberOf } from "../errors/memberOf.js";
 import type { FetchForm } from "../files/fileSource.js";
 import { SourceError } from "../files/sourceError.js";
 import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
+import { memberOf } from "../values.js";
 import { FetchAnswer } from "./fetchAnswer.js";
 import {
   answeredEarly,

@@ -1,5 +1,5 @@
-import { memberOf } from "../errors/memberOf.js";
 import type { Multipart } from "../files/multipart.js";
+import { memberOf } from "../values.js";
 
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";

@@ -2,14 +2,13 @@
 
 import { readWhole, Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
-import type { LateSettings } from "../call/settings.js";
-import { callSettings } from "../call/settings.js";
+import { callSettings, type LateSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
-import { isIdempotent } from "../errors/idempotent.js";
+import { isIdempotent } from "../errors/codes.js";
 import { invalid } from "../errors/statusError.js";
 import { checkInteger, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
+import type { Names } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { readContent } from "./readContent.js";
 import { contentOf } from "./requestBody.js";

@@ -1,12 +1,11 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/settings.js";
-import { accountOf } from "../call/settings.js";
+import { accountOf, type LateSettings } from "../call/settings.js";
 import type { CallSettings } from "../call/types.js";
-import { memberOf } from "../errors/memberOf.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkId, ownProperties } from "../options/arguments.js";
 import type { CallPromise } from "../options/callOptions.js";
+import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
 import type { UploadOptions } from "./types.js";
 
@@ -52,3 +51,10 @@ function handleErrors(file: unknown): void {
   const on = memberOf(file, "on");
   if (typeof on === "function") on.call(file, "error", () => {});
 }
+
+/**
+ * The former name of what an upload answers.
+ *
+ * @deprecated Write `DatasetFile`. This name goes with the next minor version.
+ */
+export type UploadDatasetFileResponse = DatasetFile;

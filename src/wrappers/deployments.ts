@@ -1,7 +1,6 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/settings.js";
-import { accountOf, callSettings } from "../call/settings.js";
+import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import { checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";

@@ -1,23 +1,20 @@
 // Calls an operation as its row in the contract says. Loaded with the first call that has no wrapper.
 
-import { defaultPathSerializer } from "openapi-fetch";
 import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
-import { writeJson } from "../call/request.js";
-import type { LateSettings } from "../call/settings.js";
-import { accountOf, callSettings } from "../call/settings.js";
+import { pathWith, writeJson } from "../call/request.js";
+import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, Purpose } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";
 import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
 import { checkHeaders, checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, callOptionNames } from "../options/callOptions.js";
-import { checkSpelling } from "../options/names.js";
-import { type RequestRules, type Rules, validate } from "../options/validate.js";
+import { checkSpelling, type RequestRules, type Rules, validate } from "../options/validate.js";
 import { header } from "../policy/retryAfter.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { readContent } from "./readContent.js";
 import { encodeQuery, urlBelow } from "./requestUrl.js";
-import type { OperationInput, OperationMethod, ServiceRequest } from "./types.js";
+import type { OperationArguments, OperationMethod, ServiceRequest } from "./types.js";
 
 /** The arguments of a method in their order: ids, body or file, parameters, options. @throws StatusError */
 export async function callMethod<T>(
@@ -40,7 +37,7 @@ export async function callMethod<T>(
 /** Checks what an operation takes, and sends it. @throws StatusError */
 export async function callOperation<T>(
   client: LateSettings,
-  { operation, ids, body, json, parameters }: OperationInput,
+  { operation, ids, body, json, parameters }: OperationArguments,
   options: CallOptions | undefined,
 ): Promise<Outcome<T>> {
   const rules: RequestRules = requests[operation];
@@ -54,7 +51,7 @@ export async function callOperation<T>(
   const own = ownProperties(options, "options", callOptionNames);
   const settings = callSettings(client, own, row.path.includes("{account_id}"));
   const { query, headers } = checkParameters(rules, parameters);
-  const target = defaultPathSerializer(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
+  const target = pathWith(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
   const request = {
     method: row.method,
     url: urlBelow(settings.client.baseUrl, target),

@@ -1,7 +1,7 @@
 import { Unusable } from "../call/answer.js";
-import { parseJson } from "../errors/json.js";
 import { header } from "../policy/retryAfter.js";
 import type { TransportResponse } from "../transport/transport.js";
+import { parseJson } from "../values.js";
 
 /**
  * What a 2xx answer holds: a value when its type is JSON, text when that is text, otherwise bytes; undefined when it is

@@ -1,16 +1,16 @@
 import { writeJson } from "../call/request.js";
-import { memberOf } from "../errors/memberOf.js";
 import { invalid } from "../errors/statusError.js";
+import { memberOf } from "../values.js";
 import type { EncodedRequest } from "./types.js";
 
 // Taken now: others may set another.
 const { toString: objectTag } = Object.prototype;
 
-type Content = Pick<EncodedRequest, "body" | "contentType">;
+type EncodedBody = Pick<EncodedRequest, "body" | "contentType">;
 type Bytes = Uint8Array | Blob | FormData;
 
 /** The body that a caller gave, as it is sent. @throws StatusError for what is neither JSON nor bytes. */
-export async function contentOf(body: unknown, contentType: string | undefined): Promise<Content> {
+export async function contentOf(body: unknown, contentType: string | undefined): Promise<EncodedBody> {
   if (body === undefined) {
     if (contentType === undefined) return { body, contentType };
     throw invalid("contentType is given without a body.");
@@ -20,7 +20,7 @@ export async function contentOf(body: unknown, contentType: string | undefined):
   return jsonOf(body, contentType);
 }
 
-async function bytesOf(body: Bytes, contentType: string | undefined): Promise<Content> {
+async function bytesOf(body: Bytes, contentType: string | undefined): Promise<EncodedBody> {
   const isForm = !(body instanceof Uint8Array) && !("size" in body);
   if (contentType === undefined || (isForm && !/^multipart\/form-data$/i.test(contentType))) {
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";
@@ -39,7 +39,7 @@ function copyOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes);
 }
 
-function jsonOf(body: unknown, contentType = "application/json"): Content {
+function jsonOf(body: unknown, contentType = "application/json"): EncodedBody {
   if (!isJson(body)) {
     throw invalid("body must be a JSON value, a Uint8Array, a Blob or a FormData.");
   }

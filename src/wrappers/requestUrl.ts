@@ -15,7 +15,7 @@ export function encodeQuery(query: ServiceRequest["query"]): string {
   const pairs = Object.entries(ownProperties(query, "query")).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value])
       .filter((each) => each !== undefined)
-      .map((each: QueryValue) => `${encodeText(name)}=${encodeText(textOf(each, name))}`),
+      .map((each: QueryValue) => `${encodeText(name)}=${encodeText(queryText(each, name))}`),
   );
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
@@ -44,7 +44,7 @@ function decode(segment: string): string {
   }
 }
 
-function textOf(value: unknown, name: string): string {
+function queryText(value: unknown, name: string): string {
   const isValue = typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
   if (isValue) return String(value);
   throw invalid(`query.${name} must be text, a finite number, true, false or a list of these.`);

@@ -1,15 +1,13 @@
 import type { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/settings.js";
-import { callSettings } from "../call/settings.js";
+import { callSettings, type LateSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
-import { checkSpelling } from "../options/names.js";
-import { validate } from "../options/validate.js";
+import { checkSpelling, validate } from "../options/validate.js";
 import { readRerank } from "../ranking/readRerank.js";
 import { createRerankItems } from "../ranking/rerankItems.js";
 import type { RerankItems } from "../ranking/types.js";

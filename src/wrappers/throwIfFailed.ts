@@ -1,10 +1,9 @@
-import type { StatusCode } from "../errors/codes.js";
-import { codeOfGrpcNumber } from "../errors/grpcCodes.js";
-import { memberOf } from "../errors/memberOf.js";
+import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { StatusError } from "../errors/statusError.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { validate } from "../options/validate.js";
+import { memberOf } from "../values.js";
 
 /**
  * Throws the failure a job reports in its `status`; a job without a status or code, or with OK, passes.
@@ -41,11 +40,11 @@ function codeOf(reported: unknown): StatusCode | undefined {
 }
 
 function shown(reported: unknown): string {
-  return (textOf(reported) ?? `of type ${typeof reported}`).slice(0, 100);
+  return (codeText(reported) ?? `of type ${typeof reported}`).slice(0, 100);
 }
 
 // Some values have no text, and making one of them throws.
-function textOf(value: unknown): string | undefined {
+function codeText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   try {
     return JSON.stringify(value);

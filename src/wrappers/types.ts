@@ -118,7 +118,7 @@ export interface OperationMethod {
 }
 
 /** What an operation takes. */
-export interface OperationInput {
+export interface OperationArguments {
   readonly operation: OperationId;
   /** The ids of its path by their names, but for the account. */
   readonly ids: Readonly<Record<string, unknown>>;
@@ -130,7 +130,7 @@ export interface OperationInput {
 }
 
 /** Calls any operation of the contract by its id, as the command line does. */
-export type OperationCall = (input: OperationInput, options?: CallOptions) => CallPromise<unknown>;
+export type OperationCall = (input: OperationArguments, options?: CallOptions) => CallPromise<unknown>;
 
 /** The name of {@link EncodedCall} on a client, also for another copy of this package. */
 export const encodedCall: symbol = Symbol.for("tunerank.encodedCall");

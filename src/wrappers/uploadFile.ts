@@ -1,12 +1,11 @@
 // Sends a file to a dataset. Loaded with the first upload.
+
 import { disk } from "#platform";
 import { Unusable } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { notify } from "../call/notify.js";
-import type { LateSettings } from "../call/settings.js";
-import { callSettings } from "../call/settings.js";
+import { callSettings, type LateSettings } from "../call/settings.js";
 import type { CallSettings, Outcome } from "../call/types.js";
-import { memberOf } from "../errors/memberOf.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
@@ -15,8 +14,8 @@ import { type OperationId, operations, requests } from "../generated/contract.js
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";
-import type { Names } from "../options/names.js";
-import type { RequestRules } from "../options/validate.js";
+import type { Names, RequestRules } from "../options/validate.js";
+import { memberOf } from "../values.js";
 import { readDatasetFile } from "./readDatasetFile.js";
 import type { UploadOptions } from "./types.js";
 
@@ -73,15 +72,15 @@ export async function uploadFile(
   }
 }
 
-interface Progress {
+interface UploadCount {
   /** Bytes of the file sent by the attempt under way. */
   sentBytes: number;
   readonly onSent: (sentBytes: number, done: boolean) => void;
 }
 
-function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]): Progress {
+function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]): UploadCount {
   let reported = -1;
-  const progress: Progress = {
+  const progress: UploadCount = {
     sentBytes: 0,
     onSent(sent, done) {
       progress.sentBytes = sent;

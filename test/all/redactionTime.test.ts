@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redactor } from "../../src/errors/redact.js";
+import { redactor } from "../../src/redact/redact.js";
 
 // As much as is read of an error body, and the longest keys: where a pattern that backtracks, or a search that begins
 // anew, takes quadratic time.

@@ -1,7 +1,8 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
+import type { Transform, TransformCallback } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
-import { isUnpacking } from "./unpacking.js";
+import { Gunzip } from "node:zlib";
 
 const clients: Set<Socket> = new Set();
 const opened: Set<(socket: Socket) => void> = new Set();
@@ -56,4 +57,25 @@ function isOnItsWay(server: Socket): boolean {
   if (client === undefined || client.destroyed) return false;
   const reads = server.readableFlowing === true;
   return client.bytesRead < server.bytesWritten || (reads && server.bytesRead < client.bytesWritten);
+}
+
+const working: Set<Transform> = new Set();
+
+// Every decoder of node:zlib, over node:http and over fetch, takes its chunks by this one method, and works on other threads.
+const decoder = Object.getPrototypeOf(Object.getPrototypeOf(Gunzip.prototype)) as Transform;
+const { _transform: transform } = decoder;
+decoder._transform = function (this: Transform, chunk, encoding, done: TransformCallback): void {
+  working.add(this);
+  transform.call(this, chunk, encoding, (...result) => {
+    working.delete(this);
+    done(...result);
+  });
+};
+
+/** Whether a body is being unpacked. One that is given up, or that nobody reads on, is not. */
+export function isUnpacking(): boolean {
+  for (const stream of working) if (stream.destroyed) working.delete(stream);
+  return [...working].some(
+    ({ readableLength, readableHighWaterMark }) => readableLength < readableHighWaterMark,
+  );
 }

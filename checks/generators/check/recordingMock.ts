@@ -1,9 +1,9 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Answers } from "./answers.js";
-import { type Route, readRoutes } from "./routes.js";
 
 /** One request as it came over the wire. */
 export interface RecordedRequest {
@@ -70,7 +70,71 @@ function answerById(response: ServerResponse, { jobs, errors }: Answers, url: st
 function answer(response: ServerResponse, routes: readonly Route[], method: string, url: string): void {
   const route = routes.find((each) => each.method === method && each.path.test(url));
   const isMissing = url.includes("/missing:");
-  const status = route === undefined ? 501 : isMissing ? 404 : 200;
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify((isMissing ? route?.notFound : route?.answer) ?? { code: "UNIMPLEMENTED" }));
+  const given = isMissing ? route?.notFound : route?.answer;
+  if (given?.status === 204) {
+    response.writeHead(204).end();
+    return;
+  }
+  const { status, type, value } = given ?? { status: 501, type: json, value: { code: "UNIMPLEMENTED" } };
+  response.writeHead(status, { "content-type": type });
+  response.end(type === json ? JSON.stringify(value) : value);
+}
+
+/** One operation of the contract, and the first example of each answer that the recording mock gives. */
+export interface Route {
+  readonly method: string;
+  /** Matches a path as it is sent. */
+  readonly path: RegExp;
+  readonly answer: Example;
+  readonly notFound: Example;
+}
+
+const json = "application/json";
+
+interface Example {
+  readonly status: number;
+  readonly type: string;
+  readonly value: unknown;
+}
+
+interface Answer {
+  readonly $ref?: string;
+  readonly content?: Readonly<
+    Record<string, { readonly examples: Readonly<Record<string, { value: unknown }>> }>
+  >;
+}
+
+interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { responses: Record<string, Answer> }>>>>;
+  readonly components: { readonly responses: Readonly<Record<string, Answer>> };
+}
+
+/** Reads the operations of a document in JSON. */
+export async function readRoutes(document: string): Promise<Route[]> {
+  const contract: Contract = JSON.parse(await readFile(document, "utf8"));
+  return Object.entries(contract.paths).flatMap(([path, item]) =>
+    // Parameters of a path stand beside its methods.
+    Object.entries(item)
+      .filter(([method]) => method !== "parameters")
+      .map(([method, { responses }]) => ({
+        method: method.toUpperCase(),
+        path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/?]+")}(\\?|$)`),
+        answer: firstExample(contract, responses, "200" in responses ? 200 : 204),
+        notFound: firstExample(contract, responses, 404),
+      })),
+  );
+}
+
+function firstExample(
+  { components }: Contract,
+  responses: Readonly<Record<string, Answer>>,
+  status: number,
+): Example {
+  const answer = responses[status];
+  const named = answer?.$ref?.split("/").at(-1);
+  const { content } = (named === undefined ? answer : components.responses[named]) ?? {};
+  const [[type, media] = [json, undefined]] = Object.entries(content ?? {});
+  const [example] = Object.values(media?.examples ?? {});
+  if (example === undefined && status !== 204) throw new Error("An answer of the contract has no example.");
+  return { status, type, value: example?.value };
 }

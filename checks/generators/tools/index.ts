@@ -1,22 +1,21 @@
 import type { Tool } from "../check/tool.js";
-import { datamodelCodeGenerator } from "./datamodelCodeGenerator.js";
-import { heyApi } from "./heyApi.js";
 import { oapiCodegen } from "./oapiCodegen.js";
-import { openapiGeneratorCsharp } from "./openapiGeneratorCsharp.js";
-import { openapiGeneratorElixir } from "./openapiGeneratorElixir.js";
-import { openapiGeneratorGo } from "./openapiGeneratorGo.js";
-import { openapiGeneratorJava } from "./openapiGeneratorJava.js";
-import { openapiGeneratorKotlin } from "./openapiGeneratorKotlin.js";
-import { openapiGeneratorPhp } from "./openapiGeneratorPhp.js";
-import { openapiGeneratorPython } from "./openapiGeneratorPython.js";
-import { openapiGeneratorRuby } from "./openapiGeneratorRuby.js";
-import { openapiGeneratorRust } from "./openapiGeneratorRust.js";
-import { openapiGeneratorSwift6 } from "./openapiGeneratorSwift6.js";
-import { openapiGeneratorTypescriptFetch } from "./openapiGeneratorTypescriptFetch.js";
-import { openapiPythonClient } from "./openapiPythonClient.js";
-import { openapiTypescript } from "./openapiTypescript.js";
-import { orval } from "./orval.js";
+import {
+  openapiGeneratorCsharp,
+  openapiGeneratorElixir,
+  openapiGeneratorGo,
+  openapiGeneratorJava,
+  openapiGeneratorKotlin,
+  openapiGeneratorPhp,
+  openapiGeneratorPython,
+  openapiGeneratorRuby,
+  openapiGeneratorRust,
+  openapiGeneratorSwift6,
+  openapiGeneratorTypescriptFetch,
+} from "./openapiGenerator.js";
 import { progenitor } from "./progenitor.js";
+import { datamodelCodeGenerator, openapiPythonClient } from "./python.js";
+import { heyApi, openapiTypescript, orval } from "./typescript.js";
 
 export const tools: readonly Tool[] = [
   openapiGeneratorJava,

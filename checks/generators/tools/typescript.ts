@@ -2,7 +2,9 @@ import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../check/command.js";
 import { generators, root } from "../check/folders.js";
+import type { Tool } from "../check/tool.js";
 import { newerNode } from "../check/toolchains.js";
+import { versions } from "../check/versions.js";
 
 const packages = join(generators, "node_modules");
 const options = {
@@ -43,3 +45,41 @@ export function packaged(program: string): string[] {
 export function runCompiled(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
   return run(newerNode, [join(folder, "out/call.js")], { env });
 }
+
+export const heyApi: Tool = {
+  name: "@hey-api/openapi-ts",
+  language: "TypeScript",
+  version: versions["@hey-api/openapi-ts"],
+  needs: ["Node 22 or newer"],
+  documents: ["openapi-client.json", "openapi-client-3.0.json"],
+  command: "npx @hey-api/openapi-ts -i openapi-client.json -o client",
+  program: async () => packaged("openapi-ts"),
+  compile: ({ folder }) => compileTypeScript(folder),
+  call: ({ folder }, env) => runCompiled(folder, env),
+};
+
+export const openapiTypescript: Tool = {
+  name: "openapi-typescript",
+  language: "TypeScript",
+  version: versions["openapi-typescript"],
+  needs: ["Node 22 or newer"],
+  documents: ["openapi-client.json", "openapi-client-3.0.json"],
+  command: "npx openapi-typescript openapi-client.json -o client/schema.d.ts",
+  note: "called with openapi-fetch; the file's type is string, so the upload brings its own form",
+  program: async () => packaged("openapi-typescript"),
+  compile: ({ folder }) => compileTypeScript(folder),
+  call: ({ folder }, env) => runCompiled(folder, env),
+};
+
+export const orval: Tool = {
+  name: "orval",
+  language: "TypeScript",
+  version: versions.orval,
+  needs: ["Node 22 or newer"],
+  documents: ["openapi-client.json", "openapi-client-3.0.json"],
+  command: "npx orval --input openapi-client.json --output client/client.ts",
+  note: "called with axios, which gets the address and the key",
+  program: async () => packaged("orval"),
+  compile: ({ folder }) => compileTypeScript(folder),
+  call: ({ folder }, env) => runCompiled(folder, env),
+};

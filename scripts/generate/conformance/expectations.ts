@@ -2,12 +2,10 @@
 
 import type { Failure } from "../../../src/call/failure.js";
 import type { RowStep } from "../../../src/conformance/data.js";
-import type { OperationId } from "../../../src/generated/contract.js";
-import { operations } from "../../../src/generated/contract.js";
+import { type OperationId, operations } from "../../../src/generated/contract.js";
 import { budget, defaultMaxRetries } from "../../../src/policy/decisions.js";
 import { nothingSent, type Ran, ranIn, worse } from "../../../src/policy/retry.js";
 import { failureOf, isSeen, isStalling } from "./failures.js";
-import { needsOf } from "./needs.js";
 import { type Expected, type RetryRow, stepOf } from "./rows.js";
 import { boundsOf, decideBoth, fullBudget, type Wait } from "./waits.js";
 
@@ -149,4 +147,30 @@ function inputOf(
     replayable: true,
     freshKey: fresh,
   };
+}
+
+// HTTP libraries hide these: fetch makes a lost connection of the first two, and sends a third time what 421 refused.
+const hiddenStatuses: ReadonlySet<number> = new Set([101, 407, 421]);
+
+/** The names of what a row needs, besides plain calls with `maxRetries`. README.md says what each means. */
+export function needsOf({ client = {}, server }: RetryRow): readonly string[] {
+  const steps = "sequence" in server ? server.sequence : [server];
+  const named = [
+    client.apiKey && "key-function",
+    client.repeatable !== undefined && "repeatable",
+    client.abort && "abort",
+    client.timeoutMs !== undefined && "timeout",
+    client.attemptTimeoutMs !== undefined && "attempt-timeout",
+    client.connectTimeoutMs !== undefined && "connect-timeout",
+    ...steps.flatMap((step) => {
+      if ("answer" in step) return hiddenStatuses.has(step.answer.status) && `status-${step.answer.status}`;
+      return "network" in step && ofNetwork(step.network);
+    }),
+  ].filter((name) => typeof name === "string");
+  return [...new Set(named)];
+}
+
+function ofNetwork(network: string): string | undefined {
+  if (network === "tls-certificate-wanted") return "ca-certificate";
+  return network.startsWith("tunnel-") ? "proxy" : undefined;
 }

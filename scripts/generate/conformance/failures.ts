@@ -4,10 +4,10 @@ import { endedFailure, Failure, networkFailure } from "../../../src/call/failure
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
 import { readRerank } from "../../../src/ranking/readRerank.js";
-import type { NetworkWords } from "../../../src/transport/transport.js";
 import {
   type Exchange,
   type FailureReason,
+  type NetworkWords,
   type Phase,
   TransportFailure,
 } from "../../../src/transport/transport.js";

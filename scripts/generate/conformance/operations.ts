@@ -1,7 +1,6 @@
 // operations.json: how each operation is asked for in the rows, and the good answer to that, as the contract's examples
 // have them.
-import type { Document } from "../document.js";
-import { isSafe } from "../document.js";
+import { type Document, isSafe } from "../document.js";
 import type { OperationShape } from "../operations.js";
 import { exampleOf } from "../reading.js";
 

@@ -3,8 +3,7 @@
 import { networkFailure } from "../../../src/call/failure.js";
 import { timesOf } from "../../../src/call/request.js";
 import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
-import type { StatusCode } from "../../../src/errors/codes.js";
-import { codeOfGrpcNumber } from "../../../src/errors/grpcCodes.js";
+import { codeOfGrpcNumber, type StatusCode } from "../../../src/errors/codes.js";
 import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import {
   backoff,

@@ -1,20 +1,43 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
-import type { Line } from "./lines.js";
+import { hashOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
+import type { Line } from "../checkpoints/lines.js";
+import { orUndefined } from "../context.js";
 
-/** What an id may be in a file: JSON text, or a whole number that JSON reads exactly. */
-export type Id = string | number;
+type Fields = Readonly<Record<string, unknown>>;
 
 /** A line of the input that is a request, whether or not its fields are right. */
-export interface BulkRequest {
+export class BulkRequest {
   readonly line: number;
   readonly id: Id;
   /** The id as JSON, which tells 1 from "1". */
   readonly key: string;
-  readonly body: RerankRequest;
-  /** Stands for the id and all that is sent. */
-  readonly fingerprint: string;
+  readonly hash: IdHash;
+  readonly #fields: Fields;
+  readonly #reading: InputFormat;
+  #body: RerankRequest | undefined;
+  #fingerprint: string | undefined;
+
+  constructor(line: number, id: Id, fields: Fields, reading: InputFormat) {
+    this.line = line;
+    this.id = id;
+    this.key = JSON.stringify(id);
+    this.hash = hashOf(this.key);
+    this.#fields = fields;
+    this.#reading = reading;
+  }
+
+  get body(): RerankRequest {
+    this.#body ??= bodyOf(this.#fields, this.#reading);
+    return this.#body;
+  }
+
+  /** Stands for the id and all that is sent. It is made when it is asked for: it costs more than all else. */
+  get fingerprint(): string {
+    this.#fingerprint ??= fingerprintOf([this.key, JSON.stringify(this.body)]);
+    return this.#fingerprint;
+  }
 }
 
 /** A line that is none. */
@@ -24,11 +47,13 @@ export interface BadLine {
 }
 
 /** What the lines of a file are called, and what is sent with those that do not say it themselves. */
-export interface Reading {
+export interface InputFormat {
   readonly idField: string;
   readonly queryField: string;
   readonly documentsField: string;
   readonly defaults: Partial<RerankRequest>;
+  /** The lines that are read; without it all. */
+  readonly shard: Shard | undefined;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -37,45 +62,38 @@ const others = fieldNames.filter((name) => name !== "query" && name !== "documen
 const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
 const otherLetters = new Set(others.map(lettersOf));
 
-/** Reads a line; undefined when it is empty. */
-export function readLine({ bytes, number: line }: Line, reading: Reading): BulkRequest | BadLine | undefined {
-  if (bytes === undefined) return { line, problem: "It is longer than 64 MiB." };
-  let text: string;
-  try {
-    text = decoder.decode(bytes);
-  } catch {
-    return { line, problem: "It is not UTF-8." };
-  }
-  if (text.trim() === "") return undefined;
-  let fields: unknown;
-  try {
-    fields = JSON.parse(text);
-  } catch {
-    return { line, problem: "It is not JSON." };
-  }
-  if (typeof fields !== "object" || fields === null || Array.isArray(fields))
-    return { line, problem: "It is not a JSON object." };
-  return readFields(line, fields as Readonly<Record<string, unknown>>, reading);
+/** Reads a line; undefined when it is empty, or of another shard. What has no id is of shard 0: it is told once. */
+export function readLine(line: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
+  const { shard } = reading;
+  const read = requestOf(line, reading);
+  const isOwn = read instanceof BulkRequest ? isInShard(read.hash, shard) : (shard?.index ?? 0) === 0;
+  return isOwn ? read : undefined;
 }
 
-function readFields(
-  line: number,
-  fields: Readonly<Record<string, unknown>>,
-  reading: Reading,
-): BulkRequest | BadLine {
+function requestOf({ bytes, number: line }: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
+  if (bytes === undefined) return { line, problem: "It is longer than 64 MiB." };
+  const text = orUndefined(() => decoder.decode(bytes));
+  if (text === undefined) return { line, problem: "It is not UTF-8." };
+  if (text.trim() === "") return undefined;
+  const fields = orUndefined<unknown>(() => JSON.parse(text));
+  if (fields === undefined) return { line, problem: "It is not JSON." };
+  if (typeof fields !== "object" || fields === null || Array.isArray(fields))
+    return { line, problem: "It is not a JSON object." };
+  return readFields(line, fields as Fields, reading);
+}
+
+function readFields(line: number, fields: Fields, reading: InputFormat): BulkRequest | BadLine {
   const id = own(fields, reading.idField);
   if (typeof id === "number" && !Number.isSafeInteger(id))
     return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };
   if (typeof id !== "string" && typeof id !== "number")
     return { line, problem: "It has no id that is text or a whole number." };
-  const key = JSON.stringify(id);
-  const body = bodyOf(fields, reading);
-  return { line, id, key, body, fingerprint: fingerprintOf([key, JSON.stringify(body)]) };
+  return new BulkRequest(line, id, fields, reading);
 }
 
 // In one order, so that the same request has one fingerprint. Fields that are nothing like the service's are not sent: a
 // file may hold more than the requests.
-function bodyOf(fields: Readonly<Record<string, unknown>>, reading: Reading): RerankRequest {
+function bodyOf(fields: Fields, reading: InputFormat): RerankRequest {
   const { idField, queryField, documentsField, defaults } = reading;
   const body: Record<string, unknown> = {
     query: own(fields, queryField),
@@ -84,7 +102,7 @@ function bodyOf(fields: Readonly<Record<string, unknown>>, reading: Reading): Re
   const named = new Set([idField, queryField, documentsField]);
   for (const name of others) {
     const isSaid = !named.has(name) && Object.hasOwn(fields, name);
-    const value = isSaid ? fields[name] : own(defaults as Readonly<Record<string, unknown>>, name);
+    const value = isSaid ? fields[name] : own(defaults as Fields, name);
     if (value !== undefined) body[name] = value;
   }
   // A field in another spelling is refused by the client, which names the right one.
@@ -95,13 +113,11 @@ function bodyOf(fields: Readonly<Record<string, unknown>>, reading: Reading): Re
   return body as unknown as RerankRequest;
 }
 
-function own(fields: Readonly<Record<string, unknown>>, name: string): unknown {
+function own(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 /** Stands for texts: 128 bits of their SHA-256. */
 export function fingerprintOf(texts: readonly string[]): string {
-  const hash = createHash("sha256");
-  for (const text of texts) hash.update(text).update("\n");
-  return hash.digest("base64url").slice(0, 22);
+  return hash("sha256", `${texts.join("\n")}\n`, "base64url").slice(0, 22);
 }

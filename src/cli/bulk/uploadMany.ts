@@ -1,18 +1,16 @@
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
-import { withClient } from "../client.js";
+import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { type RowSource, realName } from "../checkpoints/readRows.js";
+import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { type Context, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
-import { messageOf } from "../failure.js";
-import { createProgress } from "../progress.js";
+import { messageOf } from "../reportFailure.js";
 import { jsonLine, oneLine } from "../safeText.js";
-import { storedLine } from "../storedLine.js";
 import type { Terminal } from "../terminal.js";
-import { errorFields } from "./outcome.js";
-import { realName } from "./owned/names.js";
-import { type OwnedFile, waitingOf, withFiles } from "./owned/ownedFile.js";
-import type { RowFile } from "./owned/rowFile.js";
-import type { RowSource } from "./owned/rows.js";
-import { fateOf, planUploads, readUploads, type UploadFile } from "./uploadPlan.js";
+import { createProgress, storedLine } from "../uploadProgress.js";
+import { withClient } from "../withClient.js";
+import { errorFields } from "./resultRows.js";
+import { planUploads, readUploads, type UploadFile, uploadStateOf } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */
 export interface ManyOptions {
@@ -31,12 +29,7 @@ interface Outcome {
 }
 
 // What ends one upload so would end the next.
-const lasting: ReadonlySet<string> = new Set([
-  "UNAUTHENTICATED",
-  "PERMISSION_DENIED",
-  "NOT_FOUND",
-  "CANCELLED",
-]);
+const lasting = new Set<string>(["UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "CANCELLED"]);
 
 /** `tunerank upload DATASET FILE FILE...`, one after the other */
 export async function uploadMany(context: Context<ManyOptions & { name?: string }>): Promise<void> {
@@ -47,7 +40,7 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
     const sources: RowSource[] = [];
     if (options.checkpoint !== undefined)
       sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
-    await withFiles(sources, waitingOf(context, options.wait), async ([owned], signal) => {
+    await withFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
       const planned = await planUploads(files, dataset, await readUploads(owned), signal);
       await uploadAll({ ...context, signal }, client, planned, owned);
     });
@@ -56,8 +49,8 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
 
 /** Where an upload's outcome is noted, and how far it is shown. */
 interface Recording {
-  readonly owned: OwnedFile | undefined;
-  readonly rows: RowFile | undefined;
+  readonly owned: CheckpointFile | undefined;
+  readonly rows: RowWriter | undefined;
   readonly show: (sentBytes: number) => void;
 }
 
@@ -65,12 +58,13 @@ async function uploadAll(
   context: Context<ManyOptions>,
   client: Client,
   planned: readonly UploadFile[],
-  owned: OwnedFile | undefined,
+  owned: CheckpointFile | undefined,
 ): Promise<void> {
   const { options, terminal } = context;
   const rows = owned?.open();
   const isWanted = ({ before }: UploadFile): boolean =>
-    fateOf(before) === "not" || (fateOf(before) === "unknown" && options.resendUnknown === true);
+    uploadStateOf(before) === "not" ||
+    (uploadStateOf(before) === "unknown" && options.resendUnknown === true);
   const progress = createProgress(terminal);
   const totalBytes = planned.filter(isWanted).reduce((sum, { bytes }) => sum + bytes, 0);
   const outcomes: Outcome[] = [];
@@ -133,7 +127,7 @@ async function uploadOne(
 
 function withoutSending({ file, before }: UploadFile, isWanted: boolean): Outcome {
   if (isWanted) return { file, outcome: "not sent" };
-  return fateOf(before) === "stored"
+  return uploadStateOf(before) === "stored"
     ? { file, outcome: "uploaded before", result: before?.response }
     : { file, outcome: "unknown" };
 }

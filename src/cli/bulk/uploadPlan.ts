@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
-import { reasonOf, UsageError } from "../context.js";
+import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
+import type { Row } from "../checkpoints/readRows.js";
+import { UsageError, unreadable } from "../context.js";
 import { fingerprintOf } from "./bulkRequest.js";
-import type { OwnedFile } from "./owned/ownedFile.js";
-import type { Row } from "./owned/rows.js";
 
 /** One file of several that are uploaded. */
 export interface UploadFile {
@@ -19,13 +19,13 @@ export interface UploadFile {
 }
 
 /** What is known of a file's upload: stored, not stored, or unknown. */
-export type Fate = "stored" | "unknown" | "not";
+export type UploadState = "stored" | "unknown" | "not";
 
 /**
  * What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored; so may one
  * whose answer has no id, as earlier versions kept it.
  */
-export function fateOf(row: Row | undefined): Fate {
+export function uploadStateOf(row: Row | undefined): UploadState {
   if (row === undefined) return "not";
   const stored = row.response as { id?: unknown } | undefined;
   if (typeof stored?.id === "string") return "stored";
@@ -34,7 +34,7 @@ export function fateOf(row: Row | undefined): Fate {
 }
 
 /** Reads the last row of each file. @throws UsageError for a line that is no row */
-export async function readUploads(checkpoint: OwnedFile | undefined): Promise<ReadonlyMap<string, Row>> {
+export async function readUploads(checkpoint: CheckpointFile | undefined): Promise<ReadonlyMap<string, Row>> {
   const rows = new Map<string, Row>();
   await checkpoint?.read((_line, row) => rows.set(`${row.id}`, row));
   return rows;
@@ -56,7 +56,7 @@ export async function planUploads(
     const id = JSON.stringify([dataset, whole]);
     const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
     const before = rows.get(id);
-    if (fateOf(before) === "stored" && before?.fingerprint !== fingerprint)
+    if (uploadStateOf(before) === "stored" && before?.fingerprint !== fingerprint)
       throw new UsageError(
         `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
       );
@@ -81,10 +81,7 @@ async function hashOf(file: string, signal: AbortSignal): Promise<string> {
     for await (const chunk of createReadStream(file, { signal, highWaterMark: 1024 * 1024 }))
       hash.update(chunk);
   } catch (error) {
-    if ((error as Error).name === "AbortError") throw error;
-    throw new UsageError(
-      `A FILE cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}. Nothing was sent.`,
-    );
+    throw unreadable("A FILE", error, " Nothing was sent.");
   }
   return hash.digest("hex");
 }

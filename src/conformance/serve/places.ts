@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { memberOf } from "../../errors/memberOf.js";
+import { memberOf } from "../../values.js";
 
 /** Where a client is sent. */
 export interface Address {

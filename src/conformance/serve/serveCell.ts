@@ -4,12 +4,11 @@ import http, { type IncomingMessage, type RequestListener, type ServerResponse }
 import https from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { Answer, Cell, Step } from "../cells.js";
+import type { Cell, CellAnswer, Step } from "../cells.js";
 import { type Certificate, createCertificate } from "./certificate.js";
 import { problemsOf } from "./checkRequest.js";
 import { faults } from "./faults.js";
 import { type Address, places } from "./places.js";
-import type { RequestLog } from "./requestLog.js";
 
 /** A cell that is served. */
 export interface Served {
@@ -105,7 +104,7 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
         const ended = (): void => {
           seen.endedMs = performance.now();
         };
-        if ("answer" in step) send(response, step.answer, { key: keyOf(request), ended });
+        if ("answer" in step) sendFrames(response, step.answer, { key: keyOf(request), ended });
         else faults[step.network]?.(response, ended);
       },
       () => {},
@@ -117,9 +116,9 @@ function keyOf({ headers }: IncomingMessage): string {
   return headers.authorization?.replace(/^Bearer /, "") ?? "";
 }
 
-function send(
+function sendFrames(
   response: ServerResponse,
-  { status, headers, body }: Answer,
+  { status, headers, body }: CellAnswer,
   { key, ended }: { key: string; ended: () => void },
 ): void {
   const filled = (text: string): string => text.replaceAll("{apiKey}", key);
@@ -127,4 +126,35 @@ function send(
   response.writeHead(status, Object.fromEntries(entries));
   ended();
   response.end(typeof body === "string" ? filled(body) : body);
+}
+
+/** A request that a cell's server saw. */
+export interface SeenRequest {
+  readonly arrivedMs: number;
+  /** When its answer or its connection ended; undefined while neither has. */
+  endedMs: number | undefined;
+  /** What is wrong with it. */
+  readonly problems: readonly string[];
+}
+
+/** What a cell's server saw, in the order of its arrival. */
+export type RequestLog = SeenRequest[];
+
+/**
+ * The waits before the further requests of each call, in whole milliseconds.
+ * @param byCall The requests of each call, where there are several.
+ */
+export function waitsIn(log: RequestLog, byCall: readonly number[] | undefined): readonly number[] {
+  const firsts = new Set<number>();
+  let first = 0;
+  for (const requests of byCall ?? []) {
+    firsts.add(first);
+    first += requests;
+  }
+  return log.flatMap(({ arrivedMs }, index) => {
+    const before = log[index - 1];
+    if (before === undefined || firsts.has(index)) return [];
+    // Rounded up: two clocks may differ by a part of a millisecond.
+    return Math.ceil(arrivedMs - (before.endedMs ?? before.arrivedMs));
+  });
 }

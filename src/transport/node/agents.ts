@@ -1,7 +1,7 @@
 import type http from "node:http";
-import { memberOf } from "../../errors/memberOf.js";
 import { invalid } from "../../errors/statusError.js";
 import { isLoopback, urlOf } from "../../options/arguments.js";
+import { memberOf } from "../../values.js";
 import { type Transport, TransportFailure, type TransportOptions } from "../transport.js";
 import { refuseWhileMocked } from "./mockAgents.js";
 import { Pool, type PoolOptions } from "./pool.js";

@@ -1,6 +1,6 @@
 import type { Agent, ClientRequest } from "node:http";
-import { memberOf } from "../../errors/memberOf.js";
 import { longestTimerMs } from "../../options/arguments.js";
+import { memberOf } from "../../values.js";
 import { type FailureReason, networkCode, type TransportRequest } from "../transport.js";
 import { isConnected, type PooledSocket } from "./sockets.js";
 import { endTunnel } from "./tunnels.js";

@@ -1,5 +1,5 @@
-import { memberOf } from "../../errors/memberOf.js";
 import { isLoopback } from "../../options/arguments.js";
+import { memberOf } from "../../values.js";
 import { TransportFailure } from "../transport.js";
 
 // Where undici keeps its global dispatcher: 8 in the first, and a wrapper that does not say what it wraps in the second.

@@ -1,4 +1,4 @@
-import { memberOf } from "../../errors/memberOf.js";
+import { memberOf } from "../../values.js";
 
 // Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;

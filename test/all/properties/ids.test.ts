@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CallPromise, Client, FetchLike } from "../../../src/index.js";
-import { isStatusError } from "../../../src/index.js";
+import { type CallPromise, type Client, type FetchLike, isStatusError } from "../../../src/index.js";
 import { goodText } from "../../support/answers.js";
 import { transports } from "../../support/clients.js";
 import { plainClient } from "./support/client.js";

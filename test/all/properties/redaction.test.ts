@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { redactor } from "../../../src/errors/redact.js";
+import { redactor } from "../../../src/redact/redact.js";
 import { times, within } from "./support/runs.js";
 import { layered } from "./support/spellings.js";
 import { hostileString, visible } from "./support/strings.js";

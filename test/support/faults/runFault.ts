@@ -1,6 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { CallPromise, Client, ClientOptions, StatusError } from "../../../src/index.js";
-import { isStatusError } from "../../../src/index.js";
+import {
+  type CallPromise,
+  type Client,
+  type ClientOptions,
+  isStatusError,
+  type StatusError,
+} from "../../../src/index.js";
 import { clientSockets } from "../clientSockets.js";
 import { connect, type OperationCall } from "../clients.js";
 import type { TestClock } from "../clock.js";

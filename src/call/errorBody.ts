@@ -1,0 +1,142 @@
+import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
+import { httpStatuses } from "../generated/contract.js";
+import { milliseconds } from "../policy/retryAfter.js";
+import { type Redact, redactValues } from "../redact/redact.js";
+import { parseJson } from "../values.js";
+
+/** What an error answer says of itself, whatever its shape. */
+export interface ErrorBody {
+  /** The code it names, when it names one of the service's. */
+  readonly code: StatusCode | undefined;
+  /** Its message for people, when it has one. */
+  readonly message: string | undefined;
+  /** How long it asks to wait, in milliseconds, when it does. */
+  readonly retryAfterMs: number | undefined;
+  /** The body to keep: parsed when it is JSON of up to 4 KiB, else the first 4 KiB of its text. */
+  readonly body: unknown;
+}
+
+const keptCharacters = 4096;
+
+// Every member is there: what is not would be read from a polluted prototype.
+const nothing: ErrorBody = { code: undefined, message: undefined, retryAfterMs: undefined, body: undefined };
+
+/** Reads an error body of unknown shape: own properties only, each type-checked. Never throws. */
+export function readErrorBody(text: string, httpStatus: number, redact: Redact): ErrorBody {
+  const trimmed = text.trim();
+  if (trimmed === "") return nothing;
+  const parsed = parseJson(trimmed);
+  if (parsed === undefined) {
+    // Not JSON, or not all of it: the end may be missing.
+    const kept = redact(trimmed, true);
+    // Once more, because tags may have stood inside it.
+    const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
+    return { ...nothing, message: message || undefined, body: kept.slice(0, keptCharacters) };
+  }
+  const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
+  const code = readCode(root, httpStatus);
+  const message = readMessage(root);
+  return {
+    code,
+    message: message && redact(message).slice(0, keptCharacters),
+    retryAfterMs: readRetryDelay(root),
+    body:
+      trimmed.length <= keptCharacters
+        ? redactValues(redact, parsed)
+        : redact(trimmed).slice(0, keptCharacters),
+  };
+}
+
+function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
+  const error = own(root, "error");
+  const code = own(root, "code");
+  return (
+    codeNamed(own(error, "status")) ??
+    codeNamed(own(error, "code")) ??
+    codeNamed(code) ??
+    codeNumbered(code, httpStatus) ??
+    connectCode(code)
+  );
+}
+
+function readMessage(root: unknown): string | undefined {
+  const error = own(root, "error");
+  const detail = own(root, "detail");
+  const candidates = [
+    own(error, "message"),
+    error,
+    own(root, "message"),
+    own(root, "Message"),
+    detail,
+    messagesOf(detail),
+    own(root, "title"),
+    root,
+  ];
+  return candidates
+    .find((value): value is string => typeof value === "string" && value.trim() !== "")
+    ?.trim();
+}
+
+function codeNamed(value: unknown): StatusCode | undefined {
+  return typeof value === "string" && value !== "OK" && Object.hasOwn(httpStatuses, value)
+    ? (value as StatusCode)
+    : undefined;
+}
+
+// grpc-gateway: the number counts only when the HTTP status says the same.
+function codeNumbered(value: unknown, httpStatus: number): StatusCode | undefined {
+  const code = codeOfGrpcNumber(value);
+  return code !== undefined && httpStatuses[code] === httpStatus ? code : undefined;
+}
+
+function connectCode(value: unknown): StatusCode | undefined {
+  if (typeof value !== "string" || !/^[a-z_]{1,32}$/.test(value)) return undefined;
+  return codeNamed(value === "canceled" ? "CANCELLED" : value.toUpperCase());
+}
+
+// FastAPI lists one item per refused field.
+function messagesOf(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return undefined;
+  const messages = detail.slice(0, 10).map((item) => own(item, "msg"));
+  return messages.filter((value) => typeof value === "string").join("; ");
+}
+
+// google.rpc.RetryInfo, in Google's shape or grpc-gateway's: a duration such as "3.5s".
+function readRetryDelay(root: unknown): number | undefined {
+  const details = own(own(root, "error"), "details") ?? own(root, "details");
+  if (!Array.isArray(details)) return undefined;
+  const info = details.find((item) => /(^|\/)google\.rpc\.RetryInfo$/.test(String(own(item, "@type"))));
+  const delay = own(info, "retryDelay");
+  return typeof delay === "string" && delay.endsWith("s")
+    ? milliseconds(delay.slice(0, -1), 1000)
+    : undefined;
+}
+
+function firstWords(text: string): string {
+  return text.slice(0, 500).replace(/\s+/g, " ").trim();
+}
+
+function own(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;
+}
+
+// A page's first words are enough to know whose it is.
+const readCharacters = 16_384;
+const titleCharacters = 200;
+
+/** Whether a text is a web page, or another document with tags. */
+export function isPage(text: string): boolean {
+  return /^\s*</.test(text);
+}
+
+// A page's title, else its first words, without tags. Every pattern takes linear time.
+function pageText(page: string): string {
+  const text = page.slice(0, readCharacters);
+  const title = /<title[^>]{0,99}>([^<]+)</i.exec(text)?.[1]?.trim();
+  const words = text
+    .replace(/<!--.*?(?:-->|$)|<(script|style)\b.*?(?:<\/\1[^<>]*>?|$)/gis, " ")
+    .replace(/<[^<>]*>?/g, " ");
+  return (title || words).replace(/\s+/g, " ").trim().slice(0, titleCharacters).trimEnd();
+}

@@ -1,0 +1,135 @@
+import type { RerankAllAttempt } from "../../bulk/index.js";
+import { type OutOfFiles, outOfFiles } from "../../policy/openFiles.js";
+import { oneLine } from "../safeText.js";
+import { isSilent, type Terminal, withBar } from "../terminal.js";
+
+const redrawMs = 100;
+const noteMs = 10_000;
+const mostNoted = 50;
+
+const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
+  EMFILE:
+    "This process may open no more files and sockets (EMFILE): fewer requests run at once. Allow more with `ulimit -n`, or use a lower --concurrency.",
+  ENFILE:
+    "This machine can open no more files and sockets (ENFILE): fewer requests run at once. End other programs, or raise fs.file-max.",
+};
+
+/** What a run has come to. */
+export interface Counts {
+  /** Requests there are, where the input is a file. */
+  requests: number | undefined;
+  /** Done by earlier runs. */
+  before: number;
+  ranked: number;
+  /** Requests that are wrong; those of earlier runs are among `before`. */
+  wrong: number;
+  /** Requests that failed and run again on the next start. */
+  failed: number;
+  /** Lines that are no requests. */
+  badLines: number;
+}
+
+/** Tells people how far a run is: a bar on a terminal, a line every ten seconds elsewhere. */
+export class Report {
+  readonly counts: Counts;
+  readonly #terminal: Terminal;
+  readonly #started: number = performance.now();
+  readonly #isDrawn: boolean;
+  #shownAt: number;
+  #noted = 0;
+  #holdEnd = 0;
+  #isLimited = false;
+
+  constructor(terminal: Terminal, counts: Counts) {
+    this.#terminal = terminal;
+    this.counts = counts;
+    this.#isDrawn = terminal.errorColumns > 0 && !isSilent(terminal);
+    this.#shownAt = this.#isDrawn ? Number.NEGATIVE_INFINITY : this.#started;
+  }
+
+  /** Tells of something that is wrong; the first of many only. */
+  note(line: string): void {
+    this.#noted += 1;
+    if (this.#noted > mostNoted) return;
+    this.#print(line);
+    if (this.#noted === mostNoted) this.#terminal.note("More of these are not shown.");
+  }
+
+  /** Notes for how long the service asks to wait, and whether this machine can make no more requests at once. */
+  attempted({ holdMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void {
+    const code = outOfFiles(cause);
+    if (code !== undefined && !this.#isLimited) this.#print(fewerAtOnce[code]);
+    this.#isLimited ||= code !== undefined;
+    const now = Date.now();
+    // The first of several, which may be the only one for an hour, is shown at once.
+    if (holdMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
+    if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
+  }
+
+  /** Shows the counts, not too often. */
+  update(): void {
+    const now = performance.now();
+    if (isSilent(this.#terminal) || now - this.#shownAt < (this.#isDrawn ? redrawMs : noteMs)) return;
+    this.#shownAt = now;
+    const facts = factsOf(this.counts, now - this.#started, this.#holdEnd);
+    const { requests, before } = this.counts;
+    const share = requests ? (before + settled(this.counts)) / requests : undefined;
+    if (this.#isDrawn) this.#terminal.redraw(withBar(share, facts, this.#terminal));
+    else this.#terminal.note(facts);
+  }
+
+  end(): void {
+    if (this.#isDrawn) this.#terminal.redraw("");
+  }
+
+  #print(line: string): void {
+    this.end();
+    this.#terminal.note(oneLine(line));
+  }
+}
+
+function settled({ ranked, wrong, failed }: Counts): number {
+  return ranked + wrong + failed;
+}
+
+function factsOf(counts: Counts, ms: number, holdEnd: number): string {
+  const { requests, before, wrong, failed, badLines } = counts;
+  const rate = settled(counts) / Math.max(1, ms);
+  const all = before + settled(counts);
+  const errors = wrong + failed + badLines;
+  const figures = [
+    requests === undefined ? `${all}` : `${all} of ${requests}`,
+    `${(rate * 1000).toFixed(rate < 0.01 ? 1 : 0)}/s`,
+    `${errors} error${errors === 1 ? "" : "s"}`,
+  ];
+  // The time left is not known as long as the service sets it.
+  if (holdEnd > Date.now()) figures.push(`the service asks to wait until ${timeOfDay(holdEnd)}`);
+  else if (requests !== undefined && rate > 0) figures.push(`${duration((requests - all) / rate)} left`);
+  return figures.join("  ");
+}
+
+// In local time, with the date when it is another day.
+function timeOfDay(ms: number): string {
+  const at = new Date(Math.ceil(ms / 1000) * 1000);
+  const time = at.toTimeString().slice(0, 8);
+  if (at.toDateString() === new Date().toDateString()) return time;
+  const [month, day] = [at.getMonth() + 1, at.getDate()].map((part) => `${part}`.padStart(2, "0"));
+  return `${at.getFullYear()}-${month}-${day} ${time}`;
+}
+
+function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const rest = `${String(Math.floor(seconds / 60) % 60).padStart(2, "0")}:${String(seconds % 60).padStart(2, "0")}`;
+  return seconds < 3600 ? rest : `${Math.floor(seconds / 3600)}:${rest}`;
+}
+
+/** Prints what became of a whole run. */
+export function printSummary(terminal: Terminal, counts: Counts, seconds: number): void {
+  const { before, ranked, wrong, failed, badLines } = counts;
+  const parts = [`Ranked ${ranked}`, `${before} done before`];
+  if (wrong > 0) parts.push(`${wrong} wrong`);
+  if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
+  if (badLines > 0) parts.push(`${badLines} line${badLines === 1 ? "" : "s"} not read`);
+  const value = { ...counts, seconds: Math.round(seconds * 1000) / 1000 };
+  terminal.result(value, `${parts.join(", ")}, in ${seconds.toFixed(1)} s.`);
+}

@@ -1,0 +1,133 @@
+import { rerankAll } from "../../bulk/index.js";
+import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
+import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { linesOf, openInput } from "../checkpoints/lines.js";
+import type { RowSource } from "../checkpoints/readRows.js";
+import { type Context, Reported, UsageError, unreadable } from "../context.js";
+import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
+import { withClient } from "../withClient.js";
+import { type BulkOptions, type BulkSettings, settingsOf } from "./bulkOptions.js";
+import { printSummary, Report } from "./bulkReport.js";
+import { BulkRequest, readLine } from "./bulkRequest.js";
+import {
+  type DoneRequests,
+  isKnownWrong,
+  openErrors,
+  readDone,
+  readWrong,
+  type WrongRequests,
+} from "./earlierRuns.js";
+import { type FirstPassResult, firstPass, stateOf } from "./firstPass.js";
+import { addBadLine, addDuplicate, addResult, type OutputFiles } from "./resultRows.js";
+
+// As many as concurrency may be by itself.
+const usualConnections = 256;
+
+/** A run that is about to begin. */
+interface Run {
+  readonly settings: BulkSettings;
+  readonly signal: AbortSignal;
+  readonly checkpoint: DoneRequests;
+  readonly wrong: WrongRequests;
+  readonly found: FirstPassResult | undefined;
+  readonly files: OutputFiles;
+  readonly report: Report;
+}
+
+/** `tunerank rerank --bulk FILE --output FILE` */
+export async function runBulk(context: Context<BulkOptions>): Promise<void> {
+  const settings = settingsOf(context);
+  const { output, errors, concurrency } = settings;
+  const shard = settings.reading.shard;
+  const sources: RowSource[] = [{ path: output, option: "--output", kind: "rerank output", shard }];
+  if (errors !== undefined) sources.push({ path: errors, option: "--errors", kind: "rerank errors", shard });
+  const rank = (client: Client): Promise<void> =>
+    withFiles(sources, waitOptionsOf(context, context.options.wait), (owned, signal) =>
+      runOwning({ ...context, signal }, settings, owned, client),
+    );
+  const sockets = concurrency === "auto" ? usualConnections : Math.max(usualConnections, concurrency);
+  await withClient(context, "rerankDocuments", rank, sockets);
+}
+
+async function runOwning(
+  context: Context<BulkOptions>,
+  settings: BulkSettings,
+  [output, errors]: readonly CheckpointFile[],
+  client: Client,
+): Promise<void> {
+  const { terminal, signal } = context;
+  const started = performance.now();
+  const checkpoint = await readDone(output as CheckpointFile);
+  const wrong = await readWrong(errors);
+  if (settings.isPipe && checkpoint.size + wrong.size > 0)
+    throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
+  const pass = { ...settings, checkpoint, wrong, signal };
+  // What cannot be read is a fault of the command line, as long as nothing was sent.
+  const found = settings.isPipe
+    ? undefined
+    : await firstPass(pass).catch((error) => {
+        throw unreadable("--bulk", error);
+      });
+  const files: OutputFiles = {
+    output: (output as CheckpointFile).open(),
+    errors: errors && (await openErrors(errors, wrong)),
+  };
+  const { requests } = found ?? {};
+  const before = found?.done.size ?? 0;
+  const report = new Report(terminal, { requests, before, ranked: 0, wrong: 0, failed: 0, badLines: 0 });
+  try {
+    await rankAll({ settings, signal, checkpoint, wrong, found, files, report }, client);
+  } finally {
+    report.end();
+    output?.check();
+    errors?.check();
+    printSummary(terminal, report.counts, (performance.now() - started) / 1000);
+  }
+}
+
+async function rankAll(run: Run, client: Client): Promise<void> {
+  const { settings, signal, files, report } = run;
+  const { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs } = settings;
+  const limits = { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs };
+  const options = { ...limits, signal, onAttempt: report.attempted.bind(report) };
+  let failed: StatusError | undefined;
+  const results = rerankAll(client, requestsOf(run), options);
+  const timer = setInterval(() => report.update(), 100);
+  try {
+    for await (const result of results) {
+      addResult(result, files, report);
+      if (result.error && report.counts.failed > 0) failed ??= result.error;
+      report.update();
+    }
+  } catch (error) {
+    // A pipe that is read no more says so in its own way.
+    if (signal.aborted && !isStatusError(error))
+      throw Object.assign(new Error("Cancelled."), { name: "AbortError" });
+    throw error;
+  } finally {
+    clearInterval(timer);
+  }
+  const { wrong, badLines } = report.counts;
+  if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
+  if (wrong + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
+}
+
+async function* requestsOf(run: Run): AsyncGenerator<RerankRequest & { id: BulkRequest }> {
+  const { settings, signal, checkpoint, wrong, found, files, report } = run;
+  const seen = new Set<string>();
+  // Lines that are done are not read again, unless the file was changed meanwhile.
+  const done = found && found.state === stateOf(settings.file) ? found.done : undefined;
+  for await (const lines of linesOf(openInput(settings.file, signal))) {
+    for (const line of lines) {
+      if (done?.has(line.number)) continue;
+      const request = readLine(line, settings.reading);
+      if (request === undefined) continue;
+      if (!(request instanceof BulkRequest)) addBadLine(request, files, report);
+      else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
+      else if (checkpoint.find(request) === "no" && !isKnownWrong(wrong, request)) {
+        if (settings.isPipe) seen.add(request.key);
+        yield { ...request.body, id: request };
+      }
+    }
+  }
+}

@@ -1,0 +1,196 @@
+// A file that a run owns: the output, the errors file, the checkpoint of uploads. What it is, is known from the file
+// beside it or from its rows; who writes it, from the lease; and nothing else is cut, replaced or written.
+import { existsSync, renameSync, type Stats, statSync } from "node:fs";
+import { type Context, UsageError } from "../context.js";
+import { isSilent } from "../terminal.js";
+import { hashOf, isInShard } from "./ids.js";
+import type { Lease } from "./lease.js";
+import type { LeaseRequest } from "./leaseWatch.js";
+import type { Line } from "./lines.js";
+import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
+import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";
+import { filesBeside, randomText, readText, stateOf } from "./runFile.js";
+import { takeLease } from "./takeLease.js";
+
+/** How a run waits for files. */
+export type WaitOptions = Pick<LeaseRequest, "wait" | "signal" | "note">;
+
+/** How a command waits. */
+export function waitOptionsOf({ signal, terminal }: Context, wait: boolean | undefined): WaitOptions {
+  return { wait: wait === true, signal, note: isSilent(terminal) ? () => {} : terminal.note };
+}
+
+/** A file that this run alone writes, until it is closed or another run takes it over. */
+export class CheckpointFile {
+  readonly path: string;
+  readonly #source: RowSource;
+  readonly #lease: Lease;
+  #there: RowsEnd = { end: 0, lacksEnd: false };
+  #rows: RowWriter | undefined;
+
+  private constructor(source: RowSource, lease: Lease) {
+    this.path = source.path;
+    this.#source = source;
+    this.#lease = lease;
+  }
+
+  /** Takes a file. @param run Stands for this run. @throws UsageError when it is no file of runs, or another run writes it */
+  static async take(source: RowSource, run: string, waiting: WaitOptions): Promise<CheckpointFile> {
+    const { path, option } = source;
+    try {
+      const isKnown = stateOf(readText(filesBeside(path).run), option) !== undefined;
+      const stats = statOf(path, option);
+      // Before there is a file beside it that says what it is.
+      if (stats !== undefined && !isKnown)
+        await readRows(source, false, (line, row) => checkShard(line, row, source));
+    } catch (error) {
+      throw cannotBegin(option, error);
+    }
+    const lease = await takeLease({ ...source, run, ...waiting });
+    const file = new CheckpointFile(source, lease);
+    try {
+      if (lease.mustCopy) file.#copy();
+      return file;
+    } catch (error) {
+      lease.release(false);
+      throw cannotBegin(option, error);
+    }
+  }
+
+  /** Aborted with the reason, when another run has taken the file over. */
+  get signal(): AbortSignal {
+    return this.#lease.signal;
+  }
+
+  /** Calls `note` for each row that is there. @throws UsageError for a line that is none */
+  async read(note: (line: Line, row: Row) => void): Promise<void> {
+    const stats = statOf(this.path, this.#source.option);
+    this.#lease.alsoHolds = () => (stats === undefined ? !existsSync(this.path) : isSame(stats, this.path));
+    if (stats !== undefined) this.#there = await readRows(this.#source, true, note);
+  }
+
+  /** Opens it behind the rows that were read, once a torn one has been copied and cut. */
+  open(): RowWriter {
+    this.#lease.check();
+    this.#keepTorn();
+    return this.#writing(new RowWriter(this.#source.option, this.path, this.#there));
+  }
+
+  /** Puts a new file in its place, which has only the rows that `add` is called with. */
+  async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<RowWriter> {
+    this.#keepTorn();
+    const { rows: name } = filesBeside(this.path);
+    const rows = new RowWriter(this.#source.option, name, { end: 0, lacksEnd: false });
+    await fill(rows);
+    rows.flush();
+    this.#lease.check();
+    // The file stays open under its new name.
+    renameSync(name, this.path);
+    return this.#writing(rows);
+  }
+
+  /** @throws Error when another run has taken the file over */
+  check(): void {
+    this.#lease.check();
+  }
+
+  /** Ends its rows, and lets others write it. @param hasEndedWell Then a copy of what was cut is removed */
+  close(hasEndedWell: boolean): void {
+    try {
+      this.#rows?.close();
+    } catch (error) {
+      this.#lease.release(false);
+      throw error;
+    }
+    this.#lease.release(hasEndedWell);
+  }
+
+  #writing(rows: RowWriter): RowWriter {
+    this.#rows = rows;
+    const stats = rows.stats();
+    this.#lease.alsoHolds = () => isSame(stats, this.path);
+    return rows;
+  }
+
+  // An owner that was only asleep writes into a file that has no name any more.
+  #copy(): void {
+    if (existsSync(this.path)) {
+      const { rows: name } = filesBeside(this.path);
+      copyWhole(this.path, name);
+      this.#lease.check();
+      renameSync(name, this.path);
+    }
+    this.#lease.noteCopied();
+  }
+
+  #keepTorn(): void {
+    const { end } = this.#there;
+    const size = statOf(this.path, this.#source.option)?.size ?? 0;
+    if (size < end) throw new UsageError(`${this.#source.option} has changed while it was read.`);
+    if (size === end) return;
+    const { torn } = filesBeside(this.path);
+    if (existsSync(torn) && !this.#lease.hasTorn)
+      throw new UsageError(
+        `${this.#source.option} has a torn last row, and the file whose name ends in .torn, for its copy, is there: move that.`,
+      );
+    try {
+      this.#lease.noteTorn();
+      copyTail(this.path, end, torn);
+    } catch (error) {
+      throw cannotBegin(this.#source.option, error);
+    }
+  }
+}
+
+function checkShard({ number }: Line, { id }: Row, { option, shard }: RowSource): void {
+  if (id !== undefined && !isInShard(hashOf(JSON.stringify(id)), shard))
+    throw new UsageError(`${option}, line ${number}, is a row of another shard. Name another file.`);
+}
+
+/** Takes files in their order, and lets others have them when `use` ends. Its signal aborts when one is lost, too. */
+export async function withFiles<T>(
+  sources: readonly RowSource[],
+  waiting: WaitOptions,
+  use: (files: readonly CheckpointFile[], signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const run = randomText();
+  const files: CheckpointFile[] = [];
+  let hasEndedWell = false;
+  try {
+    for (const source of sources) files.push(await CheckpointFile.take(source, run, waiting));
+    const result = await use(files, AbortSignal.any([waiting.signal, ...files.map(({ signal }) => signal)]));
+    hasEndedWell = true;
+    return result;
+  } catch (error) {
+    // What ended for it says less than the reason.
+    for (const { signal } of files) signal.throwIfAborted();
+    throw error;
+  } finally {
+    closeAll(files, hasEndedWell);
+  }
+}
+
+function closeAll([file, ...others]: readonly CheckpointFile[], hasEndedWell: boolean): void {
+  if (file === undefined) return;
+  try {
+    file.close(hasEndedWell);
+  } finally {
+    closeAll(others, hasEndedWell);
+  }
+}
+
+function statOf(path: string, option: string): Stats | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (!stats.isFile()) throw new UsageError(`${option} must be a file, so that a run can continue from it.`);
+  if (stats.nlink > 1)
+    throw new UsageError(
+      `${option} has ${stats.nlink} names (hard links), under each of which a run could write it. Name a copy.`,
+    );
+  return stats;
+}
+
+function isSame(stats: Stats, path: string): boolean {
+  const there = statSync(path, { throwIfNoEntry: false });
+  return there !== undefined && there.ino === stats.ino && there.dev === stats.dev;
+}

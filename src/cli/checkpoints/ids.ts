@@ -1,0 +1,113 @@
+// What a run keeps of many ids: a hash of each, and its line.
+import { hash } from "node:crypto";
+import { UsageError } from "../context.js";
+
+/** What an id may be in a file: JSON text, or a whole number that JSON reads exactly. */
+export type Id = string | number;
+
+/** 64 bits that stand for an id: the first eight bytes of the SHA-256 of its JSON. */
+export interface IdHash {
+  readonly high: number;
+  readonly low: number;
+}
+
+/** The hash of an id. @param key Its JSON */
+export function hashOf(key: string): IdHash {
+  const digest = hash("sha256", key, "hex");
+  return { high: Number.parseInt(digest.slice(0, 8), 16), low: Number.parseInt(digest.slice(8, 16), 16) };
+}
+
+/** A part of the ids. Which one an id belongs to is a promise: it is documented, and never changes. */
+export interface Shard {
+  /** From 0. */
+  readonly index: number;
+  readonly count: number;
+  /** As it is written: `1/8`. */
+  readonly name: string;
+}
+
+/** Reads `1/8`. @throws UsageError */
+export function shardOf(text: string): Shard {
+  const [, index, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
+  if (index === undefined || count === undefined || index >= count)
+    throw new UsageError("--shard must be I/N, such as 1/8: which of N shards this is, counted from 0.");
+  return { index, count, name: `${index}/${count}` };
+}
+
+/** Whether an id belongs to a shard: by the first four bytes of its SHA-256. Without shards, all do. */
+export function isInShard({ high }: IdHash, shard: Shard | undefined): boolean {
+  return shard === undefined || high % shard.count === shard.index;
+}
+
+const firstCapacity = 1024;
+
+/** Numbers by the hashes of ids: 16 bytes and some room for each, where a Map of texts takes more than a hundred. */
+export class IdTable {
+  size = 0;
+  #high: Uint32Array = new Uint32Array(firstCapacity);
+  #low: Uint32Array = new Uint32Array(firstCapacity);
+  // One more than the number; 0 where there is none.
+  #numbers: Float64Array = new Float64Array(firstCapacity);
+
+  /** Adds a number, also where the hash has one already. */
+  add(hash: IdHash, number: number): void {
+    if (this.size * 3 >= this.#numbers.length * 2) this.#grow();
+    this.#put(hash, number + 1);
+    this.size += 1;
+  }
+
+  /** The numbers of a hash. */
+  *find({ high, low }: IdHash): Generator<number, undefined> {
+    const mask = this.#numbers.length - 1;
+    for (let at = low & mask; this.#numbers[at] !== 0; at = (at + 1) & mask) {
+      if (this.#high[at] === high && this.#low[at] === low) yield (this.#numbers[at] as number) - 1;
+    }
+    return undefined;
+  }
+
+  /** Whether a hash has a number. */
+  has(hash: IdHash): boolean {
+    return this.find(hash).next().done !== true;
+  }
+
+  #put({ high, low }: IdHash, stored: number): void {
+    const mask = this.#numbers.length - 1;
+    let at = low & mask;
+    while (this.#numbers[at] !== 0) at = (at + 1) & mask;
+    this.#high[at] = high;
+    this.#low[at] = low;
+    this.#numbers[at] = stored;
+  }
+
+  #grow(): void {
+    const [high, low, numbers] = [this.#high, this.#low, this.#numbers];
+    this.#high = new Uint32Array(high.length * 2);
+    this.#low = new Uint32Array(high.length * 2);
+    this.#numbers = new Float64Array(high.length * 2);
+    for (let at = 0; at < numbers.length; at += 1) {
+      const stored = numbers[at] as number;
+      if (stored !== 0) this.#put({ high: high[at] as number, low: low[at] as number }, stored);
+    }
+  }
+}
+
+/** Numbers of lines, a bit for each. */
+export class LineSet {
+  size = 0;
+  #bits: Uint8Array = new Uint8Array(firstCapacity);
+
+  /** Adds a line that is not in it. */
+  add(line: number): void {
+    if (line >> 3 >= this.#bits.length) {
+      const before = this.#bits;
+      this.#bits = new Uint8Array(Math.max(before.length * 2, (line >> 3) + 1));
+      this.#bits.set(before);
+    }
+    this.#bits[line >> 3] = (this.#bits[line >> 3] as number) | (1 << (line & 7));
+    this.size += 1;
+  }
+
+  has(line: number): boolean {
+    return ((this.#bits[line >> 3] ?? 0) & (1 << (line & 7))) !== 0;
+  }
+}

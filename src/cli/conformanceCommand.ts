@@ -1,0 +1,89 @@
+import { writeFile } from "node:fs/promises";
+import { type Cell, cellsOf } from "../conformance/cells.js";
+import { readData } from "../conformance/data.js";
+import { badgeOf, countsOf, linesOf, reportOf } from "../conformance/report.js";
+import { type RunResult, run as serve } from "../conformance/run.js";
+import { type Context, reasonOf, UsageError } from "./context.js";
+import { checkPort, listenError } from "./listening.js";
+import { jsonLines, oneLine } from "./safeText.js";
+import { isSilent, type Terminal } from "./terminal.js";
+
+interface Options {
+  readonly port?: number;
+  readonly only?: readonly string[];
+  readonly list?: boolean;
+  readonly badge?: string;
+  /** In seconds. */
+  readonly timeout?: number;
+}
+
+const defaultPort = 4020;
+const defaultTimeout = 120;
+const longestTimeout = 86_400;
+
+/** `tunerank conformance`: serves the conformance data to a client under test, and says what differs. */
+export async function run({ options, terminal, signal }: Context<Options>): Promise<void> {
+  const { port = defaultPort, timeout = defaultTimeout, only, badge } = options;
+  checkPort(port);
+  if (!(timeout > 0 && timeout <= longestTimeout))
+    throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
+  const data = await readData();
+  const cells = chosen(cellsOf(data), only);
+  if (options.list) return list(cells, terminal);
+  const ended = await serve({
+    cells,
+    port,
+    timeoutMs: timeout * 1000,
+    signal,
+    onListening: (url) => {
+      const rows = cells.length;
+      const asks = "a client asks with GET /next and posts to POST /outcome.";
+      terminal.tell({ url, rows }, `Serves ${rows} rows on ${url}: ${asks}`);
+    },
+    onResult: ({ id, differences }) => {
+      if (!isSilent(terminal) && differences.length > 0) terminal.note(oneLine(`differs: ${id}`));
+    },
+    onRefusal: (refused) => terminal.tell({ refused }, `Refused a request of the client: ${refused}`),
+  }).catch((error: Error) => {
+    throw listenError(error, port);
+  });
+  const counts = countsOf(ended.results);
+  if (terminal.json) terminal.print(jsonLines(reportOf(ended.results, data.revision, ended.cut)));
+  else for (const line of linesOf(ended.results, data.revision)) terminal.print(withIndent(line));
+  if (badge !== undefined) await writeBadge(badge, badgeOf(counts, data.revision));
+  conclude(ended);
+}
+
+function withIndent(line: string): string {
+  return `${/^ */.exec(line)?.[0]}${oneLine(line)}`;
+}
+
+function chosen(cells: readonly Cell[], only: readonly string[] | undefined): readonly Cell[] {
+  if (only === undefined) return cells;
+  const found = cells.filter(({ id }) => only.some((part) => id.includes(part)));
+  if (found.length === 0) throw new UsageError("--only matches no row: --list prints their names.");
+  return found;
+}
+
+function list(cells: readonly Cell[], terminal: Terminal): void {
+  const rows = cells.map(({ id, description, needs }) => ({ id, description, needs }));
+  const lineOf = ({ id, description, needs }: (typeof rows)[number]): string =>
+    oneLine(`${id}  ${description}${needs.length > 0 ? ` Needs ${needs.join(", ")}.` : ""}`);
+  if (terminal.json) terminal.print(jsonLines(rows));
+  else for (const row of rows) terminal.print(lineOf(row));
+}
+
+async function writeBadge(file: string, svg: string): Promise<void> {
+  await writeFile(file, svg).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`The badge cannot be written: ${reasonOf(error)}.`);
+  });
+}
+
+// The exit code is 0 only where every row was served, and all that were not skipped passed.
+function conclude({ results, cut }: RunResult): void {
+  if (cut !== undefined) throw new Error(cut);
+  const { passed, failed, neverServed } = countsOf(results);
+  if (failed > 0) throw new Error(`${failed} of ${results.length} rows differ.`);
+  if (neverServed > 0) throw new Error(`${neverServed} of ${results.length} rows were never served.`);
+  if (passed === 0) throw new Error("Every row was skipped: nothing is certified.");
+}

@@ -1,0 +1,71 @@
+import type { StatusCode } from "../index.js";
+import { isLoopbackAddress } from "../options/thisMachine.js";
+import { findOperation, testNames } from "../testing/behaviours.js";
+import {
+  type AnsweredRequest,
+  createTestService,
+  type ScriptedFailure,
+  type TestOperation,
+} from "../testing/index.js";
+import { type Context, UsageError } from "./context.js";
+import { checkPort, listenError } from "./listening.js";
+import type { Terminal } from "./terminal.js";
+
+interface Options {
+  readonly port?: number;
+  readonly host?: string;
+  readonly allowOrigin?: readonly string[];
+  readonly fail?: readonly string[];
+  readonly strict?: boolean;
+}
+
+const defaultPort = 4010;
+// It may run for weeks.
+const keepRequests = 1000;
+
+/** `tunerank mock`: serves until it is stopped. */
+export async function run({ options, terminal, signal }: Context<Options>): Promise<void> {
+  const { port = defaultPort, host = "127.0.0.1", allowOrigin: allowOrigins, fail = [], strict } = options;
+  checkPort(port);
+  const service = createTestService({ strict: strict === true, keepRequests });
+  for (const script of fail) service.fail(...failureOf(script));
+  const onRequest = terminal.quiet ? undefined : (request: AnsweredRequest) => show(request, terminal);
+  const server = await service.listen({ port, host, allowOrigins, onRequest }).catch((error: Error) => {
+    throw listenError(error, port);
+  });
+  const line = `A stand-in for the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
+  terminal.result({ url: server.url }, line);
+  if (!isLoopbackAddress(host)) {
+    terminal.note(
+      "Anybody who can reach this machine can call it, without your key. A client on another machine needs allowInsecureHttp.",
+    );
+  }
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  await server.close();
+}
+
+const script = /^(\w+):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;
+
+// rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED.
+function failureOf(text: string): [operation: TestOperation, failure: ScriptedFailure] {
+  const [, operation, status, code, kind, times] = script.exec(text) ?? [];
+  if (findOperation(operation) === undefined) {
+    throw new UsageError(
+      `--fail must be OPERATION:STATUS, such as rerank:503x2; a code, reset, stall or truncate may stand for the status. OPERATION is one of ${testNames.join(", ")}, or an operation's id.`,
+    );
+  }
+  const failure = {
+    ...(status && { status: Number(status) }),
+    ...(code && { code: code as StatusCode }),
+    ...(kind && { [kind]: true }),
+    ...(times && { times: Number(times) }),
+  };
+  return [operation as TestOperation, failure];
+}
+
+function show(request: AnsweredRequest, terminal: Terminal): void {
+  const { method, path, status, requestId, durationMs } = request;
+  const ms = Math.round(durationMs);
+  const line = `${method} ${path} ${status ?? "no answer"} ${ms} ms ${requestId ?? ""}`;
+  terminal.tell({ method, path, status, requestId, durationMs: ms }, line);
+}

@@ -1,0 +1,123 @@
+import type { OperationId } from "../generated/contract.js";
+import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
+import { suggestion } from "../options/validate.js";
+import { type OperationCall, operationCall } from "../wrappers/types.js";
+import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
+import { isOperation, linesOf, operationIds, toldOf } from "./operations.js";
+import { readInput } from "./readInput.js";
+import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
+import { jsonLine, jsonLines, oneLine } from "./safeText.js";
+import type { Terminal } from "./terminal.js";
+import { withClient } from "./withClient.js";
+
+interface Options extends InputOptions {
+  readonly list?: boolean;
+  readonly query?: readonly string[];
+  readonly accept?: string;
+  readonly repeatable?: boolean;
+  readonly maxBytes?: number;
+}
+
+/** `tunerank request ID`, and `tunerank request METHOD PATH` */
+export async function run(context: Context<Options>): Promise<void> {
+  const { args, options, terminal } = context;
+  const [name, path] = args;
+  if (options.list === true) return list(name === undefined ? operationIds : [idOf(name)], terminal);
+  if (name === undefined) throw new UsageError("ID is missing: --list shows the operations.");
+  const isId = isOperation(name) || (path === undefined && !/^[A-Z]+$/.test(name));
+  return isId ? callOperation(context, idOf(name)) : callAny(context);
+}
+
+function list(ids: readonly OperationId[], terminal: Terminal): void {
+  const title = (id: string) => terminal.style("bold", id);
+  if (terminal.json) terminal.print(jsonLine(ids.map(toldOf)));
+  else terminal.print(ids.map((id) => linesOf(id, title).join("\n")).join("\n\n"));
+}
+
+function idOf(name: string): OperationId {
+  if (isOperation(name)) return name;
+  throw new UsageError(`The contract has no such operation: ${suggestion(name, operationIds)}`);
+}
+
+async function callOperation(context: Context<Options>, operation: OperationId): Promise<void> {
+  const { args, signal, options, terminal } = context;
+  if (args.length > 1) throw new UsageError("An ID takes no PATH: the contract has it.");
+  const why = "is for a METHOD and a PATH; parameters of an ID are given with --param.";
+  refuseOptions(options, ["query", "accept", "maxBytes"], why);
+  const input = await inputOf(operation, options, () => contentOf(context));
+  const { repeatable, contentType } = options;
+  await withClient(context, operation, async (client) => {
+    const call = (client as unknown as Readonly<Record<symbol, OperationCall>>)[
+      operationCall
+    ] as OperationCall;
+    // Of a file: the type of its part.
+    const own = { signal, repeatable, ...(contentType !== undefined && { contentType }) };
+    await show(call(input, own), terminal);
+  });
+}
+
+async function callAny(context: Context<Options>): Promise<void> {
+  const { args, options, signal, terminal } = context;
+  const [method = "", path] = args;
+  if (path === undefined) throw new UsageError("PATH is missing: a METHOD needs one.");
+  if (options.param !== undefined)
+    throw new UsageError("--param is for an ID; parameters of a METHOD and a PATH are given with --query.");
+  const { accept, repeatable, maxBytes: maxResponseBytes } = options;
+  const content = await contentOf(context);
+  const query = options.query && pairsOf(options.query, "--query");
+  const request = { method, path, query, accept, ...content } as ServiceRequest;
+  await withClient(context, "request", (client) =>
+    show(client.request(request, { signal, repeatable, maxResponseBytes }), terminal),
+  );
+}
+
+async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<void> {
+  const answer = await call.withResponse();
+  if (terminal.json) terminal.print(jsonLine(asJson(answer)));
+  else print(answer, terminal);
+}
+
+// JSON is checked and sent as it was written: reading it would round large numbers.
+async function contentOf({ options, signal }: Context<Options>): Promise<Partial<ServiceRequest>> {
+  const { body: text, bodyFile, contentType = "application/json" } = options;
+  if (text !== undefined && bodyFile !== undefined) {
+    throw new UsageError("--body and --body-file cannot be used together.");
+  }
+  if (text === undefined && bodyFile === undefined) {
+    if (options.contentType !== undefined) throw new UsageError("--content-type needs a body.");
+    return {};
+  }
+  const name = text === undefined ? "--body-file" : "--body";
+  const body = text === undefined ? await readInput(bodyFile ?? "-", name, signal) : Buffer.from(text);
+  if (text !== undefined || /[/+]json\b/i.test(contentType)) checkJson(body.toString("utf8"), name);
+  return { body, contentType };
+}
+
+function checkJson(text: string, name: string): void {
+  if (orUndefined<unknown>(() => JSON.parse(text)) === undefined)
+    throw new UsageError(`${name} is not JSON; a file of another kind needs --content-type.`);
+}
+
+function asJson({ httpStatus, headers, data }: CallResponse<unknown>): object {
+  const content =
+    data instanceof Uint8Array ? { base64: Buffer.from(data).toString("base64") } : { data: data ?? null };
+  return { status: httpStatus, headers, ...content };
+}
+
+function print({ data, httpStatus, headers }: CallResponse<unknown>, terminal: Terminal): void {
+  const watched = terminal.columns > 0;
+  if (data === undefined) {
+    if (!terminal.quiet) terminal.note(`HTTP ${httpStatus}, without a body.`);
+  } else if (data instanceof Uint8Array) {
+    if (!watched) terminal.write(data);
+    else
+      terminal.note(oneLine(`${data.byteLength} bytes of ${headers["content-type"]}: send them to a file.`));
+  } else if (typeof data === "string" && !isJson(headers)) {
+    if (!watched) terminal.write(data);
+    else for (const line of data.trimEnd().split("\n")) terminal.print(oneLine(line));
+  } else terminal.print(jsonLines(data));
+}
+
+function isJson(headers: Readonly<Record<string, string>>): boolean {
+  return /^[^;]*[/+]json\b/i.test(headers["content-type"] ?? "");
+}

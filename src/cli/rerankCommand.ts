@@ -1,0 +1,125 @@
+import { isStatusError, type RankedItem } from "../index.js";
+import type { BulkOptions } from "./bulk/bulkOptions.js";
+import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
+import { inFlags } from "./flags.js";
+import { readInput } from "./readInput.js";
+import { clip, jsonLine, oneLine } from "./safeText.js";
+import { bar, scoreShares, type Terminal } from "./terminal.js";
+import { withClient } from "./withClient.js";
+
+/** One document of the input. */
+interface Line {
+  /** 1 for the first line. */
+  readonly line: number;
+  readonly text: string;
+  /** What the line holds: its text, or the object of JSON Lines. */
+  readonly document: unknown;
+}
+
+interface Options extends BulkOptions {
+  readonly query?: string;
+  readonly field?: string;
+  readonly batchSize?: number;
+  readonly maxBatchBytes?: number;
+}
+
+/** `tunerank rerank --query TEXT [FILE]` */
+export async function run(context: Context<Options>): Promise<void> {
+  const { terminal, signal } = context;
+  if (context.options.bulk !== undefined) return (await import("./bulk/runBulk.js")).runBulk(context);
+  const { field, model, task, topN, batchSize, maxBatchBytes } = context.options;
+  const { query, concurrency } = oneQuery(context.options);
+  const lines = documentsOf(await input(context), field);
+  if (lines.length === 0) throw new UsageError("There is no document in the input.");
+  await withClient(context, "rerankDocuments", async (client) => {
+    const text = (line: Line) => line.text;
+    const ranking = client.rerank.items(query, lines, {
+      text,
+      model,
+      task,
+      topN,
+      batchSize,
+      maxBatchBytes,
+      concurrency,
+      signal,
+    });
+    const { data, usage } = await ranking.withResponse().catch((error) => {
+      throw inLines(error, lines);
+    });
+    const results = data.map(({ item: { line, document }, score }) => ({ line, score, document }));
+    if (terminal.json) terminal.print(jsonLine({ results, usage }));
+    else print(data, terminal);
+  });
+}
+
+const fieldOptions = ["idField", "queryField", "documentsField"] as const;
+const onlyBulk = [
+  "output",
+  "errors",
+  "wait",
+  "shard",
+  ...fieldOptions,
+  "totalTimeout",
+  "maxHold",
+  "rate",
+  "tokensPerMinute",
+] as const;
+
+function oneQuery(options: Options): { query: string; concurrency: number | undefined } {
+  const { query, concurrency } = options;
+  if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
+  refuseOptions(options, onlyBulk, "has no effect without --bulk.");
+  if (concurrency === "auto") throw new UsageError("--concurrency auto has no effect without --bulk.");
+  return { query, concurrency };
+}
+
+// The client counts documents from 0; whoever wrote the file counts its lines, empty ones too.
+function inLines(error: unknown, lines: readonly Line[]): unknown {
+  if (!isStatusError(error) || error.attempts.length > 0) return error;
+  const [, index, text = ""] = /items\[(\d+)\] (alone makes a request .*?\.) /.exec(error.message) ?? [];
+  return index === undefined ? error : new UsageError(`Line ${lines[Number(index)]?.line} ${inFlags(text)}`);
+}
+
+async function input({ args: [file], signal }: Context): Promise<string> {
+  if (file === undefined && process.stdin.isTTY) {
+    throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
+  }
+  return (await readInput(file ?? "-", "FILE", signal)).toString("utf8");
+}
+
+function documentsOf(input: string, field: string | undefined): Line[] {
+  const lines = input.replace(/^\uFEFF/, "").split(/\r?\n/);
+  return lines.flatMap((text, index) => {
+    // An empty line is no document; the numbers of the others count it all the same.
+    if (text.trim() === "") return [];
+    const line = index + 1;
+    return [field === undefined ? { line, text, document: text } : fromJson(text, line, field)];
+  });
+}
+
+function fromJson(text: string, line: number, field: string): Line {
+  const document = orUndefined<unknown>(() => JSON.parse(text));
+  if (document === undefined)
+    throw new UsageError(`Line ${line} is not JSON; without --field each line is a document.`);
+  const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
+  if (typeof value !== "string")
+    throw new UsageError(`Line ${line} has no text in the field that --field names.`);
+  return { line, text: value, document };
+}
+
+const barColumns = 12;
+
+function print(ranked: readonly RankedItem<Line>[], terminal: Terminal): void {
+  const shares = scoreShares(ranked.map(({ score }) => score));
+  for (const [index, { item, score }] of ranked.entries()) {
+    const shown = oneLine(item.text);
+    const figure = score.toFixed(3);
+    if (terminal.columns === 0) terminal.print(`${figure}\t${item.line}\t${shown}`);
+    else {
+      const room = Math.max(20, terminal.columns - barColumns - figure.length - 3);
+      terminal.print(
+        `${terminal.style("cyan", bar(shares[index] ?? 0, barColumns))} ${figure}  ${clip(shown, room)}`,
+      );
+    }
+  }
+}

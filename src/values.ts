@@ -1,0 +1,20 @@
+// Values from outside, whose shape nobody has checked.
+
+/** A member of a value of unknown shape, its own or its class's; what others put on Object.prototype is none. */
+export function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (let holder = value; holder && holder !== Object.prototype; holder = Object.getPrototypeOf(holder)) {
+    if (Object.hasOwn(holder, name)) return (value as Record<string, unknown>)[name];
+  }
+  return undefined;
+}
+
+/** What a JSON text holds, a byte order mark before it or not; undefined when it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch {
+    // The parser's message would quote the text: nothing of it is kept.
+    return undefined;
+  }
+}

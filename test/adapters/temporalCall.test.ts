@@ -1,0 +1,60 @@
+// An activity's times and heartbeats; checks/temporal runs whole activities with Temporal's own packages.
+import { expect, test } from "vitest";
+import {
+  type ActivityContext,
+  type ActivityInfo,
+  callWithin,
+  timeLeftMs,
+} from "../../src/adapters/temporalCall.js";
+import { useTestClock } from "../support/clock.js";
+
+const info: ActivityInfo = {
+  attempt: 1,
+  startToCloseTimeoutMs: 60_000,
+  scheduleToCloseTimeoutMs: 0,
+  scheduledTimestampMs: 1_000,
+  currentAttemptScheduledTimestampMs: 1_000,
+  heartbeatTimeoutMs: 9_000,
+};
+
+test.each<[number, Partial<ActivityInfo>]>([
+  [58_000, {}],
+  [18_000, { startToCloseTimeoutMs: 20_000 }],
+  [900, { startToCloseTimeoutMs: 1_000 }],
+  [28_000, { scheduleToCloseTimeoutMs: 30_000 }],
+  // Eleven seconds of it went by before this attempt.
+  [17_100, { scheduleToCloseTimeoutMs: 30_000, currentAttemptScheduledTimestampMs: 12_000 }],
+  [86_398_000, { startToCloseTimeoutMs: 0 }],
+])("a call may take %d ms where the activity has %j", (expected, changes) => {
+  expect(timeLeftMs({ ...info, ...changes })).toBe(expected);
+});
+
+const clock = useTestClock();
+
+test("heartbeats come three times within their timeout, carry the progress, and end with the call", async () => {
+  const heartbeats: unknown[] = [];
+  const context: ActivityContext = {
+    info,
+    cancellationSignal: new AbortController().signal,
+    heartbeat: (details) => heartbeats.push(details),
+  };
+  let end = (): void => {};
+  const ending = callWithin(context, {
+    operation: "uploadDatasetFile",
+    once: true,
+    call: ({ onProgress }) => {
+      onProgress({ sentBytes: 3 });
+      return new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    },
+  });
+  expect(heartbeats).toEqual([{ attempt: 1 }]);
+  clock.pass(2_999);
+  expect(heartbeats).toHaveLength(1);
+  clock.pass(1);
+  expect(heartbeats).toEqual([{ attempt: 1 }, { sentBytes: 3, attempt: 1 }]);
+  end();
+  await ending;
+  expect(clock.waiting).toBe(0);
+});

@@ -1,0 +1,225 @@
+import { describe, expect, test } from "vitest";
+import {
+  type RerankAllOptions,
+  type RerankAllRequest,
+  type RerankAllResult,
+  rerankAll,
+} from "../../src/bulk/index.js";
+import { type Client, isStatusError, type StatusError } from "../../src/index.js";
+import { connect, transports } from "../support/clients.js";
+import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { isPending, until } from "../support/turns.js";
+
+const server = useRecordingServer();
+const answerTo = ({ body }: ReceivedRequest): Reply => ({
+  json: { object: "list", model: "m", data: [], usage: {}, query: JSON.parse(`${body}`).query },
+});
+
+function requests(count: number): RerankAllRequest[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `r${index}`,
+    query: `q${index}`,
+    documents: ["a", "b"],
+  }));
+}
+
+function queryOf({ body }: ReceivedRequest): string {
+  return JSON.parse(`${body}`).query;
+}
+
+async function collect<Id>(results: AsyncIterable<RerankAllResult<Id>>): Promise<RerankAllResult<Id>[]> {
+  const all: RerankAllResult<Id>[] = [];
+  for await (const result of results) all.push(result);
+  return all;
+}
+
+async function failure(running: Promise<unknown>): Promise<StatusError & Record<string, unknown>> {
+  const error = await running.then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  if (!isStatusError(error)) throw new Error(`No StatusError: ${error}`);
+  return error as StatusError & Record<string, unknown>;
+}
+
+describe.each(transports)("rerankAll over $name", ({ options }) => {
+  const client = (): Client => connect(server.url, options);
+
+  test("hands out a result for each request, and sends no id", async () => {
+    server.reply(answerTo);
+    const results = await collect(rerankAll(client(), requests(20)));
+    expect(results.map(({ id }) => id).sort()).toEqual(
+      requests(20)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    for (const { id, response } of results) expect(response).toMatchObject({ query: id.replace("r", "q") });
+    expect(server.requests).toHaveLength(20);
+    expect(JSON.parse(`${server.requests[0]?.body}`)).toEqual({ query: "q0", documents: ["a", "b"] });
+  });
+
+  test("hands them out in order when asked to, whichever is answered first", async () => {
+    const waiting: (() => void)[] = [];
+    server.reply((request, response) => {
+      waiting.push(() => response.end(JSON.stringify(answerTo(request).json)));
+      // Four at a time, the last first.
+      if (waiting.length === 4) for (const answer of waiting.splice(0).reverse()) answer();
+      return undefined;
+    });
+    const run = rerankAll(client(), requests(8), { concurrency: 4, ordered: true });
+    expect((await collect(run)).map(({ id }) => id)).toEqual(requests(8).map(({ id }) => id));
+  });
+
+  test("a wrong request is a result, and the others go on", async () => {
+    server.reply((request) =>
+      queryOf(request) === "q1" ? { status: 400, json: { code: "INVALID_ARGUMENT" } } : answerTo(request),
+    );
+    const wrong = [{ id: "empty", query: "q", documents: [] }, { query: "no id", documents: ["a"] }, null];
+    const all = [...requests(3), ...wrong] as RerankAllRequest[];
+    const results = await collect(rerankAll(client(), all, { ordered: true }));
+    expect(results.map(({ id, error }) => [id, error?.code])).toEqual([
+      ["r0", undefined],
+      ["r1", "INVALID_ARGUMENT"],
+      ["r2", undefined],
+      ["empty", "INVALID_ARGUMENT"],
+      [undefined, "INVALID_ARGUMENT"],
+      [undefined, "INVALID_ARGUMENT"],
+    ]);
+    expect(results[4]?.error?.message).toContain("requests[4] has no id");
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test.each([
+    [401, "UNAUTHENTICATED"],
+    [403, "PERMISSION_DENIED"],
+  ])("%i ends the run at once, and says what is not done", async (status, code) => {
+    server.reply((request) => (queryOf(request) === "q2" ? { status } : answerTo(request)));
+    const results: unknown[] = [];
+    const run = async (): Promise<void> => {
+      for await (const { id } of rerankAll(client(), requests(100), { concurrency: 1 })) results.push(id);
+    };
+    const error = await failure(run());
+    expect(results).toEqual(["r0", "r1"]);
+    expect(error).toMatchObject({ code, done: 2, notDone: ["r2"], executed: "yes", httpStatus: status });
+    expect(error.message).toContain("The run ended with 2 results handed out and 1 requests begun.");
+    expect(server.requests).toHaveLength(3);
+  });
+});
+
+test("nothing is taken before a result is asked for, and no more than can be sent while nobody asks", async () => {
+  server.reply(answerTo);
+  let taken = 0;
+  function* source(): Generator<RerankAllRequest> {
+    for (const request of requests(1000)) {
+      taken += 1;
+      yield request;
+    }
+  }
+  const run = rerankAll(connect(server.url), source(), { concurrency: 3 });
+  await isPending(new Promise(() => {}));
+  expect(taken).toBe(0);
+  await run.next();
+  await until(() => server.requests.length >= 6);
+  await isPending(new Promise(() => {}));
+  // Three finished that nobody asks for, and three more at most.
+  expect(taken).toBeLessThanOrEqual(7);
+  await run.return?.();
+});
+
+test("leaving the loop early aborts what is under way, and closes the source", async () => {
+  server.reply((request, response) => {
+    response.on("close", () => closed.push(queryOf(request)));
+    return queryOf(request) === "q0" ? answerTo(request) : undefined;
+  });
+  const closed: string[] = [];
+  let wasClosed = false;
+  async function* source(): AsyncGenerator<RerankAllRequest> {
+    try {
+      yield* requests(100);
+    } finally {
+      wasClosed = true;
+    }
+  }
+  for await (const { id } of rerankAll(connect(server.url), source(), { concurrency: 4 })) {
+    expect(id).toBe("r0");
+    await until(() => server.requests.length >= 4);
+    break;
+  }
+  expect(wasClosed).toBe(true);
+  await until(() => closed.length === server.requests.length);
+});
+
+test("return ends a request for a result that is still waiting", async () => {
+  server.reply(() => undefined);
+  const run = rerankAll(connect(server.url), requests(3));
+  const waiting = run.next();
+  await server.received(3);
+  await run.return?.();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(await run.next()).toEqual({ done: true, value: undefined });
+});
+
+test("what a source throws is thrown on, after the results of what was taken from it", async () => {
+  server.reply(answerTo);
+  const broken = new Error("The file cannot be read.");
+  function* source(): Generator<RerankAllRequest> {
+    yield* requests(2);
+    throw broken;
+  }
+  const results: string[] = [];
+  const run = async (): Promise<void> => {
+    for await (const { id } of rerankAll(connect(server.url), source())) results.push(id);
+  };
+  await expect(run()).rejects.toBe(broken);
+  expect(results.sort()).toEqual(["r0", "r1"]);
+});
+
+test("several may ask for results of one run, and each result is handed out once", async () => {
+  server.reply(answerTo);
+  const run = rerankAll(connect(server.url), requests(50));
+  const found = await Promise.all([collect(run), collect(run), collect(run)]);
+  expect(new Set(found.flat().map(({ id }) => id)).size).toBe(50);
+  expect(found.flat()).toHaveLength(50);
+});
+
+test("an abort ends the run with what is not done", async () => {
+  server.reply((request) => (queryOf(request) === "q0" ? answerTo(request) : undefined));
+  const controller = new AbortController();
+  const run = rerankAll(connect(server.url), requests(9), { concurrency: 2, signal: controller.signal });
+  expect((await run.next()).value?.id).toBe("r0");
+  await server.received(3);
+  controller.abort("enough");
+  const error = await failure(run.next());
+  expect(error).toMatchObject({ code: "CANCELLED", cause: "enough", done: 1, notDone: ["r1", "r2"] });
+  expect(await run.next()).toEqual({ done: true, value: undefined });
+});
+
+test("a client that has no key ends the run, whatever is to be ranked", async () => {
+  const error = await failure(
+    collect(rerankAll(connect("", { baseUrl: undefined }), requests(9), { concurrency: 1 })),
+  );
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", done: 0, executed: "no" });
+  expect(error.message).toContain("There is no baseUrl.");
+});
+
+test("ids may be of any type", async () => {
+  server.reply(answerTo);
+  const id = { line: 7 };
+  const [result] = await collect(rerankAll(connect(server.url), [{ id, query: "q", documents: ["a"] }]));
+  expect(result?.id).toBe(id);
+});
+
+test.each<[unknown, string]>([
+  [{ concurrency: 0 }, "concurrency must be at least 1, not 0."],
+  [{ concurrency: "many" }, 'concurrency must be a whole number or "auto".'],
+  [{ timeoutMs: 0 }, "timeoutMs must be greater than 0, not 0."],
+  [{ totalTimeout: 5 }, "did you mean totalTimeoutMs?"],
+  [{ maxRetries: 2 }, "options has no maxRetries"],
+  [{ signal: {} }, "signal must be an AbortSignal."],
+])("options %j are refused at once", (options, message) => {
+  expect(() => rerankAll(connect(server.url), [], options as RerankAllOptions)).toThrow(message);
+});
+
+test("what is no iterable is refused at once", () => {
+  expect(() => rerankAll(connect(server.url), {} as never)).toThrow("requests must be an iterable");
+});

@@ -1,0 +1,213 @@
+import { expect, test } from "vitest";
+import {
+  type RerankAllAttempt,
+  type RerankAllError,
+  type RerankAllOptions,
+  type RerankAllRequest,
+  rerankAll,
+} from "../../src/bulk/index.js";
+import { isStatusError, type StatusError } from "../../src/index.js";
+import { useNoBackoff } from "../support/backoff.js";
+import { queryOf } from "../support/bulkFiles.js";
+import { connect } from "../support/clients.js";
+import { useTestClock } from "../support/clock.js";
+import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { isPending, until } from "../support/turns.js";
+
+const server = useRecordingServer();
+const clock = useTestClock();
+useNoBackoff();
+
+const good: Reply = { json: { object: "list", data: [] } };
+const asking = (seconds: number, status = 429): Reply => ({
+  status,
+  headers: { "retry-after": `${seconds}`, "x-request-id": "req-7" },
+});
+
+function* requests(count: number): Generator<RerankAllRequest> {
+  for (let index = 0; index < count; index += 1)
+    yield { id: `${index}`, query: `${index}`, documents: ["a"] };
+}
+
+interface Ended {
+  /** The ids of the results, with the code of an error. */
+  readonly results: string[];
+  readonly error: RerankAllError | undefined;
+}
+
+async function run(count: number, options: RerankAllOptions): Promise<Ended> {
+  const results: string[] = [];
+  try {
+    for await (const { id, error } of rerankAll(connect(server.url), requests(count), options))
+      results.push(error ? `${id} ${error.code}` : id);
+    return { results, error: undefined };
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return { results, error: error as RerankAllError };
+  }
+}
+
+test.each([
+  [429, "RESOURCE_EXHAUSTED"],
+  [503, "UNAVAILABLE"],
+])(
+  "a %i that asks to wait an hour ends the run once the answers under way are delivered",
+  async (status, code) => {
+    const late: (() => void)[] = [];
+    server.reply((request, response) => {
+      if (queryOf(request) === "1") return asking(3600, status);
+      if (queryOf(request) === "0") return good;
+      late.push(() => response.end(JSON.stringify(good.json)));
+      return undefined;
+    });
+    const events: RerankAllAttempt[] = [];
+    const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
+    const running = run(100, { concurrency: 4, onAttempt });
+    await until(() => late.length === 3 && events.length === 2);
+    expect(await isPending(running)).toBe(true);
+    for (const answer of late) answer();
+    const { results, error } = await running;
+    expect(results.sort()).toEqual(["0", "2", "3", "4"]);
+    expect(error).toMatchObject({
+      code: "RESOURCE_EXHAUSTED",
+      codeSource: "client",
+      notRetried: "asked-to-wait-too-long",
+      executed: "yes",
+      retryAfterMs: 3_600_000,
+      httpStatus: status,
+      requestId: "req-7",
+      attempts: [{ number: 1, httpStatus: status }],
+      done: 4,
+      notDone: ["1"],
+      cause: { code },
+    });
+    expect(error?.message).toBe(
+      "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (maxHoldMs). The run ended with 4 results handed out and 1 requests begun. Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
+    );
+    expect(events.find(({ id }) => id === "1")).toMatchObject({ holdMs: 3_600_000, httpStatus: status });
+    // There is no other attempt.
+    expect(events.find(({ id }) => id === "1")).not.toHaveProperty("waitMs");
+    expect(server.requests).toHaveLength(5);
+  },
+);
+
+test("the longest of several waits that are too long is told, and all who were asked are not done", async () => {
+  server.reply((request) => asking(Number(queryOf(request)) === 1 ? 86_400 : 3600));
+  const { results, error } = await run(100, { concurrency: 3, timeoutMs: 1e9 });
+  expect(results).toEqual([]);
+  expect(error).toMatchObject({ retryAfterMs: 86_400_000, done: 0, notDone: ["0", "1", "2"] });
+  expect(error).toMatchObject({ codeSource: "client", inferred: true, executed: "no" });
+});
+
+test("what fails while the run ends is a result, if it would fail again", async () => {
+  const late: (() => void)[] = [];
+  server.reply((request, response) => {
+    if (queryOf(request) === "0") return asking(3600);
+    const status = queryOf(request) === "1" ? 400 : 503;
+    late.push(() => response.writeHead(status).end());
+    return undefined;
+  });
+  const running = run(100, { concurrency: 3 });
+  await until(() => late.length === 2);
+  for (const answer of late) answer();
+  const { results, error } = await running;
+  expect(results).toEqual(["1 INVALID_ARGUMENT"]);
+  expect(error).toMatchObject({ done: 1, notDone: ["0", "2"] });
+  expect(server.requests).toHaveLength(3);
+});
+
+test("results that nobody asked for yet, and those out of order, come before the error", async () => {
+  const late: (() => void)[] = [];
+  server.reply((request, response) => {
+    if (queryOf(request) === "0") {
+      late.push(() => response.writeHead(429, { "retry-after": "61" }).end());
+      return undefined;
+    }
+    return good;
+  });
+  const running = run(3, { concurrency: 3, ordered: true });
+  await until(() => late.length === 1 && server.requests.length === 3);
+  late[0]?.();
+  const { results, error } = await running;
+  expect(results).toEqual(["1", "2"]);
+  expect(error).toMatchObject({ done: 2, notDone: ["0"] });
+});
+
+test("a hold of exactly maxHoldMs is waited for, and told", async () => {
+  const seen: unknown[] = [];
+  server.reply(() => (server.requests.length === 1 ? asking(60) : good));
+  const onAttempt = ({ holdMs, waitMs }: RerankAllAttempt): void => void seen.push([holdMs, waitMs]);
+  const running = run(2, { concurrency: 1, timeoutMs: 150_000, onAttempt });
+  await clock.passWhenWaiting(60_000);
+  expect(await running).toEqual({ results: ["0", "1"], error: undefined });
+  expect(seen).toEqual([
+    [60_000, 60_000],
+    [undefined, undefined],
+    [undefined, undefined],
+  ]);
+});
+
+test("maxHoldMs: 0 waits for no Retry-After, but goes on after one of 0 s and after a failure without one", async () => {
+  server.reply(() => [{ status: 503 }, asking(0), good, asking(1)][server.requests.length - 1] ?? good);
+  const { results, error } = await run(3, { concurrency: 1, maxHoldMs: 0 });
+  expect(results).toEqual(["0"]);
+  expect(error).toMatchObject({ retryAfterMs: 1000, done: 1, notDone: ["1"] });
+  expect(error?.message).toContain("The service asks to wait 1 s, and the run never waits (maxHoldMs is 0).");
+});
+
+test("maxHoldMs: Infinity waits for as long as the service asks", async () => {
+  server.reply(() => (server.requests.length === 1 ? asking(86_400) : good));
+  const running = run(1, { maxHoldMs: Number.POSITIVE_INFINITY, timeoutMs: 1e9 });
+  await clock.passWhenWaiting(86_400_000);
+  expect((await running).results).toEqual(["0"]);
+});
+
+test("an abort ends a run that waits for its last answers", async () => {
+  server.reply((request) => (queryOf(request) === "0" ? asking(3600) : undefined));
+  const controller = new AbortController();
+  const events: RerankAllAttempt[] = [];
+  const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
+  const running = run(9, { concurrency: 2, signal: controller.signal, onAttempt });
+  await until(() => events.length === 1 && server.requests.length === 2);
+  controller.abort();
+  expect((await running).error).toMatchObject({ code: "CANCELLED", notDone: ["0", "1"] });
+});
+
+test("an abort is this client's, also when no answer was good before", async () => {
+  server.reply((request) => (queryOf(request) === "0" ? asking(5) : undefined));
+  const controller = new AbortController();
+  const events: RerankAllAttempt[] = [];
+  const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
+  const running = run(9, { concurrency: 1, signal: controller.signal, onAttempt });
+  await until(() => events.length === 1);
+  controller.abort();
+  const { error } = await running;
+  expect(error).toMatchObject({ code: "CANCELLED", codeSource: "client", inferred: true, executed: "no" });
+  expect(error).not.toHaveProperty("httpStatus");
+});
+
+test("a Retry-After of what is not tried again holds nothing", async () => {
+  server.reply(() => (server.requests.length === 1 ? asking(3600, 400) : good));
+  const seen: unknown[] = [];
+  const onAttempt = ({ holdMs }: RerankAllAttempt): void => void seen.push(holdMs);
+  const { results } = await run(2, { concurrency: 1, onAttempt });
+  expect(results).toEqual(["0 INVALID_ARGUMENT", "1"]);
+  expect(seen).toEqual([undefined, undefined]);
+});
+
+test.each<[unknown, string, string]>([
+  [-1, "OUT_OF_RANGE", "maxHoldMs must be at least 0, not -1."],
+  [Number.NaN, "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
+  ["60", "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
+  [null, "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
+  [Number.NEGATIVE_INFINITY, "OUT_OF_RANGE", "maxHoldMs must be at least 0, not -Infinity."],
+])("maxHoldMs: %o is refused before anything is sent", (maxHoldMs, code, message) => {
+  let error: StatusError | undefined;
+  try {
+    rerankAll(connect(server.url), [], { maxHoldMs } as RerankAllOptions);
+  } catch (thrown) {
+    error = thrown as StatusError;
+  }
+  expect(error).toMatchObject({ code, executed: "no" });
+  expect(error?.message).toContain(message);
+});

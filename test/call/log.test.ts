@@ -1,0 +1,153 @@
+import { afterEach, expect, test, vi } from "vitest";
+import type { ClientOptions, LoggerLike } from "../../src/index.js";
+import { inTurn, unavailable } from "../support/answers.js";
+import { useNoBackoff } from "../support/backoff.js";
+import { canaryKey } from "../support/canary.js";
+import { connect, failureOf, thrownBy } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+useNoBackoff();
+
+function recorder(): LoggerLike & { lines: [string, string][] } {
+  const lines: [string, string][] = [];
+  const method = (level: string) => (message: string) => void lines.push([level, message]);
+  const [debug, info, warn, error] = ["debug", "info", "warn", "error"].map(method) as [
+    LoggerLike["info"],
+    LoggerLike["info"],
+    LoggerLike["info"],
+    LoggerLike["info"],
+  ];
+  return { lines, debug, info, warn, error };
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  for (const spy of spies.splice(0)) spy.mockRestore();
+});
+
+const spies: { mockRestore(): void }[] = [];
+function silenced(method: "error" | "info") {
+  const spy = vi.spyOn(console, method).mockImplementation(() => {});
+  spies.push(spy);
+  return spy;
+}
+
+const withoutTime = (line: string) => line.replace(/ ms=\d+/, " ms=N");
+const busyOnce = () => inTurn(unavailable, { headers: { "x-request-id": "r 2" }, json: {} });
+
+async function linesOf(options: ClientOptions): Promise<[string, string][]> {
+  const logger = recorder();
+  server.reply(busyOnce());
+  await connect(server.url, { maxRetries: 1, logger, ...options }).deployments.scale("prod", 2);
+  await lineWritten();
+  return logger.lines.map(([level, line]) => [level, withoutTime(line)]);
+}
+
+/** Lines are written once their module is loaded, a moment after the attempt. */
+const lineWritten = () => import("../../src/call/logLine.js").then(() => new Promise(setImmediate));
+
+const target = "tunerank scaleDeployment PATCH /v1/accounts/acme/deployments/prod:scale";
+const failed = `${target} attempt=1 status=503 code=UNAVAILABLE ms=N wait_ms=0`;
+const succeeded = `${target} attempt=2 status=200 request_id="r 2" ms=N`;
+
+test("a logger is given one line an attempt", async () => {
+  expect(await linesOf({})).toEqual([
+    ["warn", failed],
+    ["info", succeeded],
+  ]);
+});
+
+test.each([
+  ["off", []],
+  ["error", []],
+  ["warn", [["warn", failed]]],
+] as const)("logLevel %s leaves out what is of less weight", async (logLevel, lines) => {
+  expect(await linesOf({ logLevel })).toEqual(lines);
+});
+
+test("debug adds the host, and what the network reported", async () => {
+  const logger = recorder();
+  const client = connect("http://127.0.0.1:1", { logger, logLevel: "debug" });
+  await failureOf(() => client.deployments.scale("prod", 2));
+  await lineWritten();
+  expect(logger.lines).toHaveLength(1);
+  expect(logger.lines[0]?.[0]).toBe("error");
+  expect(logger.lines[0]?.[1]).toMatch(
+    / code=UNAVAILABLE ms=\d+ host=127\.0\.0\.1:1 cause=".*ECONNREFUSED.*"$/,
+  );
+});
+
+test("no body is logged unless logBodies asks for it, and then without the key", async () => {
+  expect(JSON.stringify(await linesOf({ logLevel: "debug" }))).not.toContain("replicaCount");
+  const logger = recorder();
+  server.reset();
+  server.reply(({ headers }) => ({ json: { said: headers.authorization, text: "one\ntwo" } }));
+  await connect(server.url, { logger, logBodies: true }).deployments.scale("prod", 2);
+  await lineWritten();
+  const [[, line = ""] = []] = logger.lines;
+  expect(line).toContain('request="{\\"replicaCount\\":2}"');
+  expect(line).toContain("Bearer [redacted]");
+  expect(line).not.toContain(canaryKey);
+  expect(line).not.toContain("\n");
+});
+
+test("a file is left out of what logBodies adds", async () => {
+  const logger = recorder();
+  const file = new TextEncoder().encode("the content");
+  await connect(server.url, { logger, logBodies: true }).datasets.upload("reviews", file, { name: "f" });
+  await lineWritten();
+  expect(logger.lines[0]?.[1]).toContain("uploadDatasetFile");
+  expect(logger.lines[0]?.[1]).not.toContain("the content");
+});
+
+test("TUNERANK_LOG writes the lines to stderr, read at the first call", async () => {
+  const stderr = silenced("error");
+  const client = connect(server.url);
+  vi.stubEnv("TUNERANK_LOG", "info");
+  await client.deployments.scale("prod", 2);
+  await vi.waitFor(() => expect(stderr).toHaveBeenCalledOnce());
+  expect(withoutTime(stderr.mock.calls[0]?.[0])).toBe(`${target} attempt=1 status=200 ms=N`);
+});
+
+test("logLevel goes before TUNERANK_LOG", async () => {
+  const stderr = silenced("error");
+  vi.stubEnv("TUNERANK_LOG", "info");
+  await connect(server.url, { logLevel: "off" }).deployments.scale("prod", 2);
+  await lineWritten();
+  expect(stderr).not.toHaveBeenCalled();
+});
+
+test("a TUNERANK_LOG that is no level is the first call's error", async () => {
+  vi.stubEnv("TUNERANK_LOG", "verbose");
+  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 2));
+  expect(error.message).toContain("TUNERANK_LOG must be one of off, error, warn, info, debug");
+  expect(server.requests).toEqual([]);
+});
+
+test("console is a logger", async () => {
+  const info = silenced("info");
+  await connect(server.url, { logger: console }).deployments.scale("prod", 2);
+  await vi.waitFor(() => expect(info).toHaveBeenCalledOnce());
+});
+
+test("a logger that throws or rejects changes no call", async () => {
+  const fail = () => {
+    throw new Error("full");
+  };
+  const reject = () => Promise.reject(new Error("full"));
+  for (const method of [fail, reject]) {
+    const logger = { debug: method, info: method, warn: method, error: method };
+    await connect(server.url, { logger }).deployments.scale("prod", 2);
+    await lineWritten();
+  }
+  expect(server.requests).toHaveLength(2);
+});
+
+test.each([
+  [{ logger: {} }, "logger must have the methods"],
+  [{ logLevel: "trace" }, "logLevel must be one of"],
+  [{ logBodies: "yes" }, "logBodies must be true or false"],
+])("%j is refused at once", (options, words) => {
+  expect(thrownBy(() => connect(server.url, options as never)).message).toContain(words);
+});

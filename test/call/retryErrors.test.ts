@@ -1,0 +1,27 @@
+import { describe, expect, test } from "vitest";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { errorRows } from "../support/decisionRows.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { withHint } from "../support/withHint.js";
+
+const server = useRecordingServer();
+
+describe.each(transports)("over $name", ({ options }) => {
+  test.each(errorRows)("HTTP $status with $name is $code", async (row) => {
+    const { status, headers, body = "", bodyBase64, code, inferred, codeSource, message } = row;
+    const bytes = bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, "base64");
+    server.reply((_request, response) => {
+      response.writeHead(status, headers).end(bytes);
+      return undefined;
+    });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code, inferred, codeSource, httpStatus: status });
+    if (message === null) expect(error.message).toMatch(new RegExp(`^\\[${code}\\] .*HTTP ${status}`));
+    else expect(error.message).toBe(withHint(`[${code}] ${message}`, error));
+  });
+});
+
+test("every row of the error answers has a name of its own", () => {
+  const names = errorRows.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+});

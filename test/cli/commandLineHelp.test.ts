@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { exitCodeOf } from "../../src/cli/exitCodes.js";
+import { examples } from "../../src/cli/help.js";
+import { createProgram } from "../../src/cli/program.js";
+import { descriptions } from "../../src/generated/descriptions.js";
+import { outcomeOf, start, tunerank } from "../support/commandLine.js";
+
+const { commands } = createProgram();
+const optionsOf = (command: (typeof commands)[number]) =>
+  command
+    .createHelp()
+    .visibleOptions(command)
+    .map(({ long }) => `${long}`);
+const words = (text: string) => text.replace(/\s+/g, " ");
+
+test.each([[], ["--help"], ["-h"], ["help"]])(
+  "the help lists every command and exit code: %j",
+  async (...args) => {
+    const { exitCode, stdout } = await tunerank(args.flat());
+    expect(exitCode).toBe(0);
+    for (const command of commands) {
+      expect(stdout).toMatch(new RegExp(`^  ${command.name()}\\b.*  ${command.summary()}$`, "m"));
+    }
+    for (const [code, exit] of Object.entries(exitCodeOf)) {
+      expect(stdout).toMatch(new RegExp(`^  ${exit} .*\\b${code}\\b`, "m"));
+    }
+    expect(stdout.split("\n").every((line) => line.length <= 110)).toBe(true);
+  },
+);
+
+const operationOf: Readonly<Record<string, keyof typeof descriptions>> = {
+  rerank: "rerankDocuments",
+  upload: "uploadDatasetFile",
+  scale: "scaleDeployment",
+  resume: "resumeReinforcementFineTuningJob",
+};
+
+test.each(commands.map((command) => [command.name(), command] as const))(
+  "the help of %s has each option, the contract's words and examples",
+  async (name, command) => {
+    const [{ exitCode, stdout }, again] = await Promise.all([
+      tunerank([name, "--help"]),
+      tunerank(["help", name]),
+    ]);
+    expect([exitCode, again.stdout]).toEqual([0, stdout]);
+    for (const option of optionsOf(command)) expect(stdout).toContain(option);
+    const operation = operationOf[name];
+    if (operation !== undefined) expect(words(stdout)).toContain(descriptions[operation].description);
+    expect(stdout).toMatch(/^Usage: tunerank /);
+    for (const argument of command.registeredArguments) {
+      expect(stdout.split("\n")[0]).toContain(argument.name());
+    }
+    expect(examples[name]?.length).toBeGreaterThan(0);
+    for (const [line, text] of examples[name] ?? []) expect(stdout).toContain(`  # ${text}\n  ${line}`);
+  },
+);
+
+test.each(["bash", "zsh", "fish"])("the completion for %s names every command and option", async (shell) => {
+  const { stdout } = await tunerank(["completion", shell]);
+  for (const command of commands) {
+    expect(stdout).toContain(command.name());
+    for (const option of optionsOf(command)) expect(stdout).toContain(option.slice(2));
+  }
+});
+
+test("mock serves the commands until it is stopped", async () => {
+  const mock = start(["mock", "--port", "0"]);
+  const outcome = outcomeOf(mock);
+  const [line] = (await new Promise<Buffer>((resolve) => mock.stdout?.once("data", resolve)))
+    .toString()
+    .split("\n");
+  const baseUrl = /http:\/\/127\.0\.0\.1:\d+/.exec(line ?? "")?.[0] ?? "";
+  const uploaded = await tunerank(["upload", "reviews", "examples/train.jsonl", "--verify"], { baseUrl });
+  expect([uploaded.exitCode, uploaded.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^Uploaded train\.jsonl: 8044 bytes, file /),
+  ]);
+  const input = "Invoices are under Billing.\nReset your password on the sign-in page.\n";
+  const ranked = await tunerank(["rerank", "--query", "reset password"], { baseUrl, input });
+  expect(ranked.stdout.split("\n")[0]).toMatch(/\t2\tReset your password/);
+  const taken = await tunerank(["mock", "--port", new URL(baseUrl).port]);
+  expect([taken.exitCode, taken.stderr.split("\n")[0]]).toEqual([
+    2,
+    `tunerank: Port ${new URL(baseUrl).port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
+  ]);
+  mock.kill("SIGINT");
+  expect((await outcome).exitCode).toBe(0);
+});

@@ -1,0 +1,317 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, statSync, utimesSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { CheckpointFile } from "../../src/cli/checkpoints/checkpointFile.js";
+import { textOf } from "../../src/cli/checkpoints/runFile.js";
+import { useTestClock } from "../support/clock.js";
+import { temporaryFolder } from "../support/project.js";
+import { isPending, turns, until } from "../support/turns.js";
+
+const clock = useTestClock();
+let folder: string;
+let remove: () => Promise<void>;
+let output: string;
+let notes: string[];
+let controller: AbortController;
+let refused: number;
+const taken: CheckpointFile[] = [];
+
+beforeEach(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  output = path.join(folder, "out.jsonl");
+  notes = [];
+  refused = 0;
+  controller = new AbortController();
+});
+afterEach(async () => {
+  for (const file of taken.splice(0)) {
+    try {
+      file.close(false);
+    } catch {
+      // It was lost, as the test says.
+    }
+  }
+  await remove();
+});
+
+const fingerprint = "a-whole_fingerprint_22";
+const rowOf = (id: string) => ({ id, fingerprint, response: { data: [] } });
+const textsOf = (...ids: string[]): string => ids.map((id) => `${JSON.stringify(rowOf(id))}\n`).join("");
+
+/** A run that wants the output. */
+async function take(run: string, wait = false): Promise<CheckpointFile> {
+  const { signal } = controller;
+  const note = (line: string) => void notes.push(line);
+  const source = { path: output, option: "--output", kind: "rerank output" } as const;
+  const file = await CheckpointFile.take(source, run, { wait, signal, note }).catch((error) => {
+    refused += 1;
+    throw error;
+  });
+  taken.push(file);
+  return file;
+}
+
+/** Resolves once so many watch or renew. */
+const begun = (count: number): Promise<void> => until(() => clock.waiting === count);
+
+/** Lets time pass while others watch, who look four times a second, and renew, which the disk takes its time for. */
+async function passing(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 50) {
+    const before = clock.waiting + refused;
+    clock.pass(50);
+    await until(() => clock.waiting + refused >= before);
+  }
+}
+
+/** The output as a run on another machine left it, of which no more is heard. */
+async function leftElsewhere(counter = 3): Promise<void> {
+  await writeFile(output, textsOf("a", "b"));
+  const lease = { token: "t", counter, heldMs: 9000, host: "pod-1", pid: 1, boot: "another", began: "7" };
+  const state = { format: 1, kind: "rerank output", run: "r", lease: { ...lease, pidNamespace: "pid:[1]" } };
+  await writeFile(`${output}.run`, textOf(state as never));
+}
+
+const stateOf = () => JSON.parse(readFileSync(`${output}.run`, "utf8"));
+
+test("a run says every three seconds that it lives", async () => {
+  await take("first");
+  const counts = [];
+  for (let seen = 0; seen < 4; seen += 1) {
+    const { counter, heldMs } = stateOf().lease;
+    counts.push([counter, heldMs]);
+    await clock.waitsFor(3000);
+    clock.pass(3000);
+  }
+  expect(counts).toEqual([
+    [0, 0],
+    [1, 3000],
+    [2, 6000],
+    [3, 9000],
+  ]);
+});
+
+test("a second run that sees the first one live is refused, with its host and age", async () => {
+  await take("first");
+  await clock.waitsFor(3000);
+  clock.pass(3000);
+  await clock.waitsFor(3000);
+  const second = take("second");
+  const outcome = second.catch((error: Error) => error.message);
+  await begun(2);
+  await passing(2900);
+  expect(await isPending(outcome)).toBe(true);
+  expect(notes).toEqual([
+    `Waiting for --output, which process ${process.pid} on ${hostname()} may be writing: 30 s, or until it gives a sign of life.`,
+  ]);
+  await passing(500);
+  expect(await outcome).toBe(
+    `Another run is writing to --output: process ${process.pid} on ${hostname()}, for 6 s. Wait for its end, or add --wait.`,
+  );
+});
+
+test("with --wait it waits for the end of the first, and says for how long", async () => {
+  const first = await take("first");
+  const second = take("second", true);
+  await begun(2);
+  await passing(25_000);
+  expect(await isPending(second)).toBe(true);
+  const waiting = `Waiting for --output, which process ${process.pid} on ${hostname()} may be writing`;
+  expect(notes).toEqual([
+    `${waiting}: until it ends, or is silent for 30 s.`,
+    `${waiting}, for 10 s so far.`,
+    `${waiting}, for 20 s so far.`,
+  ]);
+  taken.shift();
+  first.open();
+  first.close(true);
+  await passing(250);
+  await second;
+  expect(stateOf().run).toBe("second");
+});
+
+test.each([
+  ["behind", -3_600_000],
+  ["before", 3_600_000],
+])(
+  "a lease is stale after 30 seconds by the watcher's own clock, with the other's an hour %s",
+  async (_, by) => {
+    await leftElsewhere();
+    const other = new Date(Date.now() + by);
+    utimesSync(`${output}.run`, other, other);
+    const second = take("second");
+    await turns();
+    await passing(29_900);
+    expect(await isPending(second)).toBe(true);
+    await passing(250);
+    await second;
+    expect(notes.at(-1)).toBe("--output: no sign of life for 30 s. This run takes it over.");
+    expect(stateOf().lease.token).not.toBe("t");
+    expect(await readFile(output, "utf8")).toBe(textsOf("a", "b"));
+  },
+);
+
+test("an owner whose file was taken over writes into nothing visible, and is told", async () => {
+  const first = await take("first");
+  const rows = first.open();
+  rows.add(rowOf("a"));
+  // Another machine has taken it meanwhile, and is gone too.
+  await rm(`${output}.run`);
+  await leftElsewhere();
+  await writeFile(output, textsOf("a"));
+  await clock.passWhenWaiting(3000);
+  await until(() => first.signal.aborted);
+  const second = take("second");
+  await begun(1);
+  await passing(30_250);
+  const file = await second;
+  await file.read(() => {});
+  rows.add(rowOf("late"));
+  file.open().add(rowOf("b"));
+  expect(await readFile(output, "utf8")).toBe(textsOf("a", "b"));
+  expect(first.signal.reason.message).toBe(
+    "--output was taken over by another run, process 1 on pod-1, which saw no sign of life of this one. What this run wrote since then is not in it: run the same command again, once no other run writes it.",
+  );
+  expect(() => first.close(true)).toThrow("was taken over by another run");
+  expect(stateOf().run).toBe("second");
+});
+
+test("a take-over that cannot copy the rows leaves it to the next, at once", async () => {
+  await leftElsewhere();
+  await mkdir(`${output}.run.rows`);
+  const second = take("second").catch((error: Error) => error.message);
+  await begun(1);
+  await passing(30_250);
+  expect(await second).toMatch(/^--output cannot be written: E[A-Z]+: .*\. Nothing was sent\.$/);
+  await rm(`${output}.run.rows`, { recursive: true });
+  const { ino } = statSync(output);
+  await take("third");
+  expect(statSync(output).ino).not.toBe(ino);
+  expect(await readFile(output, "utf8")).toBe(textsOf("a", "b"));
+});
+
+test("of many that see the same stale lease, one takes it, and the others see it live", async () => {
+  await leftElsewhere();
+  const outcomes = ["b", "c", "d", "e"].map((run) =>
+    take(run).then(
+      () => `${run} has it`,
+      (error: Error) => error.message.slice(0, 37),
+    ),
+  );
+  await begun(4);
+  await passing(40_000);
+  const ended = (await Promise.all(outcomes)).sort();
+  expect(ended.filter((each) => each.endsWith("has it"))).toHaveLength(1);
+  expect(ended.filter((each) => each === "Another run is writing to --output: p")).toHaveLength(3);
+});
+
+test("a process of this machine that is gone is not waited for", async () => {
+  const gone = spawn(process.execPath, ["-e", ""]);
+  await once(gone, "exit");
+  const first = await take("first");
+  first.open();
+  const { lease, ...state } = stateOf();
+  taken.shift();
+  first.close(true);
+  for (const left of [
+    { ...lease, pid: gone.pid },
+    { ...lease, began: "1" },
+  ]) {
+    await writeFile(`${output}.run`, textOf({ ...state, lease: left }));
+    (await take("second")).close(true);
+  }
+  expect(notes).toEqual([]);
+});
+
+test.each([
+  ["written whole", 250],
+  ["empty", 3250],
+])("what a run that was killed while it began left, %s, is removed", async (how, ms) => {
+  const gone = spawn(process.execPath, ["-e", ""]);
+  await once(gone, "exit");
+  await take("first");
+  const { lease, ...state } = stateOf();
+  taken.shift()?.close(true);
+  const left = how === "empty" ? "" : textOf({ ...state, lease: { ...lease, pid: gone.pid } });
+  await writeFile(`${output}.run.next`, left);
+  const second = take("second");
+  await begun(1);
+  await passing(ms);
+  await second;
+  expect((await readdir(folder)).sort()).toEqual(["out.jsonl.run"]);
+});
+
+test("a file beside that a power cut left empty is taken after 30 seconds, when the rows show what the file is", async () => {
+  await writeFile(output, textsOf("a"));
+  await writeFile(`${output}.run`, "\0".repeat(100));
+  const second = take("second");
+  await begun(1);
+  await passing(30_250);
+  await second;
+  await rm(`${output}.run`);
+  await writeFile(`${output}.run`, "");
+  await writeFile(output, "somebody's");
+  await expect(take("third")).rejects.toThrow("--output, line 1, is not a row of a bulk run.");
+});
+
+test.each([
+  ["the output is moved away", () => rename(output, `${output}.mine`)],
+  ["the output is replaced", () => rename(output, `${output}.mine`).then(() => writeFile(output, ""))],
+  ["the file beside is removed", () => rm(`${output}.run`)],
+])("a run ends within seconds when %s", async (_, change) => {
+  const file = await take("first");
+  file.open().add(rowOf("a"));
+  await change();
+  await clock.passWhenWaiting(3000);
+  await until(() => file.signal.aborted);
+  expect(file.signal.reason.message).toContain("--output was moved, removed or replaced");
+});
+
+test.each([
+  ["is removed", () => rm(output), false],
+  ["is replaced", () => rename(output, `${output}.mine`).then(() => writeFile(output, "{}")), true],
+  ["is cut", () => truncate(output, 5), true],
+])("an output that %s between its check and its use is not filled with zeros", async (_, change, isThere) => {
+  await writeFile(output, textsOf("a", "b"));
+  const file = await take("first");
+  await file.read(() => {});
+  await change();
+  const left = isThere ? await readFile(output) : undefined;
+  expect(() => file.open()).toThrow(/^--output (was moved, removed or replaced|has changed)/);
+  expect(existsSync(output) ? await readFile(output) : undefined).toEqual(left);
+});
+
+test("a file that somebody makes while a new output is checked is left as it is", async () => {
+  const file = await take("first");
+  await file.read(() => {});
+  await writeFile(output, "mine");
+  expect(() => file.open()).toThrow("--output was moved, removed or replaced");
+  expect(await readFile(output, "utf8")).toBe("mine");
+});
+
+test("a wait ends with the signal, and leaves nothing behind", async () => {
+  await leftElsewhere();
+  const before = await readFile(`${output}.run`, "utf8");
+  const second = take("second", true).catch((error: Error) => error.name);
+  await begun(1);
+  await passing(1000);
+  controller.abort();
+  expect(await second).toBe("AbortError");
+  expect(await readFile(`${output}.run`, "utf8")).toBe(before);
+  expect(clock.waiting).toBe(0);
+});
+
+test("two options that name one file by names that nobody can compare are refused", async () => {
+  await take("same");
+  await expect(take("same")).rejects.toThrow("Two options name one file");
+});
+
+test("a file of a newer version is left as it is", async () => {
+  await writeFile(`${output}.run`, '{"format":2,"kind":"rerank output","run":"r"}');
+  await expect(take("first")).rejects.toThrow(
+    "--output was written by a newer version of tunerank: use that.",
+  );
+});

@@ -1,0 +1,190 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { Json, JsonObject } from "../../scripts/build/json.js";
+import { answerExamples, contract } from "../support/contract.js";
+import { root } from "../support/project.js";
+import { publishContract } from "../support/publishedContract.js";
+
+const published = await publishContract();
+const strict = published.json("openapi.json") as unknown as Published;
+const client = published.json("openapi-client.json") as unknown as Published;
+const newer = JSON.parse(readFileSync(path.join(root, "checks/generators/jobs/newer.json"), "utf8"));
+
+interface Published {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { responses: JsonObject; requestBody: Json }>>>
+  >;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonObject>>;
+    readonly responses: JsonObject;
+  };
+}
+
+const refusing =
+  /^(minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf|pattern|not|min(Length|Items|Properties)|max(Length|Items|Properties)|uniqueItems|enum|default)$/;
+
+/** The schemas that a part of the document refers to. */
+function reached(part: unknown, { components }: Published, found = new Set<string>()): Set<string> {
+  JSON.stringify(part, (key, value) => {
+    const [, name] = (key === "$ref" && /^#\/components\/schemas\/(.*)$/.exec(value)) || [];
+    if (name !== undefined && !found.has(name))
+      reached(components.schemas[name], { components } as Published, found.add(name));
+    return value;
+  });
+  return found;
+}
+
+const operations = Object.values(client.paths).flatMap((item) => Object.values(item));
+const answered = [
+  ...reached(
+    operations.map(({ responses }) => responses),
+    client,
+  ),
+];
+const sent = [
+  ...reached(
+    operations.map(({ requestBody }) => requestBody),
+    client,
+  ),
+];
+
+/** Every schema within a schema, with the keyword that it stands under. */
+function within(schema: JsonObject): JsonObject[] {
+  const { properties = {}, items, additionalProperties, allOf = [] } = schema as Record<string, Json>;
+  const inner = [
+    ...Object.values(properties as JsonObject),
+    items,
+    additionalProperties,
+    ...(allOf as Json[]),
+  ];
+  const objects = inner.filter((each) => typeof each === "object" && each !== null) as JsonObject[];
+  return [schema, ...objects.flatMap(within)];
+}
+
+function schemaOf(document: Published, name: string): JsonObject {
+  const found = document.components.schemas[name];
+  if (found === undefined) throw new Error(`${name} is missing.`);
+  return found;
+}
+
+describe("the form for clients", () => {
+  test("is the same in YAML and in JSON", () => {
+    expect(parse(published.text("openapi-client.yaml"))).toEqual(client);
+  });
+
+  test("has schemas for requests and for answers, and none for both", () => {
+    expect(answered).toContain("ReinforcementFineTuningJob");
+    expect(sent).toEqual(expect.arrayContaining(["RerankRequest", "DatasetUpload"]));
+    expect(answered.filter((name) => sent.includes(name))).toEqual([]);
+    expect(Object.keys(client.components.schemas).sort()).toEqual([...answered, ...sent].sort());
+  });
+
+  test.each(answered)("nothing makes a client refuse a newer %s", (name) => {
+    for (const schema of within(schemaOf(client, name))) {
+      expect(Object.keys(schema).filter((key) => refusing.test(key))).toEqual([]);
+      expect(schema.format).not.toBe("uuid");
+      if (schema.type === "object") expect(schema.additionalProperties).not.toBe(undefined);
+    }
+  });
+
+  test.each(sent)("%s is as strict as in the strict form", (name) => {
+    const { file, ...fields } = (schemaOf(client, name).properties ?? {}) as JsonObject;
+    const { file: strictFile, ...expected } = (schemaOf(strict, name).properties ?? {}) as JsonObject;
+    expect({ ...schemaOf(client, name), properties: fields }).toEqual({
+      ...schemaOf(strict, name),
+      properties: expected,
+    });
+    if (file !== undefined) expect(file).toMatchObject({ type: "string", format: "binary" });
+    if (file !== undefined)
+      expect(strictFile).toMatchObject({ contentMediaType: "application/octet-stream" });
+  });
+
+  test("every rule that a client no longer enforces stands in x-limits, and in words", () => {
+    const limited = answered.flatMap((name) => {
+      const { properties = {}, ...whole } = schemaOf(client, name);
+      const fields = Object.entries(properties as JsonObject).map(([field, schema]) => [
+        `${name}.${field}`,
+        schema,
+      ]);
+      return [[name, whole], ...fields].filter(([, schema]) => (schema as JsonObject)["x-limits"]) as [
+        string,
+        JsonObject,
+      ][];
+    });
+    const limits = Object.fromEntries(limited.map(([name, schema]) => [name, schema["x-limits"]]));
+    expect(limits).toEqual({
+      "ReinforcementFineTuningJob.chunkSize": { minimum: 1, maximum: 10_000 },
+      BaseTrainingConfig: { not: expect.objectContaining({ required: ["baseModel", "warmStartFrom"] }) },
+      LearningRateScheduler: { minProperties: 1, maxProperties: 1 },
+      "ObjectStorageAConfig.credentialsSecret": { pattern: "^accounts/[^/]+/secrets/[^/]+$" },
+      "ObjectStorageAConfig.iamRoleArn": { pattern: "^arn:aws:iam::[^:]*:role/.+$" },
+      ObjectStorageBConfig: {
+        not: expect.objectContaining({ required: ["credentialsSecret", "managedIdentityClientId"] }),
+      },
+      "ObjectStorageBConfig.credentialsSecret": { pattern: "^accounts/[^/]+/secrets/[^/]+$" },
+      "ObjectStorageBConfig.managedIdentityClientId": { format: "uuid" },
+      "ObjectStorageBConfig.tenantId": { format: "uuid" },
+      "JobProgress.percent": { minimum: 0, maximum: 100 },
+      "InferenceParameters.responseCandidatesCount": { minimum: 2 },
+      "DpoConfig.beta": { exclusiveMinimum: 0, exclusiveMaximum: 0.5 },
+    });
+    const words = Object.fromEntries(limited.map(([name, { description }]) => [name, description]));
+    expect(words).toMatchObject({
+      "ReinforcementFineTuningJob.chunkSize": expect.stringMatching(/1 to 10,000.*default is `200`/s),
+      BaseTrainingConfig: expect.stringContaining("Only one of `baseModel` and `warmStartFrom`"),
+      LearningRateScheduler: expect.stringContaining("Exactly one variant"),
+      "ObjectStorageAConfig.iamRoleArn": expect.stringContaining(
+        "arn:aws:iam::<account-id>:role/<role-name>",
+      ),
+      "ObjectStorageBConfig.tenantId": expect.stringContaining("UUID"),
+      "JobProgress.percent": expect.stringContaining("0 to 100"),
+      "InferenceParameters.responseCandidatesCount": expect.stringContaining("At least 2"),
+      "DpoConfig.beta": expect.stringContaining("greater than 0 and less than 0.5"),
+    });
+  });
+
+  test("enumerations are texts whose known values are told", () => {
+    const enumerations = Object.entries(contract.components.schemas).filter(
+      ([, each]) => each.enum !== undefined,
+    );
+    expect(enumerations).toHaveLength(5);
+    for (const [name, { enum: values = [] }] of enumerations) {
+      const { type, description, "x-extensible-enum": known } = schemaOf(client, name);
+      expect({ type, known }).toEqual({ type: "string", known: values });
+      for (const value of values) expect(description).toContain(`\`${value}\``);
+    }
+  });
+
+  test("an error may have any body, and no default answer stands beside the statuses", () => {
+    for (const { responses } of operations) expect(Object.keys(responses)).not.toContain("default");
+    const errors = Object.values(client.components.responses) as JsonObject[];
+    expect(errors).toHaveLength(11);
+    for (const { content } of errors) expect(content).toEqual({ "*/*": { schema: {} } });
+  });
+
+  test.each([...answerExamples("resumeReinforcementFineTuningJob"), ["a newer service's job", newer]] as [
+    string,
+    unknown,
+  ][])("allows %s", (_name, job) => {
+    const ajv = new Ajv2020({
+      strict: false,
+      formats: { "date-time": /^\d{4}-\d\d-\d\dT/, int32: true, int64: true, float: true },
+    });
+    const validate = ajv
+      .addSchema({ $id: "contract:", ...published.json("openapi-client.json") })
+      .compile({ $ref: "contract:#/components/schemas/ReinforcementFineTuningJob" });
+    validate(job);
+    expect(validate.errors).toBeNull();
+  });
+
+  test("the strict form refuses a newer service's job", () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const validate = ajv
+      .addSchema({ $id: "contract:", ...published.json("openapi.json") })
+      .compile({ $ref: "contract:#/components/schemas/ReinforcementFineTuningJob" });
+    expect(validate(newer)).toBe(false);
+  });
+});

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { describeBreak } from "../../contract/breaking/breaks.js";
+import { findBreaks } from "../../contract/breaking/findBreaks.js";
+import { breakingChanges } from "../support/breakingChanges.js";
+import { field, type Part, schema } from "../support/contractParts.js";
+import { harmlessChanges } from "../support/harmlessChanges.js";
+import { root } from "../support/project.js";
+
+// Read without aliases: a change to one place must not reach another.
+const text = JSON.stringify(parse(readFileSync(path.join(root, "openapi.yaml"), "utf8")));
+
+function toldOf(change: (d: Part) => void): string[] {
+  const changed = JSON.parse(text);
+  change(changed);
+  expect(JSON.stringify(changed), "the change is one").not.toBe(text);
+  return findBreaks(JSON.parse(text), changed).map(describeBreak);
+}
+
+test("the tables are as long as they should be", () => {
+  expect(breakingChanges.length).toBeGreaterThanOrEqual(25);
+  expect(harmlessChanges.length).toBeGreaterThanOrEqual(15);
+});
+
+describe("breaks someone:", () => {
+  test.each(breakingChanges)("$name", ({ change, breaks }) => {
+    expect(toldOf(change).sort()).toEqual([...breaks].sort());
+  });
+});
+
+describe("breaks nobody:", () => {
+  test.each(harmlessChanges)("$name", ({ change }) => {
+    expect(toldOf(change)).toEqual([]);
+  });
+});
+
+test("a schema that contains itself is compared once", () => {
+  const grow = (): Part => {
+    const document = JSON.parse(text);
+    const result = schema(document, "RerankResult");
+    result.properties.similar = { type: "array", items: { $ref: "#/components/schemas/RerankResult" } };
+    return document;
+  };
+  const changed = grow();
+  field(changed, "RerankResult", "index").type = "string";
+  expect(findBreaks(grow(), changed).map(describeBreak)).toEqual([
+    "RerankResult.index, in answers: type was integer, is string. Breaks readers of answers (rerankDocuments).",
+  ]);
+});
+
+test("a variant that an answer's oneOf gets breaks its readers, one that it loses only generated code", () => {
+  const oneOf = (...names: string[]): Part => {
+    const document = JSON.parse(text);
+    const variants = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
+    field(document, "BaseTrainingConfig", "lrScheduler").oneOf = variants;
+    return document;
+  };
+  const told = (from: Part, to: Part): string[] => findBreaks(from, to).map(describeBreak);
+  const two = () => oneOf("LinearSchedule", "CosineSchedule");
+  const three = () => oneOf("LinearSchedule", "CosineSchedule", "ConstantSchedule");
+  expect(told(two(), three())).toEqual([
+    "BaseTrainingConfig.lrScheduler, in answers: variant ConstantSchedule is new. Breaks readers of answers (resumeReinforcementFineTuningJob).",
+  ]);
+  expect(told(three(), two())).toEqual([
+    "BaseTrainingConfig.lrScheduler, in answers: variant ConstantSchedule is gone. Breaks users of generated code (resumeReinforcementFineTuningJob).",
+  ]);
+});

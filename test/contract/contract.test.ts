@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import { httpStatuses, meanings, operations, requests } from "../../src/generated/contract.js";
+import type { Code } from "../../src/generated/types.js";
+import type { RerankRequest, RerankResponse } from "../../src/index.js";
+import {
+  answerExample,
+  contract,
+  contractOperations,
+  operationNamed,
+  schemaNamed,
+} from "../support/contract.js";
+import { codeTable, errorStatuses } from "../support/serviceTables.js";
+
+const operationTable = [
+  [
+    "resumeReinforcementFineTuningJob",
+    "POST",
+    "/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume",
+  ],
+  ["rerankDocuments", "POST", "/inference/v1/rerank"],
+  ["scaleDeployment", "PATCH", "/v1/accounts/{account_id}/deployments/{deployment_id}:scale"],
+  ["uploadDatasetFile", "POST", "/v1/accounts/{account_id}/datasets/{dataset_id}:upload"],
+] as const;
+
+// What we decided of each: the method of clients, what a repeat does, the deadline, the most bytes of an answer.
+// What a call of an unknown outcome is told to look at.
+const whenUnknown: Readonly<Record<string, string>> = {
+  resumeReinforcementFineTuningJob:
+    "The job may have been resumed: look at it through the service's other operations before repeating.",
+  uploadDatasetFile:
+    "The file may have been stored: look at the dataset through the service's other operations before repeating.",
+};
+
+const decisions = {
+  resumeReinforcementFineTuningJob: ["reinforcementFineTuningJobs.resume", "start", 30_000, 1024 * 1024],
+  rerankDocuments: ["rerank", "read", 60_000, 64 * 1024 * 1024],
+  scaleDeployment: ["deployments.scale", "set", 30_000, 1024 * 1024],
+  uploadDatasetFile: [
+    "datasets.upload",
+    "append",
+    { baseMs: 60_000, bytesPerSecond: 256 * 1024 },
+    1024 * 1024,
+  ],
+} as const;
+
+test("the contract is OpenAPI 3.1.0 and carries the service's version 5.10.0", () => {
+  expect(contract.openapi).toBe("3.1.0");
+  expect(contract.info.version).toBe("5.10.0");
+});
+
+test("every operation needs a bearer key", () => {
+  expect(contract.security).toEqual([{ bearerAuth: [] }]);
+  expect(contract.components.securitySchemes).toMatchObject({
+    bearerAuth: { type: "http", scheme: "bearer" },
+  });
+  for (const { operation } of contractOperations) expect(operation).not.toHaveProperty("security");
+});
+
+describe("codes", () => {
+  test("the contract has the service's 17 codes in the order of its table", () => {
+    expect(codeTable).toHaveLength(17);
+    expect(schemaNamed("Code").enum).toEqual(codeTable.map(([code]) => code));
+  });
+
+  test("each code has the HTTP status and the meaning of the service's table", () => {
+    const statuses = Object.fromEntries(codeTable.map(([code, httpStatus]) => [code, httpStatus]));
+    const meanings = Object.fromEntries(codeTable.map(([code, , meaning]) => [code, meaning]));
+    expect(schemaNamed("Code")["x-http-statuses"]).toEqual(statuses);
+    expect(schemaNamed("Code")["x-enumDescriptions"]).toEqual(meanings);
+  });
+
+  test("the generated tables equal the service's", () => {
+    const generated = Object.entries(httpStatuses).map(([code, httpStatus]) => [
+      code,
+      httpStatus,
+      meanings[code as Code],
+    ]);
+    expect(generated).toEqual(codeTable);
+    expect(Object.keys(meanings)).toEqual(Object.keys(httpStatuses));
+  });
+});
+
+describe("operations", () => {
+  test("the contract has exactly the four operations", () => {
+    const found = contractOperations.map(({ method, path, operation }) => [
+      operation.operationId,
+      method,
+      path,
+    ]);
+    expect(found).toEqual(operationTable);
+  });
+
+  test("each operation says what we decided of it", () => {
+    const found = contractOperations.map(({ operation }) => [
+      operation.operationId,
+      [
+        operation["x-sdk-method"],
+        operation["x-retry"],
+        operation["x-timeout-ms"],
+        operation["x-max-response-bytes"],
+      ],
+    ]);
+    expect(Object.fromEntries(found)).toEqual(decisions);
+    for (const { operation } of contractOperations)
+      expect(operation["x-when-unknown"]).toBe(whenUnknown[operation.operationId]);
+  });
+
+  test("the generated table has both", () => {
+    const rows = operationTable.map(([id, method, path]) => {
+      const [, kind, time, maxResponseBytes] = decisions[id];
+      const times =
+        typeof time === "number"
+          ? { timeoutMs: time }
+          : { timeoutMs: time.baseMs, bytesPerSecond: time.bytesPerSecond };
+      return [id, { method, path, kind, ...times, maxResponseBytes, whenUnknown: whenUnknown[id] }];
+    });
+    expect(operations).toEqual(Object.fromEntries(rows));
+  });
+
+  test.each(operationTable)(
+    "%s has a required body, and lists success, each error status and default",
+    (id) => {
+      const { requestBody, responses } = operationNamed(id);
+      expect(requestBody.required).toBe(true);
+      expect(Object.keys(requestBody.content)).toEqual([
+        id === "uploadDatasetFile" ? "multipart/form-data" : "application/json",
+      ]);
+      const statuses = ["200", ...errorStatuses.map(([httpStatus]) => String(httpStatus)), "default"];
+      expect(Object.keys(responses).sort()).toEqual(statuses.sort());
+    },
+  );
+
+  test.each(errorStatuses)(
+    "status %i has one example for each of its codes, the first %s",
+    (status, first) => {
+      const response = operationNamed("rerankDocuments").responses[status];
+      const shared = contract.components.responses[response?.$ref?.split("/").pop() ?? ""];
+      const examples = shared?.content?.["application/json"]?.examples ?? {};
+      const expected = codeTable.filter(([, httpStatus]) => httpStatus === status).map(([code]) => code);
+      expect(Object.keys(examples)[0]).toBe(first);
+      expect(Object.keys(examples).sort()).toEqual(expected.sort());
+      for (const [name, { value }] of Object.entries(examples)) expect(value).toMatchObject({ code: name });
+    },
+  );
+
+  test("the generated rules are those of the requests", () => {
+    expect(requests).toMatchObject({
+      resumeReinforcementFineTuningJob: { body: { type: "object", additionalProperties: false } },
+      rerankDocuments: {
+        contentType: "application/json",
+        body: {
+          required: ["query", "documents"],
+          properties: {
+            query: { type: "string" },
+            documents: { type: "array", minItems: 1, items: { type: "string" } },
+            model: { type: "string", pattern: "^accounts/[^/]+/models/[^/]+$" },
+            top_n: { type: "integer", minimum: 1 },
+            return_documents: { type: "boolean" },
+            task: { type: "string" },
+          },
+        },
+      },
+      scaleDeployment: {
+        body: { required: ["replicaCount"], properties: { replicaCount: { type: "integer", minimum: 0 } } },
+      },
+      uploadDatasetFile: {
+        contentType: "multipart/form-data",
+        body: {
+          required: ["file"],
+          properties: { file: { type: "string", "x-max-bytes": 150 * 1024 * 1024 } },
+        },
+      },
+    });
+  });
+});
+
+test("the rerank example answers the rerank example's request", () => {
+  const { content } = operationNamed("rerankDocuments").requestBody;
+  const [example] = Object.values(content["application/json"]?.examples ?? {});
+  const request = example?.value as RerankRequest;
+  const answer = answerExample("rerankDocuments") as RerankResponse;
+  const scores = answer.data.map(({ relevance_score }) => relevance_score);
+  expect(answer.data).toHaveLength(request.top_n as number);
+  expect(answer.model).toBe(request.model);
+  expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  expect(new Set(answer.data.map(({ index }) => index)).size).toBe(answer.data.length);
+  for (const { index, document } of answer.data) expect(document).toBe(request.documents[index]);
+});

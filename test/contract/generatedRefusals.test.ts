@@ -1,0 +1,284 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { generateContract } from "../../scripts/generate/contract.js";
+import type { Document } from "../../scripts/generate/document.js";
+import { shapesOf } from "../../scripts/generate/operations.js";
+
+const contract = `paths:
+components:
+  parameters:
+  responses:
+  schemas:
+    Status: { type: object }
+`;
+
+const stated = `x-sdk-method: things.get
+      x-retry: read
+      x-timeout-ms: 1000
+      x-max-response-bytes: 1024
+      summary: Get a thing
+      description: Gets a thing.
+      tags: [Datasets]`;
+const answers = `responses:
+        "200": { $ref: "#/components/responses/Thing" }`;
+
+/** An operation with what is not supported; its line ends with a mark. */
+function operation(lines: string, { method = "get", path = "/v1/things", responses = answers } = {}): string {
+  return `
+  ${path}:
+    ${method}:
+      operationId: getThing
+      ${stated}
+${lines}
+      ${responses}
+`;
+}
+
+const components = `
+  responses:
+    Thing:
+      description: A thing.
+      content:
+        application/json:
+          schema: { $ref: "#/components/schemas/Status" }
+          examples: { a: { value: {} } }`;
+
+function withParts(paths: string, parameters: string, schemas: string): string {
+  return contract
+    .replace(/^paths:\n/m, `paths:\n${paths}`)
+    .replace(/^ {2}responses:$/m, components)
+    .replace(/^ {2}parameters:$/m, `  parameters:\n${parameters}`)
+    .replace(/^ {2}schemas:$/m, `  schemas:\n${schemas}`);
+}
+
+const json = (content: string) => `      requestBody:
+        content:
+          application/json:
+            ${content}`;
+
+interface Refused {
+  readonly paths: string;
+  /** Components that the operation refers to. */
+  readonly parameters?: string;
+  readonly schemas?: string;
+  readonly says: string;
+}
+
+const notSupported = "which is not supported. Teach it to scripts/generate/operations.ts.";
+const needs = "which it needs: CONTRIBUTING.md says what an operation has.";
+const parameter = (rest: string) => operation(`      parameters:\n        - ${rest}`);
+const referred = operation(`      parameters:\n        - $ref: "#/components/parameters/Other"`);
+const post = (lines: string, responses = answers) => operation(lines, { method: "post", responses });
+
+const refused: Readonly<Record<string, Refused>> = {
+  "a cookie": {
+    paths: parameter("name: session\n          in: cookie # here\n          schema: { type: string }"),
+    says: `getThing has the cookie parameter session, ${notSupported}`,
+  },
+  "a cookie by reference": {
+    paths: referred,
+    parameters: "    Other:\n      name: session\n      in: cookie # here\n      schema: { type: string }\n",
+    says: `getThing has the cookie parameter session, ${notSupported}`,
+  },
+  deepObject: {
+    paths: parameter(
+      "name: filter\n          in: query\n          style: deepObject # here\n          schema: { type: object }",
+    ),
+    says: `getThing has the query parameter filter with style: deepObject, ${notSupported}`,
+  },
+  "explode: false": {
+    paths: parameter(
+      "name: tags\n          in: query\n          schema: { type: array, items: { type: string } }\n          explode: false # here",
+    ),
+    says: `getThing has the query parameter tags with explode: false, ${notSupported}`,
+  },
+  "explode: false by reference": {
+    paths: referred,
+    parameters:
+      "    Other:\n      name: tags\n      in: query\n      schema: { type: array, items: { type: string } }\n      explode: false # here\n",
+    says: `getThing has the query parameter tags with explode: false, ${notSupported}`,
+  },
+  "an object in the query": {
+    paths: parameter("name: filter\n          in: query\n          schema: { type: object } # here"),
+    says: `getThing has the query parameter filter of the type object, ${notSupported}`,
+  },
+  "a parameter of the path item that is a number": {
+    paths: operation("", { path: "/v1/things/{thing_id}" }).replace(
+      "    get:",
+      "    parameters:\n      - { name: thing_id, in: path, required: true, schema: { type: integer } } # here\n    get:",
+    ),
+    says: `getThing has the path parameter thing_id that is no string, ${notSupported}`,
+  },
+  "a parameter without a schema": {
+    paths: parameter("{ name: filter, in: query, content: { application/json: {} } } # here"),
+    says: `getThing has the query parameter filter without a schema, ${notSupported}`,
+  },
+  "a schema that is not there": {
+    paths: parameter('{ name: state, in: query, schema: { $ref: "#/components/schemas/Missing" } } # here'),
+    says: `getThing has the schema Missing, which the contract lacks, ${notSupported}`,
+  },
+  "a reference that leads nowhere": {
+    paths: parameter('$ref: "other.yaml#/Missing" # here'),
+    says: `getThing has the reference other.yaml#/Missing, which leads nowhere, ${notSupported}`,
+  },
+  "a header that the client sends": {
+    paths: parameter("{ name: Authorization, in: header, schema: { type: string } } # here"),
+    says: `getThing has the header parameter Authorization, which the client sends itself, ${notSupported}`,
+  },
+  "a header and a query parameter of one name": {
+    paths: parameter(
+      "{ name: view, in: query, schema: { type: string } }\n        - { name: view, in: header, schema: { type: string } } # here",
+    ),
+    says: `getThing has a query and a header parameter view, ${notSupported}`,
+  },
+  "a part of the path that no parameter fills": {
+    paths: operation("", { path: "/v1/things/{thing_id}" }).replace("get:", "get: # here"),
+    says: `getThing has no parameter for {thing_id} of its path, ${notSupported}`,
+  },
+  "a parameter that the path lacks": {
+    paths: parameter("{ name: thing_id, in: path, required: true, schema: { type: string } } # here"),
+    says: `getThing has the path parameter thing_id, which its path lacks, ${notSupported}`,
+  },
+  "an id whose name is no identifier": {
+    paths: operation(
+      "      parameters:\n        - { name: thing-id, in: path, required: true, schema: { type: string } } # here",
+      { path: "/v1/things/{thing-id}" },
+    ),
+    says: `getThing has the path parameter thing-id, whose name is no identifier, ${notSupported}`,
+  },
+  "a GET with a body": {
+    paths: operation(
+      json(
+        'schema: { $ref: "#/components/schemas/Status" }\n            examples: { a: { value: {} } }',
+      ).replace("requestBody:", "requestBody: # here"),
+    ),
+    says: `getThing has a body with GET, ${notSupported}`,
+  },
+  "several content types in the request": {
+    paths: post(
+      json('schema: { $ref: "#/components/schemas/Status" }\n          text/plain: {}').replace(
+        "content:",
+        "content: # here",
+      ),
+    ),
+    says: `getThing has 2 content types in its request, ${notSupported}`,
+  },
+  "a body of another type": {
+    paths: post(
+      '      requestBody:\n        content:\n          text/csv: # here\n            schema: { $ref: "#/components/schemas/Status" }\n            examples: { a: { value: "" } }',
+    ),
+    says: `getThing has a body of the type text/csv, ${notSupported}`,
+  },
+  "a body without a name": {
+    paths: post(json("schema: { type: object }").replace("json:", "json: # here")),
+    says: `getThing has a body whose schema has no name, ${notSupported}`,
+  },
+  "a body without an example": {
+    paths: post(json('schema: { $ref: "#/components/schemas/Status" }').replace("json:", "json: # here")),
+    says: `getThing has a body without an example, ${needs}`,
+  },
+  "a form with more than a file": {
+    paths: post(
+      '      requestBody:\n        content:\n          multipart/form-data: # here\n            schema: { $ref: "#/components/schemas/Form" }\n            examples: { a: { value: {} } }',
+    ),
+    schemas:
+      "    Form:\n      type: object\n      properties: { file: { type: string, format: binary }, note: { type: string } }\n",
+    says: `getThing has a form that is not one file, ${notSupported}`,
+  },
+  "a rule that nothing checks": {
+    paths: post(
+      json('schema: { $ref: "#/components/schemas/Long" }\n            examples: { a: { value: {} } }'),
+    ),
+    schemas:
+      "    Long:\n      type: object\n      properties:\n        name:\n          type: string\n          maxLength: 3 # here\n",
+    says: "getThing.name has the rule maxLength, which nothing checks: teach it to src/options/validate.ts, then add it to scripts/generate/contract.ts.",
+  },
+  "a schema within itself": {
+    paths: post(
+      json('schema: { $ref: "#/components/schemas/Tree" }\n            examples: { a: { value: {} } }'),
+    ),
+    schemas:
+      '    Tree:\n      type: object\n      properties:\n        left: { $ref: "#/components/schemas/Tree" } # here\n',
+    says: "getThing.left has the schema Tree within itself, which is not supported: teach it to scripts/generate/contract.ts.",
+  },
+  "two successful answers": {
+    paths: operation("", { responses: `${answers}\n        "202": # here\n          description: Later.` }),
+    says: `getThing has 2 successful answers, ${notSupported}`,
+  },
+  "no successful answer": {
+    paths: operation("", { responses: 'responses: # here\n        "404": { description: None. }' }),
+    says: `getThing has no successful answer, ${notSupported}`,
+  },
+  "an answer for many statuses": {
+    paths: operation("", { responses: "responses:\n        2XX: { description: Good. } # here" }),
+    says: `getThing has an answer 2XX, ${notSupported}`,
+  },
+  "several content types in the answer": {
+    paths: operation("", {
+      responses:
+        'responses:\n        "200":\n          description: Good.\n          content: # here\n            application/json: {}\n            text/plain: {}',
+    }),
+    says: `getThing has 2 content types in its answer, ${notSupported}`,
+  },
+  "an answer that is a list": {
+    paths: operation("", {
+      responses:
+        'responses:\n        "200":\n          description: Good.\n          content:\n            application/json: # here\n              schema: { type: array, items: { type: string } }\n              examples: { a: { value: [] } }',
+    }),
+    says: `getThing has a JSON answer that is no object with a name, ${notSupported}`,
+  },
+  "servers of its own": {
+    paths: operation("      servers: [{ url: https://example.com }] # here"),
+    says: `getThing has servers of its own, ${notSupported}`,
+  },
+  "a path by reference": {
+    paths: '\n  /v1/things: # here\n    $ref: "#/components/pathItems/Things"\n',
+    says: `/v1/things has $ref, ${notSupported}`,
+  },
+  "the method of another operation": {
+    paths:
+      operation("").replace("x-sdk-method: things.get", "x-sdk-method: things.get # first") +
+      operation("", { path: "/v1/other" })
+        .replace("getThing", "getOther")
+        .replace("things.get", "things.get # here"),
+    says: `getOther has the x-sdk-method of another operation, ${notSupported}`,
+  },
+  "a kind that there is not": {
+    paths: operation("").replace("x-retry: read", "x-retry: maybe # here"),
+    says: `getThing has the x-retry maybe, ${notSupported}`,
+  },
+  ...Object.fromEntries(
+    ["operationId", "x-sdk-method", "x-retry", "x-timeout-ms", "x-max-response-bytes", "summary", "tags"].map(
+      (word) => [
+        `no ${word}`,
+        {
+          paths: operation("")
+            .replace(new RegExp(`^ +${word}: .*\n`, "m"), "")
+            .replace("get:", "get: # here"),
+          says: `${word === "operationId" ? "GET /v1/things" : "getThing"} has no ${word}, ${needs}`,
+        },
+      ],
+    ),
+  ),
+  "nothing at all": {
+    paths: "\n  /v1/things:\n    get: # here\n",
+    says: `GET /v1/things has no operationId, ${needs}`,
+  },
+};
+
+describe("npm run generate names the operation, the line and the file to teach for", () => {
+  test.each(Object.entries(refused))("%s", (_, { paths, parameters = "", schemas = "", says }) => {
+    const text = withParts(paths, parameters, schemas);
+    const lines = text.split("\n").flatMap((line, index) => (line.endsWith("# here") ? [index + 1] : []));
+    expect(lines).toHaveLength(1);
+    const document = parse(text) as Document;
+    const generate = () => generateContract(document, shapesOf(document, text));
+    expect(generate).toThrow(new Error(`openapi.yaml:${lines[0]}: ${says}`));
+  });
+});
+
+test("the same operation without any of that is taken", () => {
+  const text = withParts(operation(""), "", "");
+  const document = parse(text) as Document;
+  expect(generateContract(document, shapesOf(document, text))).toContain("getThing");
+});

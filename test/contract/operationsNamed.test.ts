@@ -1,0 +1,110 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { descriptions } from "../../src/generated/descriptions.js";
+import { root } from "../support/project.js";
+
+// Where a person wrote something for an operation. All else is read from the row of openapi.yaml, so a new operation
+// is no new place; a file that names none any more leaves its line here.
+const written: Readonly<Record<string, readonly string[]>> = {
+  "its wrapper, with a signature that no row says": [
+    "src/wrappers/datasets.ts",
+    "src/wrappers/deployments.ts",
+    "src/wrappers/reinforcementFineTuningJobs.ts",
+    "src/wrappers/rerank.ts",
+    "src/wrappers/uploadFile.ts",
+  ],
+  "rerank.items: a ranking of many batches": [
+    "src/ranking/mergeRankings.ts",
+    "src/ranking/rankItems.ts",
+    "src/ranking/rerankItems.ts",
+    "src/ranking/runBatches.ts",
+    "src/ranking/types.ts",
+  ],
+  "bulk, which ranks": ["src/bulk/calls.ts", "src/bulk/ended.ts", "src/bulk/index.ts", "src/bulk/run.ts"],
+  "an adapter to what ranks, or to activities with these names": [
+    "src/adapters/aiSdk.ts",
+    "src/adapters/langchain.ts",
+    "src/adapters/temporal.ts",
+    "src/adapters/temporalChunk.ts",
+  ],
+  "its command": [
+    "src/cli/bulk/bulkRequest.ts",
+    "src/cli/bulk/runBulk.ts",
+    "src/cli/bulk/uploadMany.ts",
+    "src/cli/commonOptions.ts",
+    "src/cli/help.ts",
+    "src/cli/reportFailure.ts",
+    "src/cli/parse.ts",
+    "src/cli/program.ts",
+    "src/cli/rerankCommand.ts",
+    "src/cli/scaleAndResume.ts",
+    "src/cli/scaleAndResume.ts",
+    "src/cli/uploadCommand.ts",
+  ],
+  "what the stand-in makes up for it, and its short name there": [
+    "src/testing/behaviours.ts",
+    "src/testing/service.ts",
+    "src/testing/types.ts",
+  ],
+  "what its answer cannot do without, as its wrapper reads it": ["scripts/generate/conformance/failures.ts"],
+  "the name of what a client under test must be able to do": ["src/conformance/cells.ts"],
+  "a caller in another language": [
+    "checks/generators/callers/",
+    "checks/generators/check/tool.ts",
+    "checks/generators/conformance/generated.py",
+    "checks/generators/linters/index.ts",
+    "checks/generators/tools/progenitor.ts",
+  ],
+  "a check that calls it by hand": [
+    "checks/integrations/aiSdk.test.ts",
+    "checks/integrations/documented.test.ts",
+    "checks/integrations/langchain.test.ts",
+    "checks/integrations/openTelemetry.test.ts",
+    "checks/package/consumer.ts",
+    "checks/package/projects/calls.js",
+    "checks/proxies/",
+    "checks/site/accessibility.test.js",
+    "checks/site/search.test.js",
+    "checks/temporal/",
+  ],
+};
+
+const searched = ["src", "scripts", "docs/build", "contract", "checks"];
+// Written from the contract, or a release as it was.
+const generated =
+  /^(src\/generated\/|src\/wrappers\/contract(Methods|Client)\.ts|contract\/(baseline|revisions|conformance)\/|contract\/CONTRACT-CHANGELOG\.md)/;
+// What Git does not keep.
+const others =
+  /(^|\/)(node_modules|dist|documented|target|\.\w+)(\/|$)|package-lock\.json$|^checks\/package\/large\//;
+
+const names = Object.entries(descriptions).flatMap(([id, { method }]) => [
+  `\\b${id}\\b`,
+  `["']${method.split(".").pop()}["']`,
+]);
+const named = new RegExp(names.join("|"));
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const found = await readdir(path.join(root, folder), { recursive: true, withFileTypes: true });
+  return found
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
+    .filter((file) => !generated.test(file) && !others.test(file));
+}
+
+async function placesOf(folder: string): Promise<string[]> {
+  const files = await filesBelow(folder);
+  const texts = await Promise.all(files.map((file) => readFile(path.join(root, file), "utf8")));
+  return files.filter((_, index) => named.test(texts[index] ?? ""));
+}
+
+test("an operation is named only where a person wrote something for it", async () => {
+  const found = (await Promise.all(searched.map(placesOf))).flat();
+  const listed = Object.values(written).flat();
+  const isBelow = (file: string, place: string) =>
+    place.endsWith("/") ? file.startsWith(place) : file === place;
+  const fresh = found.filter((file) => !listed.some((place) => isBelow(file, place)));
+  expect(fresh, "read it from the row of the contract, or list the file with its reason").toEqual([]);
+  const gone = listed.filter((place) => !found.some((file) => isBelow(file, place)));
+  expect(gone, "it names no operation any more: take it off the list").toEqual([]);
+});

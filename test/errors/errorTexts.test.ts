@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import type { StatusError } from "../../src/index.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { textOf, withHint } from "../support/withHint.js";
+
+const server = useRecordingServer();
+
+const nginx =
+  "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n" +
+  "<hr><center>nginx/1.25.3</center>\r\n</body>\r\n</html>\r\n";
+const cloudflare =
+  '<!DOCTYPE html>\n<html lang="en-US">\n<head>\n<title>api.example.com | 522: Connection timed out</title>\n' +
+  "</head><body>Ray ID: 8f2b</body></html>";
+
+interface Case {
+  readonly what: string;
+  readonly reply: Reply & { readonly status: number };
+  readonly code: string;
+  readonly message: string;
+}
+
+const html = { "content-type": "text/html" };
+const plain = { "content-type": "text/plain" };
+
+const cases: readonly Case[] = [
+  {
+    what: "Envoy's plain text",
+    reply: { status: 503, text: "upstream connect error or disconnect/reset before headers", headers: plain },
+    code: "UNAVAILABLE",
+    message: "[UNAVAILABLE] upstream connect error or disconnect/reset before headers",
+  },
+  {
+    what: "nginx's page",
+    reply: { status: 502, text: nginx, headers: html },
+    code: "UNAVAILABLE",
+    message: "[UNAVAILABLE] 502 Bad Gateway",
+  },
+  {
+    what: "Cloudflare's page",
+    reply: { status: 522, text: cloudflare, headers: html },
+    code: "UNAVAILABLE",
+    message: "[UNAVAILABLE] api.example.com | 522: Connection timed out",
+  },
+  {
+    what: "JSON that is cut off",
+    reply: { status: 404, text: '{"code":"ABORTED","message":"No su' },
+    code: "NOT_FOUND",
+    message: '[NOT_FOUND] {"code":"ABORTED","message":"No su',
+  },
+];
+
+const codes: readonly { readonly what: string; readonly reply: Reply }[] = [
+  { what: "as text/html", reply: { text: '{"code":"ABORTED","message":"m"}', headers: html } },
+  { what: "as text/plain", reply: { text: '{"code":"ABORTED","message":"m"}', headers: plain } },
+  { what: "behind a byte order mark", reply: { text: '\uFEFF{"code":"ABORTED","message":"m"}' } },
+  { what: "within white space", reply: { text: '\r\n\t {"code":"ABORTED","message":"m"}\n' } },
+  {
+    what: "as problem+json",
+    reply: {
+      text: '{"code":"ABORTED","detail":"m"}',
+      headers: { "content-type": "application/problem+json" },
+    },
+  },
+];
+
+describe.each(transports)("over $name", ({ options }) => {
+  async function failure(reply: Reply): Promise<StatusError> {
+    server.reply(reply);
+    return await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+  }
+
+  test.each(cases)(
+    "$what is understood by its status, and its text kept",
+    async ({ reply, code, message }) => {
+      const error = await failure(reply);
+      expect(error).toMatchObject({ code, codeSource: "status", httpStatus: reply.status });
+      expect(error.message).toBe(withHint(message, error));
+      expect(error.body).toBe((reply.text as string).trim());
+    },
+  );
+
+  test.each(codes)("a code in JSON $what is read", async ({ reply }) => {
+    const error = await failure({ status: 409, ...reply });
+    expect(error).toMatchObject({ code: "ABORTED", codeSource: "body", inferred: false });
+    expect(error.message).toBe(withHint("[ABORTED] m", error));
+  });
+
+  test.each(["", " \r\n", "\uFEFF"])(
+    "an empty body (%j) leaves the status, and the code's hint",
+    async (text) => {
+      const error = await failure({ status: 404, text });
+      expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status", inferred: false });
+      expect(error.message).toBe(withHint("[NOT_FOUND] HTTP 404 without a message.", error));
+      expect(error.body).toBeUndefined();
+    },
+  );
+
+  test("Latin-1 text does not hide the code", async () => {
+    const text = Buffer.from('{"code":"ABORTED","message":"d\u00e9j\u00e0 vu"}', "latin1");
+    const error = await failure({ status: 409, text });
+    expect(error).toMatchObject({ code: "ABORTED", codeSource: "body" });
+    expect(textOf(error)).toMatch(/^\[ABORTED\] d.j. vu\.$/);
+  });
+
+  test.each([
+    '{"__proto__":{"code":"ABORTED","message":"evil"}}',
+    '{"error":{"__proto__":{"status":"ABORTED","message":"evil"}}}',
+    '{"constructor":{"prototype":{"code":"ABORTED"}}}',
+  ])("inherited names are not read: %s", async (text) => {
+    const error = await failure({ status: 404, text });
+    expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status" });
+    expect(error.message).not.toContain("evil");
+    expect(({} as { code?: string }).code).toBeUndefined();
+  });
+
+  test("what others added to Object.prototype is not read as the body's", async () => {
+    try {
+      for (const [name, value] of [
+        ["code", "ABORTED"],
+        ["detail", "evil"],
+      ]) {
+        Object.defineProperty(Object.prototype, name as string, {
+          value,
+          configurable: true,
+          writable: true,
+        });
+      }
+      const error = await failure({ status: 404, json: { request: 1 } });
+      expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status" });
+      expect(error.message).not.toContain("evil");
+    } finally {
+      for (const name of ["code", "detail"]) Reflect.deleteProperty(Object.prototype, name);
+    }
+  });
+
+  test("a body beyond 4 KiB is kept in part, and its code still read", async () => {
+    const error = await failure({
+      status: 409,
+      json: { code: "ABORTED", message: "m".repeat(10_000), details: "d".repeat(10_000) },
+    });
+    expect(error).toMatchObject({ code: "ABORTED", codeSource: "body" });
+    expect(error.body).toBeTypeOf("string");
+    expect((error.body as string).length).toBeLessThanOrEqual(4096);
+    expect(textOf(error).length).toBeLessThanOrEqual(4096 + "[ABORTED] .".length);
+  });
+
+  test("a body beyond 64 KiB is read no further, and the status decides", async () => {
+    const error = await failure({
+      status: 409,
+      json: { details: "d".repeat(70_000), code: "ALREADY_EXISTS" },
+    });
+    expect(error).toMatchObject({ code: "ABORTED", codeSource: "status", inferred: true });
+    expect((error.body as string).length).toBeLessThanOrEqual(4096);
+  });
+
+  test("a deeply nested body does no harm", async () => {
+    const error = await failure({ status: 404, text: `${"[".repeat(30_000)}${"]".repeat(30_000)}` });
+    expect(error).toMatchObject({ code: "NOT_FOUND", httpStatus: 404 });
+  });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import type { NotRetried } from "../../src/errors/codes.js";
+import { adviceFor, joined, reasonFor } from "../../src/errors/hints.js";
+import { httpStatuses, type OperationId, operations } from "../../src/generated/contract.js";
+import type { StatusCode } from "../../src/index.js";
+import { isSafe } from "../../src/policy/retry.js";
+import { codeOfHttpStatus } from "../../src/policy/statuses.js";
+import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { textOf } from "../support/withHint.js";
+
+const server = useRecordingServer();
+
+// A few words of what helps.
+const remedies: readonly (readonly [status: number, remedy: RegExp])[] = [
+  [401, /Check apiKey or TUNERANK_API_KEY/],
+  [402, /billing/],
+  [403, /lacks this permission/],
+  [406, /Check that baseUrl is the service itself/],
+  [410, /gone: use another id/],
+  [411, /pass size, or a path, a Blob or bytes/],
+  [413, /fewer documents .* upload-endpoint operation/],
+  [414, /a shorter id or base URL/],
+  [415, /the media type of the file/],
+  [417, /leave out your own headers/],
+  [421, /check baseUrl and the proxies/],
+  [424, /that this one depends on failed/],
+  [426, /check scheme and port of baseUrl/],
+  [428, /If-Match/],
+  [431, /shorter headers, or a shorter key/],
+  [451, /legal reasons/],
+];
+
+describe.each(transports)("over $name", ({ options }) => {
+  test.each(remedies)("HTTP %i is answered with what helps", async (status, remedy) => {
+    server.reply({ status, text: "" });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error.hint).toMatch(remedy);
+    expect(error).toMatchObject({ executed: "no", executedBecause: "refused" });
+  });
+
+  test("a value that the service refuses without naming it is not called the argument", async () => {
+    server.reply({ status: 400, text: "" });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error.code).toBe("INVALID_ARGUMENT");
+    expect(error.hint).toMatch(/^Compare what was sent with the message and the contract\./);
+  });
+
+  test("511 asks to sign in to the network, and a rerank may be repeated", async () => {
+    server.reply({ status: 511, text: "" });
+    const client = connect(server.url, options);
+    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+    expect(error.hint).toMatch(
+      /sign in first.* Repeating this call is safe\. It was not retried: it would most likely fail again\.$/,
+    );
+  });
+
+  const page = `<!DOCTYPE html>\n<html><head><style>p > b { color: red }</style></head>
+    <body><!-- a > b --><script>if (a < b) alert("x")</script>
+    <h1>Access   denied</h1><p class="a">Your <b>request</b> was blocked.</p></body></html>`;
+  const titled = page.replace("<style>", "<TITLE lang=en>\n 403\n Forbidden </TITLE><style>");
+
+  test.each([
+    ["its first words", page, "Access denied Your request was blocked."],
+    ["its title", titled, "403 Forbidden."],
+    ["its words without a last tag cut in half", `<p>Blocked</p><a href="https://example.com`, "Blocked."],
+    ["the words of XML", "<?xml version='1.0'?><Error><Code>Denied</Code></Error>", "Denied."],
+    ["its status where it has no words", "<html><body><img></body></html>", "HTTP 403 without a message."],
+    ["at most 200 characters", `<p>${"word ".repeat(1000)}</p>`, `${"word ".repeat(40).trimEnd()}.`],
+  ])("a page as an error body gives %s", async (_what, text, message) => {
+    server.reply({ status: 403, text });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(textOf(error)).toBe(`[PERMISSION_DENIED] ${message}`);
+    expect(error.body).toBe(text.slice(0, 4096));
+  });
+
+  test("a page in place of an answer is named by its title", async () => {
+    server.reply({ text: "<html><title>Sign in</title></html>" });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(textOf(error)).toBe(
+      "[INTERNAL] A web page came instead of the service's answer (HTTP 200): Sign in.",
+    );
+  });
+});
+
+test("407 names the proxy, and a fresh key is not asked for", async () => {
+  server.reply({ status: 407, headers: { "proxy-authenticate": "Basic" }, text: "" });
+  let asked = 0;
+  const apiKey = () => {
+    asked += 1;
+    return "a-key";
+  };
+  const error = await failureOf(() =>
+    connect(server.url, { apiKey, maxRetries: 2 }).deployments.scale("prod", 1),
+  );
+  expect(error).toMatchObject({
+    code: "UNAUTHENTICATED",
+    executed: "no",
+    inferred: true,
+    notRetried: "refused",
+  });
+  expect(error.hint).toMatch(/^The proxy needs its own user name and password/);
+  expect(error.hint).not.toContain("TUNERANK_API_KEY");
+  expect(asked).toBe(1);
+});
+
+test("101 is somebody else's answer", async () => {
+  server.reply((_request, response) => {
+    response.writeHead(101, { connection: "upgrade", upgrade: "websocket" }).end();
+    return undefined;
+  });
+  const error = await failureOf(() => connect(server.url).rerank({ query: "q", documents: ["d"] }));
+  expect(error).toMatchObject({
+    code: "INTERNAL",
+    httpStatus: 101,
+    executed: "unknown",
+    notRetried: "not-transient",
+  });
+  expect(textOf(error)).toBe("[INTERNAL] The server changed to another protocol (HTTP 101).");
+  expect(error.hint).toMatch(/^Check that baseUrl is the service itself/);
+});
+
+test.each(operationCalls)(
+  "what $operation may have done comes before how it was refused",
+  async ({ call, operation }) => {
+    server.reply({ status: 413, json: { code: "INTERNAL" } });
+    const error = await failureOf(() => call(connect(server.url)));
+    expect(error.executed).toBe("unknown");
+    expect(error.hint.includes("before repeating")).toBe(!isSafe(operations[operation].kind));
+  },
+);
+
+const reasons: readonly NotRetried[] = [
+  "not-transient",
+  "not-safe",
+  "single-use-body",
+  "retries-used-up",
+  "budget",
+  "deadline-too-close",
+  "asked-to-wait-too-long",
+  "refused",
+  "aborted",
+];
+
+test("no hint of a call that is safe to repeat says that it is not", () => {
+  for (const operation of Object.keys(operations) as OperationId[]) {
+    for (const code of Object.keys(httpStatuses).filter((name) => name !== "OK") as StatusCode[]) {
+      const hint = adviceFor({ code, executed: "unknown", operation }, "");
+      expect(hint.includes("is safe")).toBe(isSafe(operations[operation].kind));
+    }
+  }
+});
+
+test("every hint is a sentence or several", () => {
+  for (let httpStatus = 100; httpStatus < 600; httpStatus += 1) {
+    const advice = adviceFor({ code: codeOfHttpStatus(httpStatus).code, executed: "no", httpStatus }, "");
+    for (const notRetried of reasons) {
+      expect(joined(advice, reasonFor({ notRetried, retryAfterMs: 1500 }))).toMatch(
+        /^[A-Z].{15,}\. The service asks to wait 1\.5 s\.( .*\.)?$/,
+      );
+    }
+  }
+});
+
+// The messages that the contract shows for these codes.
+test.each<[StatusCode, string]>([
+  ["NOT_FOUND", "There is no such resource in this account. Check the account id and the resource id."],
+  ["FAILED_PRECONDITION", "The resource is not in a state that allows this. Bring it into that state first."],
+  ["ABORTED", "Another request changed the same resource. Read it again before you repeat the call."],
+  ["RESOURCE_EXHAUSTED", "The account's quota is used up for now. Wait before the next request."],
+  ["UNAVAILABLE", "The service cannot answer at the moment. Try again in a little while."],
+  ["NOT_FOUND", "Check the id"],
+])("a hint to %s that says what the message says is not printed: %s", async (code, message) => {
+  server.reply({ status: httpStatuses[code], json: { code, message } });
+  const error = await failureOf(() => connect(server.url, { maxRetries: 2 }).deployments.scale("prod", 1));
+  const advice = adviceFor({ code, executed: "no" }, "");
+  expect(advice).toMatch(/^[A-Z]/);
+  expect(error.hint).not.toContain(advice);
+  const whole = `[${code}] ${/[.]$/.test(message) ? message : `${message}.`} ${error.hint}`.trimEnd();
+  expect(error.message).toBe(whole);
+  expect(error.text).toBe(whole.slice(`[${code}] `.length, whole.length - error.hint.length).trimEnd());
+});
+
+test.each([
+  ["the message has the word elsewhere", "The health check of the job failed."],
+  ["the message says nothing of what to do", "There is no such job."],
+])("a hint is kept where %s", async (_what, message) => {
+  server.reply({ status: 404, json: { code: "NOT_FOUND", message } });
+  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 1));
+  expect(error.hint).toBe("Check the id, the account and the base URL.");
+  expect(error.message).toBe(`[NOT_FOUND] ${message} ${error.hint}`);
+});
+
+describe("the reason for no other attempt", () => {
+  test("with maxRetries 0 is never that retries are used up", async () => {
+    server.reply({ status: 503, json: { code: "UNAVAILABLE", message: "Busy." } });
+    for (const { call } of operationCalls) {
+      const error = await failureOf(() => call(connect(server.url, { maxRetries: 0 })));
+      expect(error).toMatchObject({ notRetried: "retries-used-up" });
+      expect(error.hint).not.toContain("used up");
+      expect(error.hint).toMatch(/ It was not retried, because maxRetries is 0\.$/);
+    }
+  });
+
+  test("after a retry is that they are used up", async () => {
+    server.reply({ status: 503, headers: { "retry-after": "0" }, json: { code: "UNAVAILABLE" } });
+    const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));
+    expect(error.attempts).toHaveLength(2);
+    expect(error.hint).toMatch(/ The retries that maxRetries and this kind of failure allow are used up\.$/);
+  });
+});

@@ -1,0 +1,261 @@
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import type { Client, ClientOptions, UploadFile, UploadOptions } from "../../src/index.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { answer, useCountingServer } from "../support/countingServer.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
+import { expectNothingUnhandled } from "../support/unhandled.js";
+
+const server = useCountingServer();
+expectNothingUnhandled();
+const content = Buffer.alloc(300_000, "x");
+const file = useTemporaryFile(content);
+
+async function* generated(): AsyncGenerator<Uint8Array> {
+  yield content.subarray(0, 100_000);
+  yield content.subarray(100_000);
+}
+
+function webStream(): ReadableStream<Uint8Array> {
+  return new Blob([content]).stream();
+}
+
+function transferred(): Uint8Array {
+  const bytes = new Uint8Array(content);
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+  return bytes;
+}
+
+/** Another object around one iterator: each time it is iterated over, it goes on where the last one stopped. */
+function sameIterator(): AsyncIterable<Uint8Array> {
+  const chunks = [content.subarray(0, 100_000), content.subarray(100_000)];
+  const iterator = {
+    async next(): Promise<IteratorResult<Uint8Array>> {
+      const value = chunks.shift();
+      return value ? { done: false, value } : { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+const singleUse: readonly (readonly [what: string, make: () => UploadFile])[] = [
+  ["an async generator", generated],
+  ["a Readable", () => Readable.from(generated())],
+  ["a file's Readable", () => createReadStream(file)],
+  ["a web ReadableStream", webStream],
+  ["the iterator of a web ReadableStream", () => webStream().values()],
+];
+
+/** Sources of which something was taken before the client got them. */
+const used: readonly (readonly [what: string, make: () => UploadFile | Promise<UploadFile>])[] = [
+  [
+    "a Readable that was read whole",
+    async () => {
+      const stream = Readable.from(generated());
+      await buffer(stream);
+      return stream;
+    },
+  ],
+  [
+    "a Readable of which one chunk was read",
+    async () => {
+      const stream = createReadStream(file);
+      await once(stream, "readable");
+      stream.read(7);
+      return stream;
+    },
+  ],
+  [
+    "a Readable without bytes that has ended",
+    async () => {
+      const stream = Readable.from([]).resume();
+      await once(stream, "end");
+      return stream;
+    },
+  ],
+  [
+    "a Readable that was destroyed",
+    () => {
+      const stream = Readable.from(generated());
+      stream.destroy();
+      return stream;
+    },
+  ],
+  [
+    "a web ReadableStream that was read whole",
+    async () => {
+      const stream = webStream();
+      for await (const _ of stream);
+      return stream;
+    },
+  ],
+  [
+    "a web ReadableStream of which one chunk was read",
+    async () => {
+      const stream = webStream();
+      const reader = stream.getReader();
+      await reader.read();
+      reader.releaseLock();
+      return stream;
+    },
+  ],
+  [
+    "a web ReadableStream that another reader has locked",
+    () => {
+      const stream = webStream();
+      stream.getReader();
+      return stream;
+    },
+  ],
+  [
+    "a web ReadableStream that was cancelled",
+    async () => {
+      const stream = webStream();
+      await stream.cancel();
+      return stream;
+    },
+  ],
+  ["a Uint8Array whose buffer was transferred", transferred],
+];
+
+/** Sources without a byte, of which nobody can tell whether they had any. */
+const empty: readonly (readonly [what: string, make: () => UploadFile | Promise<UploadFile>])[] = [
+  ["a Readable", () => Readable.from([])],
+  ["a Readable of empty chunks", () => Readable.from([Buffer.of(), Buffer.of()])],
+  ["a web ReadableStream", () => new Blob([]).stream()],
+  ["an async iterable", () => ({ async *[Symbol.asyncIterator]() {} })],
+  [
+    "an async generator that was consumed elsewhere",
+    async () => {
+      const chunks = generated();
+      for await (const _ of chunks);
+      return chunks;
+    },
+  ],
+];
+
+/** Counts the bodies that came whole; `first` decides what the first request is answered with. */
+function countWhole(first = answer): { whole: number } {
+  const seen = { whole: 0 };
+  let requests = 0;
+  server.listen((request, response) => {
+    request.on("end", () => {
+      seen.whole += 1;
+    });
+    if (requests++ === 0) first(request, response);
+    else answer(request, response);
+  });
+  return seen;
+}
+
+describe.each(transports)("over $name", ({ options, name: transport }) => {
+  const connected = (more?: ClientOptions): Client => connect(server.url, { ...options, ...more });
+  const upload = (source: UploadFile, call?: UploadOptions, client: Client = connected()) =>
+    client.datasets.upload("reviews", source, { name: "train.jsonl", ...call });
+
+  test.each(used)("%s is refused before anything is sent", async (_what, make) => {
+    const source = await make();
+    const error = await failureOf(() => upload(source));
+    expect(error).toMatchObject({
+      code: "FAILED_PRECONDITION",
+      executed: "no",
+      codeSource: "client",
+      operation: "uploadDatasetFile",
+      attempts: [],
+    });
+    expect(error.hint).toContain("path");
+    expect(server.connections).toBe(0);
+  });
+
+  describe.each(singleUse)("%s", (_what, make) => {
+    test("is not sent a second time after a success", async () => {
+      const seen = countWhole();
+      const source = make();
+      await upload(source);
+      const error = await failureOf(() => upload(source));
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no", attempts: [] });
+      expect(seen.whole).toBe(1);
+    });
+
+    test("is not sent a second time after a proxy's 503", async () => {
+      const seen = countWhole((request, response) => {
+        request.on("end", () => response.writeHead(503).end("upstream connect error")).resume();
+      });
+      const source = make();
+      expect(await failureOf(() => upload(source))).toMatchObject({ code: "UNAVAILABLE" });
+      const error = await failureOf(() => upload(source));
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no", attempts: [] });
+      expect(seen.whole).toBe(1);
+    });
+  });
+
+  test("an iterable that gives the same iterator again is not sent from where it stopped", async () => {
+    const seen = countWhole();
+    const source = sameIterator();
+    await upload(source);
+    expect(await failureOf(() => upload(source))).toMatchObject({ code: "FAILED_PRECONDITION" });
+    expect(seen.whole).toBe(1);
+  });
+
+  test("an iterable that makes a new iterator each time is sent as often as one likes", async () => {
+    const seen = countWhole();
+    const source = { [Symbol.asyncIterator]: generated };
+    await upload(source);
+    await upload(source);
+    expect(seen.whole).toBe(2);
+  });
+
+  describe.each(empty)("%s that ends without a byte", (_what, make) => {
+    test.each([undefined, 0])("and has the size %s never arrives whole", async (size) => {
+      const seen = countWhole();
+      const source = await make();
+      const error = await failureOf(() => upload(source, { size }));
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", codeSource: "client" });
+      // Through fetch a stream is read whole before anything is sent.
+      expect(error.executed).toBe(transport === "fetch" ? "no" : "unknown");
+      expect(error.message).toContain("empty Uint8Array");
+      await server.close();
+      expect(seen.whole).toBe(0);
+    });
+  });
+
+  test("bytes whose buffer is transferred before a second try are not sent again, empty", async () => {
+    const bytes = new Uint8Array(content);
+    const seen = countWhole((request, response) => {
+      request
+        .on("end", () => {
+          structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+          response.writeHead(503, { "retry-after-ms": "1" }).end('{"code":"UNAVAILABLE"}');
+        })
+        .resume();
+    });
+    const client = connected({ maxRetries: 2 });
+    const error = await failureOf(() => upload(bytes, undefined, client));
+    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", codeSource: "client", executed: "unknown" });
+    expect(error.attempts).toMatchObject([{ code: "UNAVAILABLE", httpStatus: 503 }]);
+    expect(seen.whole).toBe(1);
+  });
+
+  test("a stream that is read elsewhere while the key is asked for is refused", async () => {
+    const stream = Readable.from(generated());
+    const apiKey = async () => {
+      await buffer(stream);
+      return "key";
+    };
+    const error = await failureOf(() => upload(stream, undefined, connected({ apiKey })));
+    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
+    expect(server.connections).toBe(0);
+  });
+
+  test("an unread stream may be passed again after a call that failed before it was read", async () => {
+    const seen = countWhole();
+    const source = generated();
+    const noKey = connected({ apiKey: () => Promise.reject(new Error("no key")) });
+    await failureOf(() => upload(source, undefined, noKey));
+    await upload(source);
+    expect(seen.whole).toBe(1);
+  });
+});

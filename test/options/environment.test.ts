@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type ClientOptions, createClient } from "../../src/index.js";
+import { canaryKey } from "../support/canary.js";
+import { failureOf, thrownBy, transports } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { textOf } from "../support/withHint.js";
+
+const server = useRecordingServer();
+
+beforeEach(() => {
+  vi.stubEnv("TUNERANK_BASE_URL", undefined);
+  vi.stubEnv("TUNERANK_API_KEY", undefined);
+  vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
+  vi.stubEnv("TUNERANK_RERANK_MODEL", undefined);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe.each(transports)("over $name", ({ options }) => {
+  test("environment variables stand in for absent options", async () => {
+    vi.stubEnv("TUNERANK_BASE_URL", server.url);
+    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+    vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
+    await createClient(options).deployments.scale("prod", 1);
+    expect(server.only.url).toBe("/v1/accounts/account-of-environment/deployments/prod:scale");
+    expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
+  });
+
+  test("options win over environment variables", async () => {
+    vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
+    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+    vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
+    const client = createClient({ ...options, baseUrl: server.url, apiKey: "own-key", accountId: "own" });
+    await client.deployments.scale("prod", 1);
+    expect(server.only.url).toBe("/v1/accounts/own/deployments/prod:scale");
+    expect(server.only.headers.authorization).toBe("Bearer own-key");
+  });
+
+  test("the account of a call wins over the client's", async () => {
+    const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey, accountId: "own" });
+    await client.deployments.scale("prod", 1, { accountId: "other" });
+    expect(server.only.url).toBe("/v1/accounts/other/deployments/prod:scale");
+  });
+
+  test("rerank needs no account", async () => {
+    const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey });
+    await client.rerank({ query: "q", documents: ["d"] });
+    expect(server.only.url).toBe("/inference/v1/rerank");
+  });
+
+  test.each([
+    ["resume", (client: ReturnType<typeof createClient>) => client.reinforcementFineTuningJobs.resume("j")],
+    ["scale", (client: ReturnType<typeof createClient>) => client.deployments.scale("prod", 1)],
+    [
+      "upload",
+      (client: ReturnType<typeof createClient>) => client.datasets.upload("d", new File(["x"], "f")),
+    ],
+  ])("%s without an account is refused with the option and the variable to set", async (_name, call) => {
+    const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey });
+    const error = await failureOf(() => call(client));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(error.message).toContain("accountId");
+    expect(error.message).toContain("TUNERANK_ACCOUNT_ID");
+    expect(server.requests).toEqual([]);
+  });
+});
+
+const complete = { baseUrl: "https://api.example.com", apiKey: canaryKey };
+const rerank = { query: "q", documents: ["d"] };
+
+test.each([
+  ["baseUrl", "TUNERANK_BASE_URL"],
+  ["apiKey", "TUNERANK_API_KEY"],
+])("without %s the first call rejects with an error that names it and %s", async (option, variable) => {
+  const client = createClient({ ...complete, [option]: undefined });
+  const error = await failureOf(() => client.rerank(rerank));
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
+  expect(error.message).toContain(`There is no ${option}.`);
+  expect(error.message).toContain(variable);
+});
+
+test("everything that is missing is named at once", async () => {
+  const client = createClient();
+  const error = await failureOf(() => client.deployments.scale("prod", 1));
+  expect([textOf(error), error.hint]).toEqual([
+    "[INVALID_ARGUMENT] There is no baseUrl, apiKey, accountId.",
+    "Pass baseUrl, apiKey, accountId to createClient, or set the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY, TUNERANK_ACCOUNT_ID.",
+  ]);
+  const ofItems = await failureOf(() => client.rerank.items("q", ["d"], { text: String }));
+  expect(ofItems.message).toContain("There is no baseUrl, apiKey.");
+});
+
+test("an empty environment variable is as good as none", async () => {
+  vi.stubEnv("TUNERANK_BASE_URL", "");
+  const error = await failureOf(() => createClient({ apiKey: canaryKey }).rerank(rerank));
+  expect(error.message).toContain("TUNERANK_BASE_URL");
+});
+
+test("what is set after the client was created is read at the first call, and kept", async () => {
+  const client = createClient({ baseUrl: undefined });
+  await failureOf(() => client.rerank(rerank));
+  vi.stubEnv("TUNERANK_BASE_URL", server.url);
+  vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+  await client.rerank(rerank);
+  vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
+  vi.stubEnv("TUNERANK_API_KEY", "other-key");
+  vi.stubEnv("TUNERANK_ACCOUNT_ID", "late");
+  await client.deployments.scale("prod", 1);
+  expect(server.requests.map(({ url }) => url)).toEqual([
+    "/inference/v1/rerank",
+    "/v1/accounts/late/deployments/prod:scale",
+  ]);
+  expect(server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${canaryKey}`);
+});
+
+test("a client made with withOptions needs no values of the first", async () => {
+  const client = createClient().withOptions({ baseUrl: server.url, apiKey: canaryKey });
+  await client.rerank(rerank);
+  expect(server.requests).toHaveLength(1);
+});
+
+test("TUNERANK_RERANK_MODEL is the model of a rerank that names none", async () => {
+  vi.stubEnv("TUNERANK_RERANK_MODEL", "accounts/acme/models/of-environment");
+  const client = createClient({ baseUrl: server.url, apiKey: canaryKey });
+  await client.rerank(rerank);
+  await client.withOptions({ rerankModel: "accounts/acme/models/own" }).rerank(rerank);
+  const models = server.requests.map(({ body }) => JSON.parse(body.toString()).model);
+  expect(models).toEqual(["accounts/acme/models/of-environment", "accounts/acme/models/own"]);
+});
+
+test.each([
+  ["TUNERANK_BASE_URL", "api.example.com", "is not an absolute URL such as https://api.example.com."],
+  ["TUNERANK_API_KEY", "a key", "has a space, a line break, a character outside ASCII"],
+  ["TUNERANK_ACCOUNT_ID", "accounts/acme", 'contains "/"'],
+  ["TUNERANK_RERANK_MODEL", "modèle", "must be printable ASCII text."],
+])("a malformed %s waits for the first call, which names the variable", async (variable, value, problem) => {
+  vi.stubEnv("TUNERANK_BASE_URL", server.url);
+  vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+  vi.stubEnv(variable, value);
+  const client = createClient();
+  const error = await failureOf(() => client.rerank(rerank));
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
+  expect(error.message).toContain(`${variable} ${problem}`);
+  expect(server.requests).toEqual([]);
+});
+
+test.each([
+  ["apiKey", ""],
+  ["apiKey", null],
+  ["baseUrl", ""],
+  ["baseUrl", null],
+  ["accountId", ""],
+  ["rerankModel", 7],
+])("an option %s given as %o throws at once, whatever the environment has", (option, value) => {
+  vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+  vi.stubEnv("TUNERANK_BASE_URL", "https://api.example.com");
+  const error = thrownBy(() => createClient({ [option]: value } as ClientOptions));
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+  expect(error.message).toContain(option);
+});

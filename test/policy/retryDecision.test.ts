@@ -1,0 +1,209 @@
+import { describe, expect, test } from "vitest";
+import { eventOfFailure } from "../../src/call/failure.js";
+import type { OperationId } from "../../src/index.js";
+import type { RetryEvent } from "../../src/policy/decisions.js";
+import { decideRetry, isRepeatable, kindOf, type RetryInput } from "../../src/policy/retry.js";
+import { usual } from "../support/retryInput.js";
+import { transientCodes } from "../support/transientCodes.js";
+
+const decide = (changes: Partial<RetryInput>): number | undefined =>
+  decideRetry({ ...usual, ...changes }).waitMs;
+
+const columns: readonly (readonly [kind: string, operation: OperationId])[] = [
+  ["start", "resumeReinforcementFineTuningJob"],
+  ["read", "rerankDocuments"],
+  ["set", "scaleDeployment"],
+  ["append", "uploadDatasetFile"],
+];
+
+// The most repeats: of a start, a read, a set and an append.
+const table: readonly (readonly [RetryEvent, readonly [number, number, number, number]])[] = [
+  ["unavailable", [2, 2, 2, 2]],
+  ["gateway", [0, 2, 2, 0]],
+  ["exhaustedTimed", [2, 2, 2, 1]],
+  ["exhausted", [0, 1, 1, 0]],
+  ["deadline", [0, 1, 1, 0]],
+  ["unnamedFault", [0, 1, 1, 0]],
+  ["namedFault", [0, 1, 0, 0]],
+  ["dataLoss", [0, 0, 0, 0]],
+  ["otherFault", [0, 0, 0, 0]],
+  ["refused", [0, 0, 0, 0]],
+  ["cancelled", [0, 0, 0, 0]],
+  ["redirect", [0, 0, 0, 0]],
+  ["tlsFailure", [0, 0, 0, 0]],
+  ["html", [0, 0, 0, 0]],
+  ["tooLarge", [0, 0, 0, 0]],
+  ["ended", [0, 0, 0, 0]],
+  ["unauthenticated", [1, 1, 1, 1]],
+  ["unprocessed", [1, 1, 1, 1]],
+  ["neverConnected", [2, 2, 2, 2]],
+  ["nameNotFound", [1, 1, 1, 1]],
+  ["connectionLost", [0, 2, 2, 0]],
+  ["attemptTimeout", [0, 1, 1, 0]],
+  ["bodyLost", [0, 2, 1, 0]],
+  ["notJson", [0, 1, 0, 0]],
+  ["incomplete", [0, 1, 0, 0]],
+];
+
+function repeatsOf(changes: Partial<RetryInput>): number {
+  let retries = 0;
+  while (decide({ maxRetries: 99, freshKey: retries === 0, ...changes, retries }) !== undefined) retries += 1;
+  return retries;
+}
+
+describe.each(columns)("for a call of the kind %s", (kind, operation) => {
+  const index = columns.findIndex(([name]) => name === kind) as 0 | 1 | 2 | 3;
+
+  test.each(table)("%s is repeated as often as the table says", (event, most) => {
+    expect(repeatsOf({ operation, events: [event] })).toBe(most[index]);
+  });
+
+  test.each(table)(
+    "%s is repeated as a read is, or as a start is, when the caller says so",
+    (event, most) => {
+      expect(repeatsOf({ operation, events: [event], repeatable: true })).toBe(most[1]);
+      expect(repeatsOf({ operation, events: [event], repeatable: false })).toBe(most[0]);
+    },
+  );
+
+  test("the caller's word moves it to the other kind's column", () => {
+    expect([undefined, true, false].map((repeatable) => kindOf(operation, repeatable))).toEqual([
+      kind,
+      "read",
+      "start",
+    ]);
+    expect([undefined, true, false].map((repeatable) => isRepeatable(operation, repeatable))).toEqual([
+      kind === "read" || kind === "set",
+      true,
+      false,
+    ]);
+  });
+});
+
+describe("of several events", () => {
+  test.each([
+    [["unavailable", "unnamedFault"], 1],
+    [["unavailable", "refused"], 0],
+    [["exhaustedTimed", "gateway"], 2],
+    [["unauthenticated", "unprocessed"], 1],
+  ] as [RetryEvent[], number][])("%j allows what the strictest does", (events, most) => {
+    expect(repeatsOf({ events })).toBe(most);
+    expect(repeatsOf({ events: events.reverse() })).toBe(most);
+  });
+});
+
+describe("the wait", () => {
+  test.each([
+    ["UNAVAILABLE", 0, 0, 0],
+    ["UNAVAILABLE", 0, 0.999, 249.75],
+    ["UNAVAILABLE", 1, 0, 0],
+    ["UNAVAILABLE", 1, 0.999, 499.5],
+    ["RESOURCE_EXHAUSTED", 0, 0, 0],
+    ["RESOURCE_EXHAUSTED", 0, 0.999, 999],
+    ["RESOURCE_EXHAUSTED", 1, 0.999, 1998],
+  ] as const)("after %s, %i repeats and the number %d is %d ms", (code, retries, random, waitMs) => {
+    expect(decide({ code, retries, random })).toBeCloseTo(waitMs, 6);
+  });
+
+  // The table allows two repeats; from the fifth on the wait would be at its cap.
+  test.each([
+    ["UNAVAILABLE", 5],
+    ["UNAVAILABLE", 6],
+    ["RESOURCE_EXHAUSTED", 3],
+    ["RESOURCE_EXHAUSTED", 9],
+  ] as const)("after %s and %i repeats there is none: the table ended before its cap", (code, retries) => {
+    expect(decide({ code, retries, maxRetries: 99, random: 0.999 })).toBeUndefined();
+  });
+
+  test.each([
+    [100, 0, 100],
+    [100, 0.999, 249.75],
+    [5000, 0.999, 5000],
+    [59_999, 0.999, 59_999],
+    [0, 0.5, 125],
+  ])("is never shorter than a Retry-After of %d ms (number %d): %d ms", (retryAfterMs, random, waitMs) => {
+    expect(decide({ retryAfterMs, random })).toBeCloseTo(waitMs, 6);
+  });
+
+  test("may be the 60 s a server asks for, and not a millisecond more", () => {
+    const events: RetryEvent[] = ["exhaustedTimed"];
+    expect(decide({ events, retryAfterMs: 60_000, timeLeftMs: 100_000 })).toBe(60_000);
+    expect(decide({ events, retryAfterMs: 60_001, timeLeftMs: 100_000 })).toBeUndefined();
+  });
+
+  test.each([
+    [126, 125],
+    [125, undefined],
+    [124, undefined],
+    [0, undefined],
+    [-5, undefined],
+  ])("with %d ms left is %s", (timeLeftMs, waitMs) => {
+    expect(decide({ timeLeftMs })).toBe(waitMs);
+  });
+
+  test("that the server asks for must fit the time left", () => {
+    expect(decide({ retryAfterMs: 999, timeLeftMs: 1000 })).toBe(999);
+    expect(decide({ retryAfterMs: 1000, timeLeftMs: 1000 })).toBeUndefined();
+  });
+
+  test("for a fresh key is none, unless the server asks for one", () => {
+    const renewing: Partial<RetryInput> = { events: ["unauthenticated"], freshKey: true, random: 0.999 };
+    expect(decide({ ...renewing, code: "UNAUTHENTICATED" })).toBe(0);
+    expect(decide({ ...renewing, code: "UNAUTHENTICATED", retries: 1 })).toBe(0);
+    expect(decide({ ...renewing, code: "UNAUTHENTICATED", retryAfterMs: 700 })).toBe(700);
+  });
+});
+
+describe("nothing is repeated", () => {
+  test.each([
+    ["with maxRetries 0", { maxRetries: 0 }],
+    ["once maxRetries are made", { maxRetries: 1, retries: 1 }],
+    ["with an empty budget", { budget: 0 }],
+    ["with less than a whole token", { budget: 9 }],
+    ["when the body cannot be sent again", { replayable: false }],
+    [
+      "as often as the table says, though a fresh key could be had",
+      { retries: 2, maxRetries: 9, freshKey: true },
+    ],
+    ["after a 401 with the same key", { events: ["unauthenticated"], freshKey: false }],
+    ["after a 401 with a key tried before", { events: ["unauthenticated"], retries: 1, freshKey: false }],
+  ] as [string, Partial<RetryInput>][])("%s", (_what, changes) => {
+    expect(decide(changes)).toBeUndefined();
+  });
+
+  test("but with one whole token", () => expect(decide({ budget: 10 })).toBe(125));
+});
+
+describe("a request without a whole answer", () => {
+  test.each([
+    ["connect", "network", "ENOTFOUND", "nameNotFound"],
+    ["connect", "network", "DEPTH_ZERO_SELF_SIGNED_CERT", "tlsFailure"],
+    ["connect", "network", "CERT_HAS_EXPIRED", "tlsFailure"],
+    ["connect", "network", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "tlsFailure"],
+    ["connect", "network", "ERR_TLS_CERT_ALTNAME_INVALID", "tlsFailure"],
+    ["connect", "network", "ERR_SSL_WRONG_VERSION_NUMBER", "tlsFailure"],
+    ["connect", "network", "EPROTO", "tlsFailure"],
+    ["connect", "network", "EACCES", "tlsFailure"],
+    ["connect", "network", "EPROTOTYPE", "neverConnected"],
+    ["connect", "network", "MY_CERT_", "neverConnected"],
+    ["connect", "network", "", "neverConnected"],
+    ["connect", "attempt-timeout", "", "neverConnected"],
+    ["connect", "connect-timeout", "", "neverConnected"],
+    ["send", "network", "ECONNRESET", "connectionLost"],
+    ["headers", "network", "ECONNRESET", "connectionLost"],
+    ["body", "network", "ECONNRESET", "bodyLost"],
+    ["headers", "attempt-timeout", "", "attemptTimeout"],
+    ["body", "attempt-timeout", "", "bodyLost"],
+    ["body", "too-large", "", "tooLarge"],
+    ["send", "source", "", "ended"],
+  ] as const)("in phase %s by %s %s is %s", (phase, reason, networkCode, event) => {
+    expect(eventOfFailure(phase, reason, networkCode)).toBe(event);
+  });
+
+  test.each(transientCodes)("by %s counts by its phase", (networkCode) => {
+    expect(eventOfFailure("connect", "network", networkCode)).toBe("neverConnected");
+    expect(eventOfFailure("send", "network", networkCode)).toBe("connectionLost");
+    expect(eventOfFailure("headers", "network", networkCode)).toBe("connectionLost");
+    expect(eventOfFailure("body", "network", networkCode)).toBe("bodyLost");
+  });
+});

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { circlesIn, importsUpwards, readImports } from "../../scripts/house.js";
+
+const imports = readImports();
+
+test("no file of src imports from a room above its own", () => {
+  expect(importsUpwards(imports)).toEqual([]);
+});
+
+test("no files of src import each other in a circle, types included", () => {
+  expect(circlesIn(imports)).toEqual([]);
+});
+
+test("an arrow that runs up and a circle would be found", () => {
+  const wrong = new Map([
+    ["call/call.ts", ["wrappers/rerank.ts"]],
+    ["wrappers/rerank.ts", ["wrappers/types.ts", "call/call.ts"]],
+    ["wrappers/types.ts", ["wrappers/rerank.ts"]],
+  ]);
+  expect(importsUpwards(wrong)).toEqual(["call/call.ts -> wrappers/rerank.ts"]);
+  expect(circlesIn(wrong)).toEqual([["call/call.ts", "wrappers/rerank.ts", "wrappers/types.ts"]]);
+});

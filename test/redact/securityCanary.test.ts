@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { StatusError } from "../../src/index.js";
+import { done } from "../support/answers.js";
+import { canaryKey, leaksOf, leaksWithin } from "../support/canary.js";
+import { takeLeaks } from "../support/canaryWatch.js";
+import { connect, operationCalls, transports } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { withHint } from "../support/withHint.js";
+
+// Proves that the watch over the whole suite (support/canarySetup.ts) can find what it looks for.
+const server = useRecordingServer();
+
+const base64 = (before: string): string => Buffer.from(before + canaryKey).toString("base64");
+
+const writings: readonly (readonly [writing: string, text: string])[] = [
+  ["plain", canaryKey],
+  ["as JSON", JSON.stringify(canaryKey)],
+  ["as JSON", JSON.stringify(canaryKey).replaceAll("/", "\\/")],
+  [
+    "as JSON",
+    JSON.stringify(canaryKey).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"),
+  ],
+  ["as HTML", "canary-4tX/+=%2F&quot;\\&lt;&amp;&gt;~?z9"],
+  ["percent-encoded", encodeURIComponent(canaryKey)],
+  ["percent-encoded", encodeURI(canaryKey)],
+  ["percent-encoded", encodeURIComponent(canaryKey).replace(/%../g, (code) => code.toLowerCase())],
+  ["base64", base64("")],
+  ["base64", base64("a")],
+  ["base64", base64("Bearer ")],
+  ["base64", base64("user:")],
+  ["base64url", Buffer.from(`a${canaryKey}`).toString("base64url")],
+];
+
+class Hiding extends Error {
+  readonly #key: string;
+  constructor(key: string) {
+    super("nothing to see");
+    this.#key = key;
+  }
+  get authorization(): string {
+    return this.#key;
+  }
+}
+
+const failure = (more: object): StatusError =>
+  Object.assign(new Error("failed") as StatusError, { code: "UNKNOWN" }, more);
+
+const hidden: readonly (readonly [where: string, value: unknown])[] = [
+  ["a message", new Error(`Wrong key ${canaryKey}.`)],
+  ["the cause of a cause", new Error("a", { cause: new Error("b", { cause: new Error(canaryKey) }) })],
+  ["a stack alone", failure({ stack: `Error\n    at ${canaryKey}` })],
+  ["a member that is not enumerable", Object.defineProperty({}, "key", { value: canaryKey })],
+  ["a symbol's member", { [Symbol("key")]: canaryKey }],
+  ["an inherited member", Object.create({ key: canaryKey })],
+  ["an inherited getter", new Hiding(canaryKey)],
+  ["a member's name", { headers: { [canaryKey]: 1 } }],
+  ["bytes", new Error("parse", { cause: { rawPacket: Buffer.from(`authorization: ${canaryKey}`) } })],
+  ["a Map", new Map([["key", { value: canaryKey }]])],
+  ["a list far down", { a: [{ b: [{ c: [{ d: [{ e: [canaryKey] }] }] }] }] }],
+  ["a toJSON of its own", { toJSON: () => ({ key: canaryKey }) }],
+  ["a toString of its own", { toString: () => canaryKey }],
+  ["the errors of an AggregateError", new AggregateError([new Error(canaryKey)], "all failed")],
+];
+
+describe("the search for the key", () => {
+  test.each(writings)("finds it %s", (writing, text) => {
+    expect(leaksOf(new Error(`<${text}>`)).map((leak) => leak.split(":")[0])).toContain(writing);
+    expect(leaksWithin(new Error(`<${text}>`)).map((leak) => leak.split(":")[0])).toContain(writing);
+  });
+
+  test.each(hidden)("finds it in %s", (_where, value) => {
+    expect(leaksOf(value)).not.toEqual([]);
+  });
+
+  test("finds nothing in a key that differs in one character", () => {
+    const other = canaryKey.replace("X", "Y");
+    expect(leaksOf(new Error(`${other} ${encodeURIComponent(other)} ${btoa(other)}`))).toEqual([]);
+  });
+});
+
+describe("the watch", () => {
+  test("sees an error that nobody caught or kept", () => {
+    new StatusError(`Wrong key ${canaryKey}.`, { code: "UNKNOWN", executed: "no", codeSource: "client" });
+    expect(takeLeaks()).toContain("a StatusError, plain: inspect");
+  });
+
+  test("leaves an error's class and stack as they are", () => {
+    const error = new StatusError("m", { code: "UNKNOWN", executed: "no", codeSource: "client" });
+    expect(Object.getPrototypeOf(StatusError.prototype)).toBe(Error.prototype);
+    expect(error.stack).toContain(`StatusError: ${withHint("[UNKNOWN] m", error)}\n    at `);
+    expect(error.stack).toMatch(/^StatusError: [^\n]*\n {4}at .*securityCanary\.test\.ts/);
+  });
+
+  test("sees more errors than it keeps", () => {
+    for (let i = 0; i < 3000; i++) {
+      const secret = i % 1000 === 0 ? canaryKey : "";
+      new StatusError(`m${secret}`, { code: "UNKNOWN", executed: "no", codeSource: "client" });
+    }
+    const found = takeLeaks().filter((leak) => /^a StatusError, as JSON: (text|JSON)$/.test(leak));
+    expect(found).toHaveLength(3);
+  });
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test.each(operationCalls)("sees the events and the answer of $operation", async ({ call }) => {
+      server.reply({ ...done, headers: { "x-echo": canaryKey } });
+      const heard: unknown[] = [];
+      const onAttempt = (event: object): void => {
+        heard.push(event);
+        Object.assign(event, { key: canaryKey });
+      };
+      await call(connect(server.url, options), { onAttempt }).withResponse();
+      await call(connect(server.url, { ...options, onAttempt })).withResponse();
+      await call(connect(server.url, options).withOptions({ onAttempt })).withResponse();
+      expect(heard).toHaveLength(3);
+      const found = takeLeaks();
+      expect(found.filter((leak) => /^an event, as JSON: (text|JSON)$/.test(leak))).toHaveLength(3);
+      expect(found.filter((leak) => /^a withResponse result, as JSON: (text|JSON)$/.test(leak))).toHaveLength(
+        3,
+      );
+    });
+  });
+});

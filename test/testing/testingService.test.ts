@@ -1,0 +1,253 @@
+import { createHash, randomBytes } from "node:crypto";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { type Client, createClient } from "../../src/index.js";
+import { createTestService, type TestRequest } from "../../src/testing/index.js";
+import { connect, failureOf, thrownBy } from "../support/clients.js";
+
+const service = createTestService();
+const server = await service.listen();
+afterEach(() => service.reset());
+afterAll(() => server.close());
+
+const ways: [name: string, client: Client][] = [
+  ["its fetch", connect("https://service.test", { fetch: service.fetch })],
+  ["its port", connect(server.url)],
+  ["its port, through fetch", connect(server.url, { fetch: globalThis.fetch })],
+];
+
+function onlyRequest(): TestRequest {
+  expect(service.requests).toHaveLength(1);
+  return service.requests[0] as TestRequest;
+}
+
+describe.each(ways)("the stand-in through %s", (_name, client) => {
+  test("ranks by shared words, highest first, as many as asked for", async () => {
+    const documents = [
+      "Rome is old.",
+      "PARIS",
+      "Paris is the capital of France",
+      "the capital, of: France!",
+      "",
+    ];
+    const { data, object, model, usage } = await client.rerank({
+      query: "the capital of France",
+      documents,
+      top_n: 3,
+    });
+    // Four words shared of four and four, of four and six; none, but the earlier one first.
+    expect(data).toEqual([
+      { index: 3, relevance_score: 1, document: documents[3] },
+      { index: 2, relevance_score: 4 / Math.sqrt(24), document: documents[2] },
+      { index: 0, relevance_score: 0, document: documents[0] },
+    ]);
+    expect({ object, model }).toEqual({ object: "list", model: "accounts/stand-in/models/shared-words" });
+    // Four words for each of five documents, and 3 + 1 + 6 + 4 + 0 of their own.
+    expect(usage).toEqual({ prompt_tokens: 34, total_tokens: 34 });
+  });
+
+  test("names the model it was asked for, and leaves documents out when told to", async () => {
+    const model = "accounts/acme/models/m";
+    const answer = await client.rerank({ query: "q", documents: ["q"], model, return_documents: false });
+    expect(answer).toMatchObject({ model, data: [{ index: 0, relevance_score: 1 }] });
+    expect(answer.data[0]).not.toHaveProperty("document");
+  });
+
+  test("keeps the number of replicas", async () => {
+    await client.deployments.scale("prod", 7);
+    await client.deployments.scale("prod", 0);
+    await client.deployments.scale("other", 3, { accountId: "zeta" });
+    expect([...service.deployments.values()]).toEqual([
+      { name: "accounts/acme/deployments/prod", replicaCount: 0 },
+      { name: "accounts/zeta/deployments/other", replicaCount: 3 },
+    ]);
+  });
+
+  test("resumes a job once", async () => {
+    const job = await client.reinforcementFineTuningJobs.resume("job 1");
+    const name = "accounts/acme/reinforcementFineTuningJobs/job 1";
+    expect(job).toMatchObject({ name, displayName: "job 1", state: "JOB_STATE_RUNNING" });
+    expect(service.jobs.get(name)).toEqual(job);
+    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job 1"));
+    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", httpStatus: 400, codeSource: "body" });
+  });
+
+  test("counts and hashes every byte of a file, whatever is in it", async () => {
+    const content = Buffer.concat([
+      Buffer.from("\r\n--tunerank-\r\n\r\n\r\n--"),
+      randomBytes(300_000),
+      Buffer.from("\r\n"),
+    ]);
+    const answer = await client.datasets.upload("reviews", content, {
+      name: 'ü "1".jsonl',
+      contentType: "text/x",
+    });
+    expect(answer).toMatchObject({
+      id: "file-1",
+      object: "file",
+      bytes: content.length,
+      filename: 'ü "1".jsonl',
+    });
+    const empty = await client.datasets.upload("reviews", new Uint8Array(), { name: "empty" });
+    expect(empty).toMatchObject({ id: "file-2", bytes: 0 });
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    const file = { filename: 'ü "1".jsonl', contentType: "text/x", bytes: content.length, sha256 };
+    const { name, files } = service.datasets.get("accounts/acme/datasets/reviews") ?? {};
+    expect({ name, file: files?.[0] }).toEqual({
+      name: "accounts/acme/datasets/reviews",
+      file: { id: "file-1", ...file },
+    });
+    expect(files).toHaveLength(2);
+    expect(service.requests[0]).toMatchObject({ operation: "upload", method: "POST", file });
+    expect(service.requests[0]).not.toHaveProperty("body");
+  });
+
+  test("records requests as they arrived, refused ones too", async () => {
+    await failureOf(() =>
+      client.rerank({ query: "q", documents: ["d"], model: "m" }, { headers: { "x-a": "1" } }),
+    );
+    const { headers, ...request } = onlyRequest();
+    expect(request).toEqual({
+      operation: "rerank",
+      method: "POST",
+      path: "/inference/v1/rerank",
+      body: { query: "q", documents: ["d"], model: "m" },
+    });
+    expect(headers).toMatchObject({ "x-a": "1", "content-type": "application/json" });
+    expect(headers.authorization).toMatch(/^Bearer ./);
+  });
+
+  test("names each request, and forgets everything on reset", async () => {
+    const requestId = async () => (await client.deployments.scale("prod", 2).withResponse()).requestId;
+    expect([await requestId(), await requestId()]).toEqual(["req-1", "req-2"]);
+    service.fail("scale", { code: "NOT_FOUND" });
+    service.reset();
+    expect(service.requests).toEqual([]);
+    expect(service.deployments.size).toBe(0);
+    expect(await requestId()).toBe("req-1");
+  });
+});
+
+describe("a stand-in that was told what exists", () => {
+  const seeded = createTestService({
+    apiKey: "right",
+    jobs: { paused: { displayName: "Mine", chunkSize: 500 }, failed: { state: "JOB_STATE_FAILED" } },
+    deployments: { prod: 4 },
+    datasets: ["reviews"],
+  });
+  const options = { baseUrl: "https://service.test", accountId: "acme", fetch: seeded.fetch, maxRetries: 0 };
+  const client = createClient({ ...options, apiKey: "right" });
+
+  test("knows nothing else", async () => {
+    const calls = [
+      () => client.reinforcementFineTuningJobs.resume("other"),
+      () => client.deployments.scale("toString", 1),
+      () => client.datasets.upload("other", new Uint8Array(), { name: "f" }),
+    ];
+    for (const call of calls)
+      expect(await failureOf(call)).toMatchObject({ code: "NOT_FOUND", httpStatus: 404 });
+    expect(seeded.jobs.size + seeded.deployments.size + seeded.datasets.size).toBe(0);
+  });
+
+  test("begins with what it was told", async () => {
+    expect(await client.reinforcementFineTuningJobs.resume("paused")).toMatchObject({
+      displayName: "Mine",
+      chunkSize: 500,
+      state: "JOB_STATE_RUNNING",
+    });
+    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("failed"));
+    expect(error.message).toContain("JOB_STATE_FAILED");
+    await client.datasets.upload("reviews", new Uint8Array(), { name: "f" });
+    await failureOf(() => createClient({ ...options, apiKey: "wrong" }).deployments.scale("prod", 0));
+    expect(seeded.deployments.size).toBe(0);
+  });
+
+  test("takes only its key", async () => {
+    const error = await failureOf(() =>
+      createClient({ ...options, apiKey: "wrong" }).deployments.scale("prod", 0),
+    );
+    expect(error).toMatchObject({ code: "UNAUTHENTICATED", httpStatus: 401 });
+    expect(error.message).not.toContain("wrong");
+  });
+});
+
+describe("sent by hand", () => {
+  const headers = { authorization: "Bearer k" };
+  const json = { ...headers, "content-type": "application/json" };
+  const upload = "/v1/accounts/acme/datasets/reviews:upload";
+  const form = (body: string) => ({
+    method: "POST",
+    headers: { ...headers, "content-type": 'multipart/form-data; boundary="a b"' },
+    body: body.replaceAll("\n", "\r\n"),
+  });
+  const file = '--a b\nContent-Disposition: form-data; name="file"; filename="f"\n\nx\n';
+
+  test.each<[name: string, path: string, init: object, status: number, code: string]>([
+    [
+      "another content type",
+      "/inference/v1/rerank",
+      { method: "POST", headers, body: "{}" },
+      415,
+      "INVALID_ARGUMENT",
+    ],
+    [
+      "what is no JSON",
+      "/inference/v1/rerank",
+      { method: "POST", headers: json, body: "{" },
+      400,
+      "INVALID_ARGUMENT",
+    ],
+    [
+      "another method",
+      "/inference/v1/rerank",
+      { method: "PUT", headers: json, body: "{}" },
+      404,
+      "NOT_FOUND",
+    ],
+    ["another path", "/v1/rerank", { method: "POST", headers: json, body: "{}" }, 404, "NOT_FOUND"],
+    [
+      "an id that is not well encoded",
+      "/v1/accounts/acme/deployments/%ff:scale",
+      { method: "PATCH", headers: json, body: '{"replicaCount":1}' },
+      400,
+      "INVALID_ARGUMENT",
+    ],
+    ["a form without its end", upload, form(file), 400, "INVALID_ARGUMENT"],
+    ["a form of two parts", upload, form(`${file}${file}--a b--`), 400, "INVALID_ARGUMENT"],
+    ["a form that is none", upload, form("x"), 400, "INVALID_ARGUMENT"],
+    ["a form of one part", upload, form(`${file}--a b--\n`), 200, ""],
+  ])("%s", async (_name, path, init, status, code) => {
+    for (const send of [service.fetch, fetch]) {
+      const answer = await send(server.url + path, init);
+      const { code: named = "" } = (await answer.json()) as { code?: string };
+      expect([answer.status, named]).toEqual([status, code]);
+    }
+    expect(service.requests).toHaveLength(2);
+    const [byFetch, byPort] = service.requests;
+    expect({ ...byPort, headers: {} }).toEqual({ ...byFetch, headers: {} });
+  });
+});
+
+test("a query is kept as it was sent; strict, one that the contract does not have is refused", async () => {
+  const strict = createTestService({ strict: true });
+  const init = { method: "POST", headers: { authorization: "Bearer k", "content-type": "application/json" } };
+  const body = JSON.stringify({ query: "q", documents: ["d"] });
+  for (const send of [service.fetch, fetch]) {
+    const answer = await send(`${server.url}/inference/v1/rerank?a=%20b?c`, { ...init, body });
+    expect(answer.status).toBe(200);
+  }
+  expect(service.requests.map(({ path, query }) => [path, query])).toEqual(
+    Array(2).fill(["/inference/v1/rerank", "a=%20b?c"]),
+  );
+  const refused = await strict.fetch("https://service.test/inference/v1/rerank?a=b", { ...init, body });
+  expect(await refused.json()).toEqual({ code: "INVALID_ARGUMENT", message: "There is no parameter a." });
+});
+
+test("options that mean nothing are refused at once", () => {
+  expect(thrownBy(() => createTestService({ apiKey: "a b" }))).toMatchObject({ code: "INVALID_ARGUMENT" });
+  expect(thrownBy(() => createTestService([] as never))).toMatchObject({ code: "INVALID_ARGUMENT" });
+});
+
+test("a port that is taken rejects", async () => {
+  const port = Number(new URL(server.url).port);
+  await expect(service.listen({ port })).rejects.toMatchObject({ cause: { code: "EADDRINUSE" } });
+});

@@ -1,0 +1,167 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { ServerResponse } from "node:http";
+import { expect, test } from "vitest";
+import { goodText } from "../support/answers.js";
+import { countClientSockets } from "../support/clientSockets.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
+import { useTestClock } from "../support/clock.js";
+import { answer, useCountingServer } from "../support/countingServer.js";
+import { isPending } from "../support/turns.js";
+
+const server = useCountingServer();
+const clock = useTestClock();
+
+/** Lets every request wait; `arrived` resolves once so many do. */
+function holdAnswers(count: number): { held: ServerResponse[]; arrived: Promise<void> } {
+  const held: ServerResponse[] = [];
+  const arrived = new Promise<void>((resolve) => {
+    server.listen((request, response) => {
+      request.resume().on("end", () => {
+        if (held.push(response) === count) resolve();
+      });
+    });
+  });
+  return { held, arrived };
+}
+
+test.each([1, 3, 16])(
+  "over node:http at most %i sockets are open at once, and all calls are answered",
+  async (maxConnections) => {
+    const sockets = countClientSockets();
+    const client = connect(server.url, { maxConnections });
+    const calls = Array.from({ length: 25 }, () => operationCalls.map(({ call }) => call(client))).flat();
+    await Promise.all(calls);
+    expect(server.used).toHaveLength(100);
+    expect(sockets.most).toBe(maxConnections);
+  },
+);
+
+test("over node:http 128 sockets are the most of a client that says nothing", async () => {
+  const { held, arrived } = holdAnswers(128);
+  const client = connect(server.url);
+  const calls = Array.from({ length: 150 }, () => client.rerank({ query: "q", documents: ["d"] }));
+  await arrived;
+  server.listen(answer);
+  for (const response of held) response.end(goodText);
+  await Promise.all(calls);
+  expect(server.used).toHaveLength(150);
+  expect(server.most).toBe(128);
+});
+
+test("over node:http clients made with withOptions share one limit", async () => {
+  const client = connect(server.url, { maxConnections: 2 });
+  const clients = [client, client.withOptions({ timeoutMs: 5_000 }), client.withOptions({ accountId: "b" })];
+  await Promise.all(
+    clients.flatMap((one) => Array.from({ length: 5 }, () => one.deployments.scale("prod", 1))),
+  );
+  expect(server.used).toHaveLength(15);
+  expect(server.most).toBe(2);
+});
+
+test("over node:http clients created apart share one limit and their sockets", async () => {
+  const clients = Array.from({ length: 5 }, () => connect(server.url, { maxConnections: 2 }));
+  await Promise.all(
+    clients.flatMap((one) => Array.from({ length: 3 }, () => one.deployments.scale("prod", 1))),
+  );
+  expect(server.used).toHaveLength(15);
+  expect(server.connections).toBe(2);
+});
+
+test("over node:http clients with other options of the connection share nothing", async () => {
+  const options = [{}, { maxConnections: 2 }, { keepAliveMs: 2_000 }];
+  for (const one of options) await connect(server.url, one).deployments.scale("prod", 1);
+  expect(server.used).toEqual([1, 2, 3]);
+});
+
+test("over node:http a call that waits keeps the asynchronous context in which it was made", async () => {
+  const { held, arrived } = holdAnswers(1);
+  const client = connect(server.url, { maxConnections: 1 });
+  const first = client.deployments.scale("first", 1);
+  await arrived;
+  const contexts: unknown[] = [];
+  const storage = new AsyncLocalStorage<string>();
+  const note = () => contexts.push(storage.getStore());
+  // What OpenTelemetry reads when a request is made.
+  subscribe("http.client.request.start", note);
+  try {
+    const second = storage.run("second", () => client.deployments.scale("second", 1));
+    server.listen(answer);
+    held[0]?.end(goodText);
+    await Promise.all([first, second]);
+    expect(contexts).toEqual(["second"]);
+  } finally {
+    unsubscribe("http.client.request.start", note);
+  }
+});
+
+test.each(operationCalls)(
+  "over node:http $operation that waits for a socket until its deadline was never sent",
+  async ({ call, operation }) => {
+    const { held, arrived } = holdAnswers(1);
+    const client = connect(server.url, { maxConnections: 1 });
+    const first = client.deployments.scale("first", 1);
+    await arrived;
+    const waiting = failureOf(() => call(client, { timeoutMs: 30 }));
+    await clock.waitsFor(30);
+    expect(await isPending(waiting)).toBe(true);
+    clock.pass(30);
+    expect(await waiting).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", operation });
+    held[0]?.end(goodText);
+    await first;
+    // Nor is it sent when the socket is free again.
+    server.listen(answer);
+    await client.deployments.scale("last", 1);
+    expect(server.used).toEqual([1, 1]);
+  },
+);
+
+test.each(operationCalls)(
+  "over node:http $operation aborted while it waits for a socket was never sent",
+  async ({ call, operation }) => {
+    const { held, arrived } = holdAnswers(1);
+    const client = connect(server.url, { maxConnections: 1 });
+    const first = client.deployments.scale("first", 1);
+    await arrived;
+    const controller = new AbortController();
+    const waiting = failureOf(() => call(client, { signal: controller.signal }));
+    setImmediate(() => controller.abort());
+    expect(await waiting).toMatchObject({ code: "CANCELLED", executed: "no", operation });
+    held[0]?.end(goodText);
+    await first;
+    server.listen(answer);
+    await client.deployments.scale("last", 1);
+    expect(server.used).toEqual([1, 1]);
+  },
+);
+
+test("over node:http the wait for a socket does not count as connecting", async () => {
+  const { held, arrived } = holdAnswers(1);
+  const client = connect(server.url, { maxConnections: 1, connectTimeoutMs: 20 });
+  const first = client.deployments.scale("first", 1);
+  await arrived;
+  const second = client.deployments.scale("second", 1);
+  expect(await isPending(second)).toBe(true);
+  clock.pass(60);
+  expect(await isPending(second)).toBe(true);
+  server.listen(answer);
+  held[0]?.end(goodText);
+  await Promise.all([first, second]);
+  expect(server.used).toEqual([1, 1]);
+});
+
+test("over node:http sockets that fail give their place to the calls that wait", async () => {
+  let answered = 0;
+  server.listen((request, response) => {
+    if (++answered % 2) request.socket.destroy();
+    else answer(request, response);
+  });
+  const client = connect(server.url, { maxConnections: 2 });
+  const calls = Array.from({ length: 10 }, () => client.deployments.scale("prod", 1));
+  const results = await Promise.allSettled(calls);
+  expect(results.map(({ status }) => status).sort()).toEqual([
+    ...Array(5).fill("fulfilled"),
+    ...Array(5).fill("rejected"),
+  ]);
+  expect(server.most).toBe(2);
+});

@@ -1,0 +1,134 @@
+import { once } from "node:events";
+import { Agent, type RequestListener } from "node:http";
+import { describe, expect, test } from "vitest";
+import type { ClientOptions } from "../../src/index.js";
+import { connect, thrownBy } from "../support/clients.js";
+import { useTestClock } from "../support/clock.js";
+import { answer, useCountingServer } from "../support/countingServer.js";
+import { turns } from "../support/turns.js";
+
+const server = useCountingServer();
+const clock = useTestClock();
+const rerank = { query: "q", documents: ["d"] };
+
+/** Milliseconds until the client ends its one socket, after one call; at most ten seconds are waited for. */
+async function idleTime(options: ClientOptions): Promise<number> {
+  const client = connect(server.url, options);
+  await client.rerank(rerank);
+  const answered = clock.now;
+  const [socket] = server.open;
+  while (socket && server.open.has(socket) && clock.now < answered + 10_000) {
+    clock.pass(10);
+    await turns(2);
+  }
+  return clock.now - answered;
+}
+
+/** Answers with the time for which the server keeps its connections. */
+const announcing =
+  (seconds: number): RequestListener =>
+  (request, response) => {
+    response.setHeader("connection", "keep-alive").setHeader("keep-alive", `timeout=${seconds}`);
+    answer(request, response);
+  };
+
+describe("over node:http an idle socket", () => {
+  test("ends after four to five seconds", async () => {
+    const ms = await idleTime({});
+    expect(ms).toBeGreaterThanOrEqual(4_000);
+    expect(ms).toBeLessThan(5_100);
+  });
+
+  test("ends after keepAliveMs", async () => {
+    const ms = await idleTime({ keepAliveMs: 400 });
+    expect(ms).toBeGreaterThanOrEqual(400);
+    expect(ms).toBeLessThan(550);
+  });
+
+  test("ends after keepAliveMs although the server announced more", async () => {
+    server.listen(announcing(60));
+    expect(await idleTime({ keepAliveMs: 400 })).toBeLessThan(550);
+  });
+
+  test("is used again until then", async () => {
+    const client = connect(server.url);
+    for (let i = 0; i < 4; i++) {
+      await client.rerank(rerank);
+      clock.pass(3_900);
+    }
+    expect(server.used).toEqual([1, 1, 1, 1]);
+  });
+
+  test("is not used again after that, even before it is ended", async () => {
+    const client = connect(server.url);
+    await client.rerank(rerank);
+    clock.now += 4_001;
+    await client.rerank(rerank);
+    await client.rerank(rerank);
+    expect(server.used).toEqual([1, 2, 2]);
+  });
+
+  test("with keepAliveMs 0 is not kept at all", async () => {
+    const client = connect(server.url, { keepAliveMs: 0 });
+    for (let i = 0; i < 3; i++) await client.rerank(rerank);
+    expect(server.used).toEqual([1, 2, 3]);
+  });
+
+  test("is not used again in the last second that the server announced for it", async () => {
+    server.listen(announcing(3));
+    const client = connect(server.url);
+    await client.rerank(rerank);
+    clock.pass(1_900);
+    await client.rerank(rerank);
+    clock.pass(2_100);
+    await client.rerank(rerank);
+    expect(server.used).toEqual([1, 1, 2]);
+  });
+
+  test("of an agent of the caller's is kept as its owner wants it", async () => {
+    const agent = new Agent({ keepAlive: true });
+    try {
+      const client = connect(server.url, { agent, keepAliveMs: 100 });
+      await client.rerank(rerank);
+      clock.pass(60_000);
+      await client.rerank(rerank);
+      expect(server.used).toEqual([1, 1]);
+    } finally {
+      agent.destroy();
+    }
+  });
+
+  test("is one for six hundred forgotten clients, and ends like any other", async () => {
+    for (let i = 0; i < 600; i++) await connect(server.url).rerank(rerank);
+    expect(server.used).toHaveLength(600);
+    expect(server.connections).toBe(1);
+    const closed = server.allClosed();
+    clock.pass(5_000);
+    await closed;
+    // Such a client is still of use.
+    await connect(server.url).rerank(rerank);
+    expect(server.connections).toBe(2);
+  });
+
+  test("that the server ended is not used again", async () => {
+    const client = connect(server.url);
+    await client.rerank(rerank);
+    const [first] = server.open;
+    first?.end();
+    if (first) await once(first, "close");
+    await client.rerank(rerank);
+    expect(server.used).toEqual([1, 2]);
+  });
+});
+
+test.each([[-1], [1.5], ["5000"], [Number.NaN], [null]])("keepAliveMs %j is refused", (keepAliveMs) => {
+  const error = thrownBy(() => connect("http://127.0.0.1:1", { keepAliveMs } as ClientOptions));
+  expect(error.message).toContain("keepAliveMs");
+  expect(error.executed).toBe("no");
+});
+
+test("keepAliveMs belongs to the connections, which withOptions cannot change", () => {
+  const client = connect("http://127.0.0.1:1");
+  const error = thrownBy(() => client.withOptions({ keepAliveMs: 1 } as object));
+  expect(error.message).toContain("keepAliveMs");
+});

@@ -1,0 +1,218 @@
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { createClient } from "../../src/index.js";
+import { canaryKey, leaksOf } from "../support/canary.js";
+import { certificate } from "../support/certificate.js";
+import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
+import { outcomeOf, start } from "../support/commandLine.js";
+import { useForwardProxy } from "../support/forwardProxy.js";
+import { temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { runScript } from "../support/script.js";
+import { useSecureServer } from "../support/secureServer.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
+import { textOf } from "../support/withHint.js";
+
+const proxy = useForwardProxy();
+const plain = useRecordingServer();
+const secure = useSecureServer();
+const content = randomBytes(3 * 1024 * 1024 + 1);
+const file = useTemporaryFile(content);
+const rerank = { query: "q", documents: ["d"] };
+
+afterEach(() => vi.unstubAllEnvs());
+
+/** The plain service, under a name that only the proxy knows. */
+function serviceUrl(): string {
+  return `http://service.test:${new URL(plain.url).port}`;
+}
+
+function authority(): string {
+  return serviceUrl().slice("http://".length);
+}
+
+describe("the option proxy", () => {
+  test.each(operationCalls)("takes $operation through a tunnel, and the proxy sees no key", async (each) => {
+    const options = { proxy: proxy.url, allowInsecureHttp: true, keepAliveMs: 0 };
+    await each.call(connect(serviceUrl(), options));
+    expect(plain.requests).toMatchObject([{ method: each.method, url: each.path }]);
+    expect(proxy.seen).toMatchObject([{ method: "CONNECT", target: authority() }]);
+    expect(leaksOf(proxy.seen)).toEqual([]);
+  });
+
+  test("keeps the tunnel for the next call, and takes a file whole", async () => {
+    // A pool of its own: it is shared by clients of the same options.
+    const client = connect(serviceUrl(), { proxy: proxy.url, allowInsecureHttp: true, maxConnections: 3 });
+    for (let call = 0; call < 5; call++) await client.rerank(rerank);
+    expect(proxy.seen).toHaveLength(1);
+    await client.datasets.upload("reviews", file);
+    expect(plain.requests.at(-1)?.body.includes(content)).toBe(true);
+    await client.close();
+  });
+
+  test("sends the proxy its user name and password, and shows neither", async () => {
+    const address = proxy.url.replace("http://", "http://bob%40acme:pass%3Aword-of-bob@");
+    plain.reply({ status: 400, json: { message: "bob@acme:pass:word-of-bob may not" } });
+    const client = connect(serviceUrl(), { proxy: address, allowInsecureHttp: true });
+    const error = await failureOf(() => client.rerank(rerank));
+    const sent = Buffer.from("bob@acme:pass:word-of-bob").toString("base64");
+    expect(proxy.seen[0]?.headers["proxy-authorization"]).toBe(`Basic ${sent}`);
+    expect(plain.requests[0]?.headers).not.toHaveProperty("proxy-authorization");
+    expect(textOf(error)).toBe("[INVALID_ARGUMENT] [redacted] may not.");
+    expect(JSON.stringify(error)).not.toContain("word-of-bob");
+  });
+
+  test.each([
+    ["a user name alone", "token-of-bob", "token-of-bob"],
+    ["the user name of two", "user-of-bob:word-of-bob", "user-of-bob"],
+  ])("redacts %s", async (_name, credentials, shown) => {
+    plain.reply({ status: 400, json: { error: { message: `${shown} may not.` } } });
+    const client = connect(serviceUrl(), {
+      proxy: proxy.url.replace("//", `//${credentials}@`),
+      allowInsecureHttp: true,
+    });
+    const error = await failureOf(() => client.rerank(rerank));
+    expect(textOf(error)).toBe("[INVALID_ARGUMENT] [redacted] may not.");
+  });
+
+  test("never takes this machine's own addresses through the proxy", async () => {
+    await connect(plain.url, { proxy: proxy.url }).rerank(rerank);
+    expect([plain.requests.length, proxy.seen.length]).toEqual([1, 0]);
+  });
+
+  test.each([
+    [407, "UNAUTHENTICATED", /credentials.*user name and password/],
+    [403, "PERMISSION_DENIED", /allows no connection/],
+    [502, "UNAVAILABLE", /could not reach the service/],
+  ] as const)("a tunnel refused with %i reached nobody", async (status, code, hint) => {
+    proxy.refusal = status;
+    let asked = 0;
+    const apiKey = () => {
+      asked++;
+      return canaryKey;
+    };
+    const client = connect(serviceUrl(), { proxy: proxy.url, allowInsecureHttp: true, apiKey });
+    const error = await failureOf(() => client.datasets.upload("reviews", file));
+    expect(error).toMatchObject({ code, executed: "no", executedBecause: "nothing-sent" });
+    expect(error.hint).toMatch(hint);
+    expect([asked, plain.requests.length]).toEqual([1, 0]);
+  });
+
+  test("a proxy that is not there is named as what to check", async () => {
+    const client = connect("https://service.test", { proxy: "http://127.0.0.1:9" });
+    const error = await failureOf(() => client.rerank(rerank));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
+    expect(error.hint).toContain("The connection goes through a proxy: check that too.");
+  });
+
+  test("https goes through the tunnel unseen, and its certificate is checked", async () => {
+    const { folder, remove } = await temporaryFolder();
+    try {
+      const authorities = path.join(folder, "ca.pem");
+      await writeFile(authorities, certificate);
+      const script = `
+        import { createClient } from "./src/index.ts";
+        const client = createClient({ accountId: "a", maxRetries: 0, proxy: "env" });
+        const call = client.rerank({ query: "q", documents: ["d"] });
+        console.log(await call.then(() => "done", (error) => [error.executed, error.cause.code].join(" ")));
+        await client.close();
+      `;
+      const env = { TUNERANK_BASE_URL: `https://service.test:${secure.port}`, https_proxy: proxy.url };
+      const trusting = { ...env, NODE_EXTRA_CA_CERTS: authorities };
+      expect(await runScript(script, trusting)).toMatchObject({ stdout: "done\n" });
+      expect(secure.requests).toHaveLength(1);
+      expect(await runScript(script, env)).toMatchObject({ stdout: "no DEPTH_ZERO_SELF_SIGNED_CERT\n" });
+      expect(secure.requests).toHaveLength(1);
+      expect(proxy.seen).toMatchObject([{ method: "CONNECT" }, { method: "CONNECT" }]);
+    } finally {
+      await remove();
+    }
+  });
+});
+
+describe('proxy: "env"', () => {
+  test("reads the environment at the first call", async () => {
+    const client = connect(serviceUrl(), { proxy: "env", allowInsecureHttp: true });
+    vi.stubEnv("http_proxy", proxy.url);
+    await client.rerank(rerank);
+    expect(proxy.seen).toHaveLength(1);
+  });
+
+  test("reads it once, also when its connections have ended since", async () => {
+    // Connections of its own, which end with it.
+    const client = connect(serviceUrl(), { proxy: "env", allowInsecureHttp: true, maxConnections: 5 });
+    vi.stubEnv("http_proxy", proxy.url);
+    await client.rerank(rerank);
+    await client.close();
+    vi.stubEnv("http_proxy", "http://127.0.0.1:9");
+    await client.rerank(rerank);
+    expect(proxy.seen).toHaveLength(2);
+  });
+
+  test("names a variable that holds no proxy, and never its value", async () => {
+    vi.stubEnv("all_proxy", "socks5://bob:word-of-bob@127.0.0.1:9");
+    const error = await failureOf(() => connect("https://service.test", { proxy: "env" }).rerank(rerank));
+    expect(textOf(error)).toBe("[INVALID_ARGUMENT] all_proxy is no http or https proxy.");
+    expect(error).toMatchObject({ executed: "no", attempts: [] });
+  });
+
+  test("without it, a connection that fails says that the variable is not used", async () => {
+    vi.stubEnv("HTTPS_PROXY", proxy.url);
+    const error = await failureOf(() => connect("https://service.invalid").rerank(rerank));
+    expect(error.hint).toContain('HTTPS_PROXY is set, which this client does not use: pass proxy: "env".');
+    expect(proxy.seen).toEqual([]);
+  });
+
+  test("it says nothing of a variable that NO_PROXY makes an exception of", async () => {
+    vi.stubEnv("HTTPS_PROXY", proxy.url);
+    vi.stubEnv("NO_PROXY", "excepted.invalid");
+    const error = await failureOf(() => connect("https://excepted.invalid").rerank(rerank));
+    expect(error.hint).not.toContain("HTTPS_PROXY");
+  });
+});
+
+test.each([
+  [
+    { proxy: "proxy.example.com:3128" },
+    'proxy must be a URL such as http://proxy.example.com:3128, or "env".',
+  ],
+  [
+    { proxy: "socks5://bob:word@proxy" },
+    'proxy must be a URL such as http://proxy.example.com:3128, or "env".',
+  ],
+  [{ proxy: "env", fetch }, "fetch and proxy cannot be used together: pass one of the two."],
+  [{ proxy: "env", agent: {} }, "agent and proxy cannot be used together: pass one of the two."],
+] as const)("%j is refused at once", (options, message) => {
+  const error = thrownBy(() => createClient({ baseUrl: plain.url, apiKey: canaryKey, ...options } as never));
+  expect(textOf(error)).toBe(`[INVALID_ARGUMENT] ${message}`);
+});
+
+describe("the command line", () => {
+  const run = async (args: string[], env: Record<string, string> = {}) => {
+    const all = ["scale", "prod", "1", "--allow-insecure-http", "--max-retries", "0", ...args];
+    return outcomeOf(start(all, { baseUrl: serviceUrl(), env }));
+  };
+
+  test("reads the environment without being asked", async () => {
+    expect(await run([], { http_proxy: proxy.url })).toMatchObject({ exitCode: 0 });
+    expect(proxy.seen).toHaveLength(1);
+  });
+
+  test("--proxy names one, also without a scheme", async () => {
+    const address = proxy.url.slice("http://".length);
+    expect(await run(["--proxy", address])).toMatchObject({ exitCode: 0 });
+    expect(proxy.seen).toHaveLength(1);
+  });
+
+  test.each([[["--noproxy", "test"]], [["--noproxy", "*", "--proxy", "http://127.0.0.1:9"]]])(
+    "%j leaves it out",
+    async (args) => {
+      const { exitCode, stderr } = await run(args, { http_proxy: proxy.url });
+      expect(exitCode).toBe(8);
+      expect(stderr).toContain("service.test");
+      expect(proxy.seen).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,144 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { Agent, createServer as createHttpsServer, type Server } from "node:https";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import path from "node:path";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { goodJson } from "../support/answers.js";
+import { canaryKey } from "../support/canary.js";
+import { certificate, certificateKey, expiredCertificate } from "../support/certificate.js";
+import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { runScript } from "../support/script.js";
+import { textOf } from "../support/withHint.js";
+
+const plain = useRecordingServer();
+let secure: Server;
+let secureUrl: string;
+let requests: number;
+let key: string | undefined;
+
+beforeAll(async () => {
+  requests = 0;
+  secure = createHttpsServer({ cert: certificate, key: certificateKey }, (request, response) => {
+    requests += 1;
+    key = request.headers.authorization;
+    response.end(JSON.stringify({ ...goodJson, url: request.url }));
+  }).listen(0, "127.0.0.1");
+  await once(secure, "listening");
+  secureUrl = `https://localhost:${(secure.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  secure.close();
+  secure.closeAllConnections();
+});
+
+describe.each(transports)("over $name", ({ options }) => {
+  test.each(operationCalls)(
+    "$operation does not reach a server whose certificate nobody vouches for",
+    async ({ call }) => {
+      const error = await failureOf(() => call(connect(secureUrl, options)));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+      expect(error.message).toContain("self-signed certificate");
+      expect(requests).toBe(0);
+    },
+  );
+
+  test("https to a server that speaks plain http did not run", async () => {
+    const client = connect(plain.url.replace("http:", "https:"), options);
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+    expect(plain.requests).toEqual([]);
+    // Without OpenSSL's numbers and files, which stand in the cause.
+    expect(textOf(error)).toMatch(
+      /^\[UNAVAILABLE\] (The request failed: )?TLS: wrong version number; this port may speak plain http\.$/,
+    );
+    expect(inspect(error.cause)).toContain("SSL routines");
+    expect(error.hint).toContain("check scheme and port of baseUrl");
+  });
+
+  test("plain http to a server that speaks TLS and says so is told", async () => {
+    // Fatal: a record that it does not know.
+    const alert = Buffer.from([21, 3, 3, 0, 2, 2, 10]);
+    const server = createTcpServer((socket) => {
+      socket.on("error", () => {}).once("data", () => socket.end(alert));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    try {
+      const { port } = server.address() as AddressInfo;
+      const client = connect(`http://127.0.0.1:${port}`, options);
+      const error = await failureOf(() => client.deployments.scale("prod", 1));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
+      if (options.fetch === undefined)
+        expect(error.message).toContain("this port speaks TLS, so baseUrl begins with https.");
+    } finally {
+      server.close();
+    }
+  });
+
+  test("a call over https reaches a server whose certificate is trusted", async () => {
+    const { folder, remove } = await temporaryFolder();
+    try {
+      const authority = path.join(folder, "ca.pem");
+      await writeFile(authority, certificate);
+      const script = `
+        import { createClient } from "./src/index.ts";
+        const client = createClient({ baseUrl: process.env.URL${options.fetch ? ", fetch" : ""} });
+        console.log(JSON.stringify(await client.rerank({ query: "q", documents: ["d"] })));
+      `;
+      const env = { URL: secureUrl, NODE_EXTRA_CA_CERTS: authority };
+      const { stdout, stderr } = await runScript(script, env);
+      expect(stdout + stderr).toBe(`${JSON.stringify({ ...goodJson, url: "/inference/v1/rerank" })}\n`);
+      expect(key).toBe(`Bearer ${canaryKey}`);
+    } finally {
+      await remove();
+      requests = 0;
+    }
+  });
+});
+
+test("an expired certificate is not answered with NODE_EXTRA_CA_CERTS", async () => {
+  const expired = createHttpsServer({ cert: expiredCertificate, key: certificateKey }, () => {});
+  await once(expired.listen(0, "127.0.0.1"), "listening");
+  const agent = new Agent({ ca: expiredCertificate });
+  try {
+    const { port } = expired.address() as AddressInfo;
+    const client = connect(`https://localhost:${port}`, { agent });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", notRetried: "not-transient" });
+    expect(textOf(error)).toBe("[UNAVAILABLE] certificate has expired.");
+    expect(error.hint).toBe(
+      "The server's certificate has expired, or this machine's clock is wrong. It was not retried: it would most likely fail again.",
+    );
+  } finally {
+    agent.destroy();
+    expired.close();
+  }
+});
+
+test("a certificate of another host says so", async () => {
+  const agent = new Agent({ ca: certificate, servername: "other.example.com" });
+  try {
+    const client = connect(secureUrl, { agent });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error.hint).toMatch(/^The server's certificate is for other names: check the host in baseUrl\./);
+  } finally {
+    agent.destroy();
+  }
+});
+
+test("over node:http a TLS handshake that never ends does so at connectTimeoutMs, and nothing ran", async () => {
+  const silent = createTcpServer((socket) => socket.resume()).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  try {
+    const { port } = silent.address() as AddressInfo;
+    const client = connect(`https://127.0.0.1:${port}`, { connectTimeoutMs: 50 });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", codeSource: "transport" });
+    expect(error.message).toContain("50 ms");
+  } finally {
+    silent.close();
+  }
+});

@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { HttpsProxyAgent } from "https-proxy-agent";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { useNoBackoff } from "../support/backoff.js";
+import { certificate } from "../support/certificate.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
+import { useForwardProxy } from "../support/forwardProxy.js";
+import { runScript } from "../support/script.js";
+import { useSecureServer } from "../support/secureServer.js";
+import { until } from "../support/turns.js";
+
+const proxy = useForwardProxy();
+const secure = useSecureServer();
+useNoBackoff();
+
+// A proxy that takes connections and never answers.
+const silent = createServer();
+const open = new Set<Socket>();
+let connections = 0;
+silent.on("connection", (socket) => {
+  connections += 1;
+  open.add(socket.on("error", () => {}).resume());
+  socket.on("close", () => open.delete(socket));
+});
+const silentUrl = () => `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+
+beforeEach(async () => {
+  connections = 0;
+  await once(silent.listen(0, "127.0.0.1"), "listening");
+});
+afterEach(() => {
+  silent.close();
+  for (const socket of open) socket.destroy();
+});
+
+function trusting(url: string, options: object = {}): HttpsProxyAgent<string> {
+  const agent = new HttpsProxyAgent(url, options);
+  Object.assign(agent.options, { ca: certificate });
+  return agent;
+}
+
+describe.each(operationCalls)("$operation through a proxy that never answers CONNECT", ({ call }) => {
+  test.each([
+    ["connectTimeoutMs", { connectTimeoutMs: 40 }],
+    ["attemptTimeoutMs", { attemptTimeoutMs: 40 }],
+  ])("ends each attempt at %s, and is repeated: it never ran", async (_what, times) => {
+    const client = connect(secure.url, { agent: trusting(silentUrl()), maxRetries: 2, ...times });
+    const error = await failureOf(() => call(client));
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no" });
+    expect(error.attempts).toHaveLength(3);
+    await until(() => connections >= 3 && open.size === 0);
+    expect(connections).toBe(3);
+    expect(secure.requests).toEqual([]);
+  });
+
+  test("leaves no socket behind when its client is closed", async () => {
+    const client = connect(secure.url, { agent: trusting(silentUrl()) });
+    const running = failureOf(() => call(client));
+    await until(() => open.size === 1);
+    await client.close();
+    expect(await running).toMatchObject({ code: "CANCELLED", executed: "no" });
+    await until(() => open.size === 0);
+  });
+});
+
+test("places of an agent with a limit are free again after tunnels that never came to be", async () => {
+  const agent = trusting(silentUrl(), { maxSockets: 2 });
+  const client = connect(secure.url, { agent, connectTimeoutMs: 30 });
+  const failed = await Promise.all(
+    Array.from({ length: 6 }, () => failureOf(() => client.rerank({ query: "q", documents: ["d"] }))),
+  );
+  expect(failed.map(({ code }) => code)).toEqual(Array(6).fill("DEADLINE_EXCEEDED"));
+  // The server may hear of the last one after the client gave it up.
+  await until(() => connections >= 6);
+  expect(connections).toBe(6);
+  agent.proxy.port = new URL(proxy.url).port;
+  agent.connectOpts = { ...agent.connectOpts, port: Number(agent.proxy.port) };
+  await client.withOptions({ connectTimeoutMs: 10_000 }).rerank({ query: "q", documents: ["d"] });
+  expect(secure.requests).toHaveLength(1);
+});
+
+test("a process ends although a proxy never answers", { timeout: 60_000 }, async () => {
+  const script = `
+    import { createRequire } from "node:module";
+    import { createClient } from "./src/index.ts";
+    const { HttpsProxyAgent } = createRequire(process.cwd() + "/package.json")("https-proxy-agent");
+    const agent = new HttpsProxyAgent(process.env.PROXY);
+    const options = { baseUrl: "https://service.invalid", accountId: "a", agent, maxRetries: 0 };
+    const client = createClient({ ...options, connectTimeoutMs: 50 });
+    const code = await client.deployments.scale("prod", 1).catch(({ code }) => code);
+    const closed = createClient(options);
+    // Loaded before, so that the call has begun when the client is closed, on a busy machine too.
+    await import("./src/wrappers/uploadFile.ts");
+    const running = closed.datasets.upload("reviews", "package.json").catch(({ code }) => code);
+    setTimeout(async () => {
+      await closed.close();
+      console.log(code, await running);
+    }, 100);
+  `;
+  const { exitCode, stdout } = await runScript(script, { PROXY: silentUrl() });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "DEADLINE_EXCEEDED CANCELLED\n" });
+});
+
+describe.each(operationCalls)("$operation through a proxy that opens no tunnel", ({ call }) => {
+  test.each([
+    [500, "UNAVAILABLE", 3],
+    [502, "UNAVAILABLE", 3],
+    [503, "UNAVAILABLE", 3],
+    [407, "UNAUTHENTICATED", 1],
+    [400, "PERMISSION_DENIED", 1],
+    [401, "PERMISSION_DENIED", 1],
+    [403, "PERMISSION_DENIED", 1],
+    [404, "PERMISSION_DENIED", 1],
+    [429, "PERMISSION_DENIED", 1],
+    [302, "PERMISSION_DENIED", 1],
+  ])("and answers %i is %s after as many attempts as that allows: %i", async (status, code, attempts) => {
+    proxy.refusal = status;
+    let asked = 0;
+    const apiKey = () => {
+      asked += 1;
+      return "never-shown-to-a-proxy";
+    };
+    const client = connect(secure.url, { agent: trusting(proxy.url), maxRetries: 2, apiKey });
+    const error = await failureOf(() => call(client));
+    expect(error).toMatchObject({ code, executed: "no", codeSource: "transport", inferred: true });
+    expect(error.hint).toContain("proxy");
+    expect(error.message).toContain(`HTTP ${status}`);
+    expect(error.attempts).toHaveLength(attempts);
+    // Each attempt asks for its key, and none asks for another.
+    expect(asked).toBe(attempts);
+    expect(proxy.seen.map(({ method }) => method)).toEqual(Array(attempts).fill("CONNECT"));
+    expect(JSON.stringify(proxy.seen)).not.toContain("never-shown");
+    expect(secure.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { canaryKey } from "../support/canary.js";
+import { connect, operationCalls, transports } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+const server = useRecordingServer();
+
+describe.each(transports)("over $name", ({ options }) => {
+  test.each(operationCalls)(
+    "$operation sends $method $path, its verb literal",
+    async ({ call, method, path }) => {
+      await call(connect(server.url, options));
+      expect(server.only.method).toBe(method);
+      expect(server.only.url).toBe(path);
+    },
+  );
+
+  test.each(operationCalls)("$operation sends the client's headers", async ({ call, operation }) => {
+    await call(connect(server.url, options));
+    const { headers, body } = server.only;
+    expect(headers.authorization).toBe(`Bearer ${canaryKey}`);
+    expect(headers.accept).toBe("application/json");
+    expect(headers["user-agent"]).toBe(`tunerank/${version} node/${process.versions.node}`);
+    expect(headers["content-type"]).toMatch(
+      operation === "uploadDatasetFile"
+        ? /^multipart\/form-data; boundary=[\w-]{1,70}$/
+        : /^application\/json$/,
+    );
+    expect(headers["content-length"]).toBe(String(body.byteLength));
+    expect(headers["transfer-encoding"]).toBeUndefined();
+  });
+
+  test("userAgent is added to the end of the user-agent header", async () => {
+    await connect(server.url, { ...options, userAgent: "myapp/2.1 (ci)" }).deployments.scale("prod", 1);
+    expect(server.only.headers["user-agent"]).toBe(
+      `tunerank/${version} node/${process.versions.node} myapp/2.1 (ci)`,
+    );
+  });
+
+  test("resume sends an object with no fields", async () => {
+    await connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
+    expect(server.only.body.toString()).toBe("{}");
+  });
+
+  test.each([0, 1, 2, 10_000])("scale sends replicaCount %i", async (replicaCount) => {
+    await connect(server.url, options).deployments.scale("prod", replicaCount);
+    expect(JSON.parse(server.only.body.toString())).toEqual({ replicaCount });
+  });
+
+  test("scale resolves to nothing, whatever the answer's object holds", async () => {
+    server.reply({ json: { replicaCount: 2 } });
+    expect(await connect(server.url, options).deployments.scale("prod", 2)).toBeUndefined();
+  });
+
+  test("rerank sends every field as given, under the service's names", async () => {
+    const body = {
+      query: "wörter — 検索 🔎",
+      documents: ["Paris.", "", "Ro\nme \u2028"],
+      model: "accounts/acme/models/small",
+      top_n: 2,
+      return_documents: false,
+      task: "Find the capital.",
+    };
+    await connect(server.url, options).rerank(body);
+    expect(JSON.parse(server.only.body.toString("utf8"))).toEqual(body);
+  });
+
+  test("rerank leaves out what is undefined and keeps fields newer than the contract", async () => {
+    // Among them names that this client itself uses for a file's form.
+    const newer = { rank_fields: ["title"], file: "f", head: "h", tail: "t", size: 1, contentType: "a/b" };
+    const body = { query: "q", documents: ["d"], top_n: undefined, ...newer };
+    await connect(server.url, options).rerank(body);
+    expect(JSON.parse(server.only.body.toString())).toEqual({ query: "q", documents: ["d"], ...newer });
+  });
+
+  test("rerankModel is sent when the body names no model, and gives way to one that does", async () => {
+    const client = connect(server.url, { ...options, rerankModel: "accounts/acme/models/default" });
+    await client.rerank({ query: "q", documents: ["d"] });
+    await client.rerank({ query: "q", documents: ["d"], model: "accounts/acme/models/other" });
+    const models = server.requests.map(({ body }) => JSON.parse(body.toString()).model);
+    expect(models).toEqual(["accounts/acme/models/default", "accounts/acme/models/other"]);
+  });
+
+  test("a body is not changed by the client", async () => {
+    const body = Object.freeze({ query: "q", documents: Object.freeze(["d"]) });
+    await connect(server.url, { ...options, rerankModel: "accounts/acme/models/default" }).rerank(body);
+    expect(body).toEqual({ query: "q", documents: ["d"] });
+  });
+
+  test("a base URL with a path and a trailing slash keeps its path", async () => {
+    await connect(`${server.url}/team/api/`, options).deployments.scale("prod", 1);
+    expect(server.only.url).toBe("/team/api/v1/accounts/acme/deployments/prod:scale");
+  });
+});
+
+test.each(operationCalls)("over node:http $operation sends no other header", async ({ call }) => {
+  await call(connect(server.url));
+  const names = server.only.rawHeaders.filter((_, index) => index % 2 === 0);
+  expect(names.map((header) => header.toLowerCase()).sort()).toEqual([
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "user-agent",
+  ]);
+});
