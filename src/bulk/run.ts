@@ -159,8 +159,7 @@ export class Run<Id> {
   }
 
   #holdBack(error: StatusError): void {
-    const longest = this.#heldBy?.retryAfterMs ?? 0;
-    if ((error.retryAfterMs ?? 0) > longest) this.#heldBy = error;
+    if ((error.retryAfterMs ?? 0) > (this.#heldBy?.retryAfterMs ?? 0)) this.#heldBy = error;
     this.#schedule.close();
   }
 
@@ -193,8 +192,7 @@ export class Run<Id> {
     this.#state = "over";
     this.#schedule.close();
     this.#unset?.();
-    const { signal } = this.#settings;
-    if (signal) unlisten(signal, this);
+    if (this.#settings.signal) unlisten(this.#settings.signal, this);
     this.#calls.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();
