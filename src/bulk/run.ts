@@ -3,7 +3,7 @@ import type { Client } from "../client.js";
 import type { StatusError } from "../errors/statusError.js";
 import { machineClock } from "../policy/clock.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
-import type { Limiter } from "../policy/limiter.js";
+import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/limitSearch.js";
 import { MachineLimiter } from "../policy/openFiles.js";
 import { Pace } from "../policy/pace.js";
@@ -65,7 +65,8 @@ export class Run<Id> {
       schedule: this.#schedule,
       untilDeadline: true,
       maxHoldMs,
-      noted: (failed) => {
+      noted: (lane, failed, decision) => {
+        lane.holdMs = holdAskedBy(failed, decision);
         this.#ran = worse(this.#ran, ranIn(failed));
       },
     };
@@ -158,8 +159,7 @@ export class Run<Id> {
   }
 
   #holdBack(error: StatusError): void {
-    const longest = this.#heldBy?.retryAfterMs ?? 0;
-    if ((error.retryAfterMs ?? 0) > longest) this.#heldBy = error;
+    if ((error.retryAfterMs ?? 0) > (this.#heldBy?.retryAfterMs ?? 0)) this.#heldBy = error;
     this.#schedule.close();
   }
 
@@ -192,8 +192,7 @@ export class Run<Id> {
     this.#state = "over";
     this.#schedule.close();
     this.#unset?.();
-    const { signal } = this.#settings;
-    if (signal) unlisten(signal, this);
+    if (this.#settings.signal) unlisten(this.#settings.signal, this);
     this.#calls.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();

@@ -1,7 +1,13 @@
-import { holdAskedBy } from "./limiter.js";
 import { type Decision, decideRetry, type RetryInput } from "./retry.js";
 import type { Schedule, Waiting } from "./schedule.js";
-import type { AttemptPolicy, CallTime, Connections, FailedAttempt, PolicyOption } from "./types.js";
+import type {
+  AttemptPolicy,
+  AttemptTimes,
+  CallTime,
+  Connections,
+  FailedAttempt,
+  PolicyOption,
+} from "./types.js";
 
 /** What the calls of a run have in common. */
 export interface LaneParts {
@@ -10,15 +16,15 @@ export interface LaneParts {
   readonly untilDeadline: boolean;
   /** The longest that the service may ask them to wait, in milliseconds. */
   readonly maxHoldMs?: number;
-  /** Called with each failed attempt. */
-  readonly noted?: (failed: FailedAttempt) => void;
+  /** Called with each failed attempt, and what was decided. */
+  readonly noted?: (lane: Lane, failed: FailedAttempt, decision: Decision) => void;
 }
 
 /** How far a call got. */
 export type Progress = "made" | "admitted" | "too-many";
 
 /** One call of a run: its attempts begin when the schedule lets them. */
-export class Lane implements AttemptPolicy, PolicyOption, Waiting {
+export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting {
   readonly #parts: LaneParts;
   /** The size of its request; 0 where nobody counts tokens. */
   readonly bytes: number;
@@ -29,12 +35,13 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
    * machine, so that it can be made again.
    */
   progress: Progress = "made";
-  /** Milliseconds in which its last answer asks all calls to wait; 0 for none. */
+  /** Milliseconds in which its last answer asks all calls to wait, where the run notes it; 0 for none. */
   holdMs = 0;
   readyAt = 0;
+  /** When its last attempt began, and with which limit. */
+  began = 0;
+  epoch = 0;
   #isBusy = false;
-  #began = 0;
-  #epoch = 0;
   #resume: (() => void) | undefined;
 
   constructor(parts: LaneParts, bytes: number) {
@@ -42,12 +49,16 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
     this.bytes = bytes;
   }
 
+  get now(): number {
+    return this.#parts.schedule.clock.now();
+  }
+
   /** An attempt begins. */
   begin(now: number): void {
     const { limiter, pace } = this.#parts.schedule;
     this.#isBusy = true;
-    this.#began = now;
-    this.#epoch = limiter.begin(now);
+    this.began = now;
+    this.epoch = limiter.begin(now);
     if (pace) this.estimated = pace.began(now, this.bytes);
     this.#resume?.();
   }
@@ -61,10 +72,9 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
   decide(input: RetryInput, failed: FailedAttempt): Decision {
     const { schedule, untilDeadline, maxHoldMs, noted } = this.#parts;
     const decision = decideRetry(input, maxHoldMs, untilDeadline);
-    this.holdMs = holdAskedBy(failed, decision);
     this.#isBusy = false;
-    noted?.(failed);
-    const wasTooMany = schedule.limiter.failed(failed, decision, this.#times());
+    noted?.(this, failed, decision);
+    const wasTooMany = schedule.limiter.failed(failed, decision, this);
     // Its time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
     if (wasTooMany && input.retries === 0) {
       this.progress = "too-many";
@@ -75,7 +85,7 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
 
   async wait(ms: number, time: CallTime): Promise<void> {
     const { schedule } = this.#parts;
-    this.readyAt = schedule.clock.now() + ms;
+    this.readyAt = this.now + ms;
     const turn = new Promise<void>((resolve) => {
       this.#resume = resolve;
     });
@@ -86,19 +96,13 @@ export class Lane implements AttemptPolicy, PolicyOption, Waiting {
 
   /** It was answered. */
   answered(): void {
-    const { limiter } = this.#parts.schedule;
-    if (this.#isBusy) limiter.answered(this.#times());
+    if (this.#isBusy) this.#parts.schedule.limiter.answered(this);
     this.#isBusy = false;
   }
 
   /** It failed for good. */
   failed(): void {
-    const { limiter, clock } = this.#parts.schedule;
-    if (this.#isBusy) limiter.ended(clock.now());
+    if (this.#isBusy) this.#parts.schedule.limiter.ended(this.now);
     this.#isBusy = false;
-  }
-
-  #times(): { epoch: number; began: number; now: number } {
-    return { epoch: this.#epoch, began: this.#began, now: this.#parts.schedule.clock.now() };
   }
 }

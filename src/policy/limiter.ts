@@ -74,8 +74,7 @@ export class Limiter {
     const { code, codeSource, httpStatus } = failed;
     const { now } = times;
     const transient = isTransient(failed, decision);
-    const holdMs = holdAskedBy(failed, decision);
-    if (holdMs > 0) this.#hold(now + holdMs);
+    this.#hold(now + holdAskedBy(failed, decision));
     if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(times);
     else if (!transient && httpStatus !== undefined) this.answered(times);
     else {

@@ -45,7 +45,7 @@ export function runBatches({
   return new Promise((resolve) => {
     const parts = { limiter: new Limiter(concurrency), pace: undefined, clock: machineClock };
     const schedule: Schedule = new Schedule(parts, (now) => {
-      while (next < batches && underWay < concurrency && failure === undefined && schedule.isOpen(now)) {
+      while (next < batches && underWay < concurrency && schedule.isOpen(now)) {
         void runOne(next++, now);
       }
     });
@@ -59,6 +59,8 @@ export function runBatches({
       } catch (error) {
         lane.failed();
         failure ??= { batch, error };
+        // No other begins.
+        next = batches;
         controller.abort();
       }
       underWay -= 1;
@@ -66,7 +68,7 @@ export function runBatches({
       finish();
     };
     const finish = (): void => {
-      if (underWay > 0 || (next < batches && failure === undefined)) return;
+      if (underWay > 0 || next < batches) return;
       schedule.close();
       callers?.removeEventListener("abort", onAbort);
       resolve(failure);
