@@ -6,7 +6,12 @@ const read = async (file: string) => JSON.parse(await readFile(file, "utf8"));
 
 export const readChunk = (n: number, list = ""): Promise<ChunkRequest[]> => read(`${list}/${n}.json`);
 
-export async function writePart(n: number, part: string, rows: readonly ChunkResult[], list = ""): Promise<void> {
+export async function writePart(
+  n: number,
+  part: string,
+  rows: readonly ChunkResult[],
+  list = "",
+): Promise<void> {
   const file = `${list}/${n}.${part}`;
   // Whole or not at all, as a bucket does it.
   await writeFile(`${file}.new`, JSON.stringify(rows));
@@ -14,6 +19,8 @@ export async function writePart(n: number, part: string, rows: readonly ChunkRes
 }
 
 export async function readParts(n: number, list = ""): Promise<ChunkResult[][]> {
-  const names = (await readdir(list)).filter((name) => name.startsWith(`${n}.`) && name.endsWith(".ranked.json"));
+  const names = (await readdir(list)).filter(
+    (name) => name.startsWith(`${n}.`) && name.endsWith(".ranked.json"),
+  );
   return Promise.all(names.map((name) => read(`${list}/${name}`)));
 }

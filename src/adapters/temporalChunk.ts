@@ -68,10 +68,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
   return summary;
 }
 
-async function readInput(
-  readChunk: ReadChunk,
-  { n, reference }: Chunk,
-): Promise<readonly ChunkRequest[]> {
+async function readInput(readChunk: ReadChunk, { n, reference }: Chunk): Promise<readonly ChunkRequest[]> {
   let cause: unknown;
   try {
     const requests = await readChunk(n, reference);
@@ -89,7 +86,8 @@ function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRe
   const rows = new Map<string, ChunkRequest>();
   for (const [row, request] of requests.entries()) {
     const id = memberOf(request, "id");
-    if (typeof id !== "string") throw invalid(`Row ${row} of chunk ${n} has no id that is a string.`, ofRerank);
+    if (typeof id !== "string")
+      throw invalid(`Row ${row} of chunk ${n} has no id that is a string.`, ofRerank);
     if (rows.has(id)) throw invalid(`Two rows of chunk ${n} have the id ${JSON.stringify(id)}.`, ofRerank);
     rows.set(id, request);
   }

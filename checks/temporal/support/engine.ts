@@ -56,7 +56,11 @@ export async function connectEngine(): Promise<Engine> {
         TUNERANK_ACCOUNT_ID: "acme",
       };
       const execArgv = ["--import", import.meta.resolve("tsx")];
-      const worker = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), { env, execArgv, cwd: folder });
+      const worker = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), {
+        env,
+        execArgv,
+        cwd: folder,
+      });
       workers.add(worker);
       await new Promise<void>((resolve, reject) => {
         worker.once("message", () => resolve());

@@ -16,17 +16,24 @@ export interface No {
 }
 
 /** A service that says no to some requests, and keeps all of them. */
-export async function startRefusing(
-  says: (asked: Asked) => No | undefined,
-  delayMs = 20,
-): Promise<{ readonly url: string; readonly requests: Asked[]; close(): void }> {
+export interface RefusingService {
+  readonly url: string;
+  readonly requests: Asked[];
+  says: (asked: Asked) => No | undefined;
+  /** Milliseconds before each answer. */
+  delayMs: number;
+  reset(): void;
+  close(): void;
+}
+
+export async function startRefusing(): Promise<RefusingService> {
   const requests: Asked[] = [];
   const server = createServer(async (request, response) => {
     const { query, documents } = JSON.parse(await text(request));
     const asked: Asked = { query, at: Date.now(), status: 0 };
     requests.push(asked);
-    const no = says(asked);
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    const no = service.says(asked);
+    await new Promise((resolve) => setTimeout(resolve, service.delayMs));
     if (response.destroyed) return;
     asked.status = no?.status ?? 200;
     const data = documents.map((_: string, index: number) => ({ index, relevance_score: 1 / (index + 1) }));
@@ -43,11 +50,21 @@ export async function startRefusing(
   server.listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
+  const service: RefusingService = {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    says: () => undefined,
+    delayMs: 20,
+    reset() {
+      requests.length = 0;
+      Object.assign(service, { says: () => undefined, delayMs: 20 });
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
   };
-  return { url: `http://127.0.0.1:${port}`, requests, close };
+  return service;
 }
 
 /** Says RESOURCE_EXHAUSTED beyond so many requests a second: a token bucket of one second. */
