@@ -1,6 +1,6 @@
 // rerankMany over three worker processes that die, lose the service, or lose Temporal: by the service's own counts.
 import assert from "node:assert/strict";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import path from "node:path";
 import { after, before, beforeEach, test } from "node:test";
