@@ -9,5 +9,5 @@ const { ranked, failed } = await client.workflow.execute<typeof rerankMany>("rer
   workflowId: `rank-${reference}`,
   args: [{ chunks, reference }],
 });
-console.log(`${ranked} ranked, ${failed} refused`);
+console.log(`${ranked} ranked, ${failed} failed`);
 await connection.close();

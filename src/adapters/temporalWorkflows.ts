@@ -93,6 +93,8 @@ function activitiesFor({
   return proxyActivities<Activities>({
     startToCloseTimeout: startToCloseTimeoutMs,
     heartbeatTimeout: heartbeatTimeoutMs,
+    // Each death of a worker counts as a failure: the default would soon wait 100 s after one.
+    retry: { maximumInterval: 10_000 },
     // "Cancelled" is said once no request is under way.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     ...(taskQueue !== undefined && { taskQueue }),

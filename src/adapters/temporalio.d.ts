@@ -28,6 +28,7 @@ declare module "@temporalio/workflow" {
     taskQueue?: string | undefined;
     startToCloseTimeout: number;
     heartbeatTimeout: number;
+    retry: { maximumInterval: number };
     cancellationType: string;
   }): A;
   export const ActivityCancellationType: { readonly WAIT_CANCELLATION_COMPLETED: string };

@@ -1,10 +1,11 @@
 // rerankMany over three worker processes that die, lose the service, or lose Temporal: by the service's own counts.
 import assert from "node:assert/strict";
-import { renameSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import path from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import type { WorkflowHandle } from "@temporalio/client";
+import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import type { RerankManyInput, RerankManyResult } from "tunerank/temporal/workflows";
 import { connectEngine, type Engine, failureOf } from "../support/engine.js";
 import { readResults, writeChunks } from "../support/lists.js";
@@ -51,7 +52,7 @@ test("20,000 rankings, a worker killed every 5 seconds and the service away for 
   await startWorkers("killed");
   let isAway = false;
   // So that there is always something under way to be killed.
-  service.delayMs = 500;
+  service.delayMs = 200;
   service.says = () => (isAway ? unavailable : undefined);
   const handle = await start("killed", {
     chunks,
@@ -63,7 +64,8 @@ test("20,000 rankings, a worker killed every 5 seconds and the service away for 
   const killing = setInterval(async () => {
     kills += 1;
     isAway = kills === 3 || kills === 4;
-    workers.shift()?.kill("SIGKILL");
+    // Any of them: always the oldest would keep time with the pauses between attempts.
+    workers.splice(Math.floor(Math.random() * workers.length), 1)[0]?.kill("SIGKILL");
     await startWorkers("killed", 1);
   }, 5_000);
   const result: RerankManyResult = await handle.result();
@@ -140,6 +142,21 @@ test("a revoked key or a missing chunk ends the workflow; started again, it skip
   assert.deepEqual(result, { chunks: 6, ranked: 1200, failed: 0 });
   const refused = service.requests.filter(({ status }) => status === 401).length;
   assert.equal(everyIdOnce("revoked", ids), refused);
+});
+
+// Of ids and times nothing is kept that tells where it ran.
+test("RECORD_HISTORY=1 keeps a history of rerankMany, which every run of the checks replays", async () => {
+  const ids = writeChunks(engine, "recorded", 5, 2);
+  await startWorkers("recorded", 1);
+  const handle = await start("recorded", { chunks: 5, concurrency: 2, chunksPerRun: 4 });
+  await handle.result();
+  everyIdOnce("recorded", ids);
+  const { workflowId, firstExecutionRunId } = handle;
+  const history = await engine.client.workflow.getHandle(workflowId, firstExecutionRunId).fetchHistory();
+  const json = historyToJSON(history).replace(/("(?:identity|buildId)": ?)"[^"]*"/g, '$1"recorded"');
+  assert.match(json, /WORKFLOW_EXECUTION_CONTINUED_AS_NEW/);
+  if (process.env.RECORD_HISTORY)
+    writeFileSync(new URL("../rerankMany.history.json", import.meta.url), `${json}\n`);
 });
 
 async function statusOf(handle: WorkflowHandle): Promise<string> {

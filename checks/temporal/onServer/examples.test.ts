@@ -51,7 +51,7 @@ test("bulk.ts ranks every chunk", async () => {
     const requests = [0, 1].map((row) => ({ id: `${n}-${row}`, query: "q", documents: ["a", "b"] }));
     writeFileSync(path.join(folder, `requests/${n}.json`), JSON.stringify(requests));
   }
-  assert.equal(await runProgram("bulk.ts", folder, env()), "6 ranked, 0 refused\n");
+  assert.equal(await runProgram("bulk.ts", folder, env()), "6 ranked, 0 failed\n");
   const read = (n: number): ChunkResult[] =>
     JSON.parse(readFileSync(path.join(folder, `requests/${n}.ranked.json`), "utf8"));
   const ids = [0, 1, 2].flatMap(read).map(({ id }) => id);

@@ -4,7 +4,12 @@ import type { ChunkRequest, ChunkResult } from "tunerank/temporal";
 import type { Engine } from "./engine.js";
 
 /** Writes chunks with ids that are all different, for the workers to read. @returns the ids */
-export function writeChunks({ folder }: Engine, list: string, chunks: number, size: number): string[] {
+export function writeChunks(
+  { folder }: Pick<Engine, "folder">,
+  list: string,
+  chunks: number,
+  size: number,
+): string[] {
   mkdirSync(path.join(folder, list));
   return Array.from({ length: chunks }, (_, n) => {
     const requests = Array.from({ length: size }, (_, row): ChunkRequest => {
@@ -17,7 +22,7 @@ export function writeChunks({ folder }: Engine, list: string, chunks: number, si
 }
 
 /** All rows that are written. */
-export function readResults({ folder }: Engine, list: string): ChunkResult[] {
+export function readResults({ folder }: Pick<Engine, "folder">, list: string): ChunkResult[] {
   const parts = readdirSync(path.join(folder, list)).filter((name) => name.endsWith(".ranked.json"));
   return parts.flatMap((name) => JSON.parse(readFileSync(path.join(folder, list, name), "utf8")));
 }
