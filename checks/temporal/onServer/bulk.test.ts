@@ -140,8 +140,9 @@ test("a revoked key or a missing chunk ends the workflow; started again, it skip
   renameSync(`${missing}.away`, missing);
   const result: RerankManyResult = await (await start("revoked", { chunks: 6 })).result();
   assert.deepEqual(result, { chunks: 6, ranked: 1200, failed: 0 });
-  const refused = service.requests.filter(({ status }) => status === 401).length;
-  assert.equal(everyIdOnce("revoked", ids), refused);
+  const answered = service.requests.filter(({ status }) => status === 200).length;
+  assert.equal(answered, ids.length);
+  everyIdOnce("revoked", ids);
 });
 
 // Of ids and times nothing is kept that tells where it ran.
@@ -165,6 +166,7 @@ async function statusOf(handle: WorkflowHandle): Promise<string> {
 
 test("after a workflow is cancelled, no request reaches the service", async () => {
   writeChunks(engine, "cancelled", 6, 500);
+  service.delayMs = 400;
   await startWorkers("cancelled");
   const handle = await start("cancelled", { chunks: 6 });
   await until(() => service.requests.length >= 100);

@@ -75,10 +75,9 @@ for (const [name, { commands, bin }] of Object.entries(ways)) {
     const first = bin === undefined ? "" : `${path.join(here, bin)}:`;
     assert.ok(bin === undefined || existsSync(path.join(here, bin)), `${bin} is installed`);
     const env = {
+      // With what this machine's registry clients need, and the address of the server.
+      ...process.env,
       PATH: first + process.env.PATH,
-      HOME: process.env.HOME,
-      TEMPORAL_ADDRESS: process.env.TEMPORAL_ADDRESS,
-      TEMPORAL_NAMESPACE: process.env.TEMPORAL_NAMESPACE,
       TUNERANK_BASE_URL: service.url,
       TUNERANK_API_KEY: "test-key",
       TUNERANK_ACCOUNT_ID: "acme",
