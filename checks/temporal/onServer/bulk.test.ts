@@ -91,6 +91,32 @@ test("20 requests a second and nothing declared: every one of 1,000 is written",
   console.log(`# ${everyIdOnce("twenty", ids)} requests beyond need`);
 });
 
+test("with 19 a second declared of 20, and a worker killed: the fleet keeps its rate, and nothing is refused", async () => {
+  const ids = writeChunks(engine, "declared", 10, 100);
+  const says = perSecond(20);
+  let refused = 0;
+  service.says = (asked) => {
+    const no = says(asked);
+    if (no) refused += 1;
+    return no;
+  };
+  await startWorkers("declared");
+  const rate = { requestsPerMinute: 19 * 60 };
+  const handle = await start("declared", { chunks: 10, rate, heartbeatTimeoutMs: 3_000 });
+  await until(() => service.requests.length >= 400);
+  workers.pop()?.kill("SIGKILL");
+  const result: RerankManyResult = await handle.result();
+  assert.deepEqual(result, { chunks: 10, ranked: 1000, failed: 0 });
+  // What the killed worker had answered, of which a part of 50 was not written for each of its chunks, is asked again.
+  const again = everyIdOnce("declared", ids);
+  const times = service.requests.map(({ at }) => at);
+  const most = Math.max(
+    ...times.map((at) => times.filter((other) => other >= at && other < at + 10_000).length),
+  );
+  console.log(`# at most ${most} requests in 10 s; ${refused} refused, ${again} asked again`);
+  assert.ok(most <= 200 && refused <= 10, `${most} in 10 s, ${refused} refused`);
+});
+
 test("a row that always fails is a row with its error, and 30 % random refusals lose nothing", async () => {
   const ids = writeChunks(engine, "poison", 4, 50);
   const [poison = ""] = ids;
@@ -105,6 +131,22 @@ test("a row that always fails is a row with its error, and 30 % random refusals 
     failed.map(({ id, error }) => [id, error?.code]),
     [[poison, "RESOURCE_EXHAUSTED"]],
   );
+});
+
+test("a killed worker costs its chunk a part and what was under way at most", async () => {
+  const ids = writeChunks(engine, "part", 1, 600);
+  service.delayMs = 100;
+  await startWorkers("part", 1);
+  const handle = await start("part", { chunks: 1, heartbeatTimeoutMs: 3_000 });
+  await until(() => service.requests.length >= 300);
+  workers.pop()?.kill("SIGKILL");
+  await startWorkers("part", 1);
+  await handle.result();
+  const underWay = service.requests.filter(({ status }) => status === 0).length;
+  const again = everyIdOnce("part", ids);
+  console.log(`# ${again} rankings were asked for again, of which ${underWay} were under way`);
+  // Those that were answered while a part was written were under way when its writing began.
+  assert.ok(again <= 50 + 2 * underWay);
 });
 
 test("a rolling deploy asks again for what was under way at most", async () => {
