@@ -55,7 +55,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     await writePart(n, globalThis.crypto.randomUUID(), rows, reference);
     count(rows);
   };
-  const options = { concurrency, timeoutMs, signal: aids.signal, ...(rate && { rate }) };
+  const options = { concurrency, timeoutMs, rate, signal: aids.signal };
   try {
     for await (const result of rerankAll(client, [...left.values()], options)) {
       part.push(rowOf(result));

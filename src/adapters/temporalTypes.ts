@@ -72,13 +72,8 @@ export type ReadParts = (
   reference?: string,
 ) => readonly (readonly ChunkResult[])[] | Promise<readonly (readonly ChunkResult[])[]>;
 
-/** What the service allows: requests and tokens a minute. */
-export interface FleetRate {
-  /** Requests a minute. Greater than 0. */
-  requestsPerMinute?: number | undefined;
-  /** Tokens a minute, as the answers' `usage` counts them. Greater than 0. */
-  tokensPerMinute?: number | undefined;
-}
+/** What the service allows, as `rerankAll` takes it. */
+export type FleetRate = NonNullable<RerankAllOptions["rate"]>;
 
 /** How many rankings a chunk came to. */
 export interface ChunkSummary {

@@ -80,9 +80,14 @@ export async function rerankMany(input: RerankManyInput): Promise<RerankManyResu
   return total;
 }
 
-// Whatever it names: the engine of the chunk knows what there is.
 function shareOf(rate: FleetRate | undefined, chunksAtOnce: number): FleetRate | undefined {
-  return rate && Object.fromEntries(Object.entries(rate).map(([name, most]) => [name, most / chunksAtOnce]));
+  const share = (most: number | undefined) => most && most / chunksAtOnce;
+  return (
+    rate && {
+      requestsPerMinute: share(rate.requestsPerMinute),
+      tokensPerMinute: share(rate.tokensPerMinute),
+    }
+  );
 }
 
 function activitiesFor({

@@ -36,7 +36,7 @@ export async function startRefusing(): Promise<RefusingService> {
     await new Promise((resolve) => setTimeout(resolve, service.delayMs));
     // A timer comes before the end of a connection that this process was too busy to see.
     await new Promise((resolve) => setImmediate(resolve));
-    if (response.destroyed) return;
+    if (response.destroyed || response.socket?.readableEnded) return;
     asked.status = no?.status ?? 200;
     const data = documents.map((_: string, index: number) => ({ index, relevance_score: 1 / (index + 1) }));
     const usage = { prompt_tokens: 10, total_tokens: 10 };
