@@ -175,7 +175,9 @@ test("a revoked key or a missing chunk ends the workflow; started again, it skip
   await startWorkers("revoked");
   const revoked = await failureOf(await start("revoked", { chunks: 5 }));
   assert.deepEqual([revoked.call.code, revoked.call.httpStatus], ["UNAUTHENTICATED", 401]);
-  assert.equal(readResults(engine, "revoked").length, 500);
+  // A refused key ends a run at once: of the 500 good answers, those that were on their way are lost.
+  const lost = 500 - readResults(engine, "revoked").length;
+  assert.ok(lost >= 0 && lost < 250, `${lost}`);
   service.says = () => undefined;
   const gone = await failureOf(await start("revoked", { chunks: 6 }));
   assert.match(gone.failure.message, /There is no chunk 5 of "revoked" to read/);
@@ -185,7 +187,7 @@ test("a revoked key or a missing chunk ends the workflow; started again, it skip
   const result: RerankManyResult = await (await start("revoked", { chunks: 6 })).result();
   assert.deepEqual(result, { chunks: 6, ranked: 1200, failed: 0 });
   const answered = service.requests.filter(({ status }) => status === 200).length;
-  assert.equal(answered, ids.length);
+  assert.equal(answered, ids.length + lost);
   everyIdOnce("revoked", ids);
 });
 
