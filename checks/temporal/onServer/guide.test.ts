@@ -11,8 +11,8 @@ import { type RefusingService, startRefusing } from "../support/refusing.js";
 import { until } from "../support/waiting.js";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
-const guide = readFileSync(path.join(here, "../../docs/guide/beyond-one-machine.md"), "utf8");
-const [install = "", run = "", compile = ""] = [...guide.matchAll(/```sh\n(.*?)```/gs)].map(([, sh]) => sh);
+const commands = readFileSync(path.join(here, "documented/temporal.sh"), "utf8");
+const [install = "", run = "", compile = ""] = commands.replace(/^#.*\n/gm, "").split("\n\n");
 const { dependencies } = JSON.parse(readFileSync(path.join(here, "package.json"), "utf8"));
 
 let service: RefusingService;
@@ -69,7 +69,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-for (const [name, { commands, bin }] of Object.entries(ways)) {
+for (const [name, { commands: given, bin }] of Object.entries(ways)) {
   test(`a worker by the guide: ${name}`, async () => {
     const folder = newFolder();
     const first = bin === undefined ? "" : `${path.join(here, bin)}:`;
@@ -94,7 +94,7 @@ for (const [name, { commands, bin }] of Object.entries(ways)) {
         });
       return child;
     };
-    const lines = commands.flatMap((each) => pinned(each).trim().split("\n"));
+    const lines = given.flatMap((each) => pinned(each).trim().split("\n"));
     const last = lines.pop() ?? "";
     for (const line of lines) execFileSync("sh", ["-c", line], { cwd: folder, env, stdio: "pipe" });
     const worker = start(last);
