@@ -4,7 +4,14 @@ import { ApplicationFailure, CancelledFailure } from "@temporalio/common";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { DefaultLogger } from "@temporalio/worker";
 import { createClient } from "tunerank";
-import { type Activities, type CallFailure, type ChunkResult, createActivities } from "tunerank/temporal";
+import {
+  type Activities,
+  type ActivitiesOptions,
+  type CallFailure,
+  type ChunkRequest,
+  type ChunkResult,
+  createActivities,
+} from "tunerank/temporal";
 import { type Service, startService } from "./support/service.js";
 import { freePort, until } from "./support/waiting.js";
 
@@ -220,73 +227,134 @@ test("heartbeats carry the progress of an upload and of a chunk", async () => {
   assert.ok(sent?.totalBytes !== undefined && sent.sentBytes === sent.totalBytes, JSON.stringify(sent));
   service.fail("rerank", { delayMs: 60, times: 4 });
   const requests = ["a", "b", "c", "d"].map((id) => ({ id, ...ranking }));
-  const chunked = createActivities(connect(service.url), {
-    readChunk: () => requests,
-    writeChunk: () => {},
-    concurrency: 1,
-  });
+  const chunked = chunkActivities(requests, { partRows: 1, concurrency: 1 });
   const chunk = within(() => chunked.rerankChunk(5));
   await chunk.result;
-  const done = chunk.heartbeats.map((details) => details.done);
-  assert.ok(
-    [1, 2, 3].some((count) => done.includes(count)),
-    JSON.stringify(done),
-  );
-  assert.equal(chunk.heartbeats.find((details) => details.done === 2)?.chunk ?? 5, 5);
+  const counted = chunk.heartbeats.filter(({ done }) => done !== undefined);
+  assert.ok(counted.some(({ done }) => done === 1 || done === 2 || done === 3));
+  for (const { done, ...rest } of counted) assert.deepEqual(rest, { attempt: 1, chunk: 5, of: 4 });
 });
 
-test("a chunk keeps its order and ids, and what the service refuses is a result", async () => {
-  const written: (readonly ChunkResult[])[] = [];
-  const read: unknown[] = [];
-  const requests = Array.from({ length: 30 }, (_, row) => ({ id: `r${row}`, ...ranking }));
+const rows = (count: number): ChunkRequest[] =>
+  Array.from({ length: count }, (_, row) => ({ id: `r${row}`, ...ranking }));
+
+/** Activities that keep the parts they write in memory. */
+function chunkActivities(requests: readonly ChunkRequest[] | undefined, options: ActivitiesOptions = {}) {
+  const parts = new Map<string, readonly ChunkResult[]>();
+  const chunked = createActivities(connect(service.url), {
+    readChunk: () => requests,
+    writePart: (_n, part, written) => void parts.set(part, written),
+    readParts: () => [...parts.values()],
+    ...options,
+  });
+  const ids = () => [...parts.values()].flat().map(({ id }) => id);
+  return { ...chunked, parts, ids };
+}
+
+test("a chunk is written in parts, and what the service refuses is a row with its error", async () => {
+  const requests = rows(30);
   // This one the client refuses itself.
   requests[4] = { id: "wrong", query: "q", documents: [] };
-  const chunked = createActivities(connect(service.url), {
-    readChunk: (...given) => {
-      read.push(given);
+  const given: unknown[] = [];
+  const chunked = chunkActivities(requests, {
+    partRows: 8,
+    readChunk: (...args) => {
+      given.push(args);
       return Promise.resolve(requests);
     },
-    writeChunk: (n, results, reference) => {
-      assert.deepEqual([n, reference], [2, "nightly"]);
-      written.push(results);
-    },
-    concurrency: 4,
   });
-  const summary = await within(() => chunked.rerankChunk(2, "nightly")).result;
-  assert.deepEqual(summary, { ranked: 29, failed: 1 });
-  assert.deepEqual(read, [[2, "nightly"]]);
+  assert.deepEqual(await within(() => chunked.rerankChunk(2, "nightly")).result, { ranked: 29, failed: 1 });
+  assert.deepEqual(given, [[2, "nightly"]]);
   assert.deepEqual(
-    written[0]?.map(({ id }) => id),
-    requests.map(({ id }) => id),
+    [...chunked.parts.values()].map(({ length }) => length),
+    [8, 8, 8, 6],
   );
-  assert.equal(written[0]?.[4]?.error?.code, "INVALID_ARGUMENT");
-  assert.equal(written[0]?.[0]?.response?.data[0]?.index, 1);
+  for (const part of chunked.parts.keys()) assert.match(part, /^[\w-]{8,}$/);
+  assert.deepEqual(chunked.ids().sort(), requests.map(({ id }) => id).sort());
+  const written = [...chunked.parts.values()].flat();
+  assert.equal(written.find(({ id }) => id === "wrong")?.error?.code, "INVALID_ARGUMENT");
+  assert.equal(written.find(({ id }) => id === "r0")?.response?.data[0]?.index, 1);
   assert.ok(service.requests.every(({ body }) => !("id" in (body as object))));
 });
 
-test("a chunk fails with what a repeat may mend, or would befall every request, and writes nothing", async () => {
-  const chunked = createActivities(connect(service.url), {
-    readChunk: () => [
-      { id: "a", ...ranking },
-      { id: "b", ...ranking },
-    ],
-    writeChunk: () => assert.fail("nothing is to be written"),
-  });
-  service.fail("rerank", { code: "UNAVAILABLE" });
-  assert.equal((await failureOf(within(() => chunked.rerankChunk(0)).result)).nonRetryable, false);
-  service.fail("rerank", { code: "PERMISSION_DENIED" });
-  assert.equal((await failureOf(within(() => chunked.rerankChunk(0)).result)).nonRetryable, true);
+test("a row that fails until its time is over is a row with its error, and the others are ranked", async () => {
+  service.fail("rerank", { status: 503, times: Number.POSITIVE_INFINITY });
+  const chunked = chunkActivities(rows(3), { timeoutMs: 300 });
+  assert.deepEqual(await within(() => chunked.rerankChunk(0)).result, { ranked: 0, failed: 3 });
+  assert.equal([...chunked.parts.values()].flat()[0]?.error?.code, "UNAVAILABLE");
 });
 
-test("a chunk without a reader and a writer says so, and so do options that are not known", async () => {
-  const { type, nonRetryable, message } = await failureOf(within(() => activities.rerankChunk(0)).result);
-  assert.deepEqual([type, nonRetryable], ["INVALID_ARGUMENT", true]);
-  assert.match(message, /readChunk and writeChunk/);
-  assert.throws(
-    () => createActivities(connect(service.url), { readChunks: 1 } as never),
-    /did you mean readChunk/,
-  );
-  assert.throws(() => createActivities(connect(service.url), { concurrency: 0 }), /concurrency/);
+test("a key that is refused midway fails for good; what was answered is written, and skipped the next time", async () => {
+  service.fail("rerank", { delayMs: 1, times: 12 });
+  service.fail("rerank", { code: "UNAUTHENTICATED", times: 99 });
+  const chunked = chunkActivities(rows(30), { concurrency: 1 });
+  const { type, nonRetryable } = await failureOf(within(() => chunked.rerankChunk(0)).result);
+  assert.deepEqual([type, nonRetryable], ["UNAUTHENTICATED", true]);
+  assert.equal(chunked.ids().length, 12);
+  service.reset();
+  assert.deepEqual(await within(() => chunked.rerankChunk(0)).result, { ranked: 30, failed: 0 });
+  assert.equal(service.requests.length, 18);
+  assert.equal(new Set(chunked.ids()).size, 30);
+});
+
+test("a cancellation writes what was answered, and nothing is sent after it", async () => {
+  const chunked = chunkActivities(rows(40), { concurrency: 2 });
+  service.fail("rerank", { delayMs: 20, times: Number.POSITIVE_INFINITY });
+  const { environment, result } = within(() => chunked.rerankChunk(0));
+  await until(() => service.requests.length >= 10);
+  environment.cancel();
+  await assert.rejects(result, CancelledFailure);
+  const sent = service.requests.length;
+  assert.ok(chunked.ids().length >= sent - 2 && sent < 40, `${chunked.ids().length} of ${sent}`);
+  // The next request that the service counts is this one.
+  await within(() => activities.scale("prod", 1)).result;
+  assert.equal(service.requests.length, sent + 1);
+});
+
+test("a part that could not be written fails the attempt, and its rows are ranked again", async () => {
+  let refusals = 1;
+  const chunked = chunkActivities(rows(4), {
+    writePart: (_n, part, written) => {
+      if (refusals-- > 0) throw new Error("The store is away.");
+      chunked.parts.set(part, written);
+    },
+  });
+  await assert.rejects(within(() => chunked.rerankChunk(0)).result, /The store is away/);
+  assert.deepEqual(await within(() => chunked.rerankChunk(0)).result, { ranked: 4, failed: 0 });
+  assert.equal(service.requests.length, 8);
+});
+
+test("a service that asks for a longer wait than a run's is asked again by Temporal after it", async () => {
+  service.fail("rerank", { code: "RESOURCE_EXHAUSTED", retryAfter: 120, times: 99 });
+  const failure = await failureOf(within(() => chunkActivities(rows(2)).rerankChunk(0)).result);
+  assert.deepEqual([failure.nextRetryDelay, failure.nonRetryable], [120_000, false]);
+});
+
+test("input that is missing or wrong fails for good, with words, and sends nothing", async () => {
+  const gone = Object.assign(new Error("no such file"), { code: "ENOENT" });
+  const twice = [...rows(2), ...rows(1)];
+  for (const [chunked, type, words] of [
+    [activities, "INVALID_ARGUMENT", /readChunk, writePart and readParts/],
+    [chunkActivities(undefined), "NOT_FOUND", /no chunk 7 of "nightly" to read.*start the workflow again/],
+    [chunkActivities([], { readChunk: () => Promise.reject(gone) }), "NOT_FOUND", /no chunk 7/],
+    [chunkActivities(twice), "INVALID_ARGUMENT", /Two rows of chunk 7 have the id "r0"/],
+    [chunkActivities([ranking as never]), "INVALID_ARGUMENT", /Row 0 of chunk 7 has no id/],
+  ] as const) {
+    const failure = await failureOf(within(() => chunked.rerankChunk(7, "nightly")).result);
+    assert.deepEqual([failure.type, failure.nonRetryable], [type, true]);
+    assert.match(failure.message, words);
+  }
+  const away = chunkActivities([], { readChunk: () => Promise.reject(new Error("The store is away.")) });
+  await assert.rejects(within(() => away.rerankChunk(7)).result, /^Error: The store is away/);
+  assert.equal(service.requests.length, 0);
+});
+
+test("options that cannot be used are refused when the activities are made", () => {
+  const make = (options: object) => () => createActivities(connect(service.url), options);
+  assert.throws(make({ readChunks: 1 }), /did you mean readChunk/);
+  assert.throws(make({ concurrency: 0 }), /concurrency/);
+  assert.throws(make({ timeoutMs: -1 }), /timeoutMs/);
+  assert.throws(make({ partRows: 0 }), /partRows/);
 });
 
 test("a file is opened by name, and one that cannot be opened was not sent", async () => {

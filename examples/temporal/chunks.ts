@@ -1,11 +1,26 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import type { ChunkRequest, ChunkResult } from "tunerank/temporal";
 
-// Files stand in for what all workers reach, such as a bucket. A chunk that is written again is written over.
-export async function readChunk(n: number, list = ""): Promise<ChunkRequest[]> {
-  return JSON.parse(await readFile(`${list}/${n}.json`, "utf8"));
+// Files stand in for what all workers reach, such as a bucket.
+const read = async (file: string) => JSON.parse(await readFile(file, "utf8"));
+
+export const readChunk = (n: number, list = ""): Promise<ChunkRequest[]> => read(`${list}/${n}.json`);
+
+export async function writePart(
+  n: number,
+  part: string,
+  rows: readonly ChunkResult[],
+  list = "",
+): Promise<void> {
+  const file = `${list}/${n}.${part}`;
+  // Whole or not at all, as a bucket does it.
+  await writeFile(`${file}.new`, JSON.stringify(rows));
+  await rename(`${file}.new`, `${file}.ranked.json`);
 }
 
-export async function writeChunk(n: number, results: readonly ChunkResult[], list = ""): Promise<void> {
-  await writeFile(`${list}/${n}.ranked.json`, JSON.stringify(results));
+export async function readParts(n: number, list = ""): Promise<ChunkResult[][]> {
+  const names = (await readdir(list)).filter(
+    (name) => name.startsWith(`${n}.`) && name.endsWith(".ranked.json"),
+  );
+  return Promise.all(names.map((name) => read(`${list}/${name}`)));
 }

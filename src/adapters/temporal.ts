@@ -4,13 +4,14 @@
  * @module tunerank/temporal
  */
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
+import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
 import { isStatusError } from "../errors/statusError.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
-import { rankChunk } from "./temporalChunk.js";
+import { type ChunkTools, rankChunk } from "./temporalChunk.js";
 import { callFailure, failureOptions } from "./temporalFailure.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
@@ -22,11 +23,21 @@ export type {
   ChunkRequest,
   ChunkResult,
   ChunkSummary,
+  FleetRate,
   ReadChunk,
-  WriteChunk,
+  ReadParts,
+  WritePart,
 } from "./temporalTypes.js";
 
-const names: Names<ActivitiesOptions> = { readChunk: 1, writeChunk: 1, concurrency: 1, openFile: 1 };
+const names: Names<ActivitiesOptions> = {
+  readChunk: 1,
+  writePart: 1,
+  readParts: 1,
+  partRows: 1,
+  concurrency: 1,
+  timeoutMs: 1,
+  openFile: 1,
+};
 
 /**
  * Activities that know what may be repeated. A failed call is an ApplicationFailure: its `type` is the error's code, its
@@ -49,15 +60,22 @@ export function createActivities(
 ): Activities {
   const own = ownProperties(options, "options", names);
   const openFile = checkCallback(own.openFile, "openFile");
-  const tools = {
+  const { concurrency, timeoutMs } = own;
+  // What it does not take is refused now, and not in the first chunk.
+  rerankAll(client, [], { concurrency, timeoutMs });
+  const tools: ChunkTools = {
     client,
     readChunk: checkCallback(own.readChunk, "readChunk"),
-    writeChunk: checkCallback(own.writeChunk, "writeChunk"),
-    concurrency: checkInteger(own.concurrency ?? 8, "concurrency", 1),
+    writePart: checkCallback(own.writePart, "writePart"),
+    readParts: checkCallback(own.readParts, "readParts"),
+    partRows: checkInteger(own.partRows ?? 50, "partRows", 1),
+    concurrency,
+    timeoutMs,
   };
   return {
     rerank: (request) => run("rerankDocuments", ({ signal }) => client.rerank(request, { signal })),
-    rerankChunk: (n, reference) => run("rerankDocuments", (aids) => rankChunk(tools, [n, reference], aids)),
+    rerankChunk: (n, reference, rate) =>
+      run("rerankDocuments", (aids) => rankChunk(tools, { n, reference, rate }, aids)),
     scale: (deploymentId, replicaCount) =>
       run("scaleDeployment", ({ signal }) =>
         client.deployments.scale(deploymentId, replicaCount, { signal }),

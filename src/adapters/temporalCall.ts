@@ -120,7 +120,8 @@ function startHeartbeats({ info, heartbeat }: ActivityContext): Heartbeats {
   };
 }
 
-const longestBeatMs = 5_000;
+// A cancellation is to arrive soon.
+const longestBeatMs = 2_000;
 
 interface LimitedTime {
   readonly signal: AbortSignalLike;

@@ -1,73 +1,99 @@
+import { type RerankAllResult, rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
-import { invalid, isStatusError } from "../errors/statusError.js";
-import { ownProperties } from "../options/arguments.js";
+import { invalid, refusal } from "../errors/statusError.js";
 import { memberOf } from "../values.js";
-import { mayRepeat } from "./queues.js";
 import type { CallAids } from "./temporalCall.js";
 import { callFailure } from "./temporalFailure.js";
-import type { ChunkRequest, ChunkResult, ChunkSummary, ReadChunk, WriteChunk } from "./temporalTypes.js";
+import type {
+  ActivitiesOptions,
+  ChunkRequest,
+  ChunkResult,
+  ChunkSummary,
+  FleetRate,
+  ReadChunk,
+} from "./temporalTypes.js";
 
-/** What a chunk is ranked with. */
-export interface ChunkTools {
+/** What chunks are ranked with. */
+export interface ChunkTools
+  extends Pick<ActivitiesOptions, "readChunk" | "writePart" | "readParts" | "concurrency" | "timeoutMs"> {
   readonly client: Pick<Client, "rerank">;
-  readonly readChunk: ReadChunk | undefined;
-  readonly writeChunk: WriteChunk | undefined;
-  readonly concurrency: number;
+  readonly partRows: number;
 }
 
-/** Reads a chunk, ranks all of it and writes the results. @throws StatusError when a repeat of the chunk may help */
-export async function rankChunk(
-  { client, readChunk, writeChunk, concurrency }: ChunkTools,
-  [n, reference]: readonly [n: number, reference: string | undefined],
-  aids: CallAids,
-): Promise<ChunkSummary> {
-  if (readChunk === undefined || writeChunk === undefined) {
-    throw invalid("createActivities has no readChunk and writeChunk: rerankChunk needs both.", {
-      operation: "rerankDocuments",
-      notRetried: "refused",
-    });
-  }
-  const requests = await readChunk(n, reference);
-  const results: ChunkResult[] = new Array(requests.length);
-  let done = 0;
-  let ended = false;
-  const rest = requests.entries();
-  const work = async (): Promise<void> => {
-    for (const [index, request] of rest) {
-      if (ended) return;
-      results[index] = await rank(client, request, aids);
-      done += 1;
-      aids.onProgress({ chunk: n, done, of: requests.length });
-    }
+/** Which chunk, and what it may spend. */
+export interface Chunk {
+  readonly n: number;
+  readonly reference: string | undefined;
+  readonly rate: FleetRate | undefined;
+}
+
+const ofRerank = { operation: "rerankDocuments", notRetried: "refused" } as const;
+
+/** Ranks what of a chunk is not written, and writes it part by part. @throws StatusError when no row can be ranked now */
+export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids): Promise<ChunkSummary> {
+  const { client, readChunk, writePart, readParts, partRows, concurrency, timeoutMs } = tools;
+  const { n, reference, rate } = chunk;
+  if (readChunk === undefined || writePart === undefined || readParts === undefined)
+    throw invalid(
+      "createActivities lacks one of readChunk, writePart and readParts: rerankChunk needs them.",
+      ofRerank,
+    );
+  const left = byId(await readInput(readChunk, chunk), n);
+  const of = left.size;
+  const summary = { ranked: 0, failed: 0 };
+  const count = (rows: readonly ChunkResult[]): void => {
+    // A worker that was cut off may have written a row that another wrote too.
+    for (const { id, error } of rows) if (left.delete(id)) summary[error ? "failed" : "ranked"] += 1;
+    aids.onProgress({ chunk: n, done: of - left.size, of });
   };
-  const workers = Array.from({ length: Math.min(concurrency, requests.length) }, () =>
-    work().catch((error: unknown) => {
-      ended = true;
-      throw error;
-    }),
-  );
-  // Those under way end before the activity does.
-  const ends = await Promise.allSettled(workers);
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
-  await writeChunk(n, results, reference);
-  const failed = results.filter(({ error }) => error !== undefined).length;
-  return { ranked: results.length - failed, failed };
-}
-
-// What a repeat may mend ends the chunk, and so does what would befall every other request; the rest is a result.
-async function rank(
-  client: Pick<Client, "rerank">,
-  request: ChunkRequest,
-  { signal }: CallAids,
-): Promise<ChunkResult> {
-  const id = memberOf(request, "id") as string;
-  const { id: _, ...body } = ownProperties(request, `the request ${JSON.stringify(id)}`);
+  for (const rows of await readParts(n, reference)) count(rows);
+  let part: ChunkResult[] = [];
+  const write = async (): Promise<void> => {
+    const rows = part;
+    part = [];
+    // No two parts have one name, so that none is written over, whoever else works on the chunk.
+    await writePart(n, globalThis.crypto.randomUUID(), rows, reference);
+    count(rows);
+  };
+  const options = { concurrency, timeoutMs, rate, signal: aids.signal };
   try {
-    return { id, response: await client.rerank(body, { signal }) };
-  } catch (error) {
-    if (!isStatusError(error) || mayRepeat(error) || endsAll.test(error.code)) throw error;
-    return { id, error: callFailure(error) };
+    for await (const result of rerankAll(client, [...left.values()], options)) {
+      part.push(rowOf(result));
+      if (part.length === partRows) await write();
+    }
+  } finally {
+    // What was answered is kept, however the run ended.
+    if (part.length > 0) await write();
   }
+  return summary;
 }
 
-const endsAll = /^(UNAUTHENTICATED|PERMISSION_DENIED|CANCELLED)$/;
+async function readInput(readChunk: ReadChunk, { n, reference }: Chunk): Promise<readonly ChunkRequest[]> {
+  let cause: unknown;
+  try {
+    const requests = await readChunk(n, reference);
+    if (requests) return requests;
+  } catch (error) {
+    if (memberOf(error, "code") !== "ENOENT") throw error;
+    cause = error;
+  }
+  const list = reference === undefined ? "" : ` of ${JSON.stringify(reference)}`;
+  const hint = "Put it where readChunk looks, and start the workflow again: it skips what is written.";
+  throw refusal("NOT_FOUND", `There is no chunk ${n}${list} to read.`, { ...ofRerank, hint, cause });
+}
+
+function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRequest> {
+  const rows = new Map<string, ChunkRequest>();
+  for (const [row, request] of requests.entries()) {
+    const id = memberOf(request, "id");
+    if (typeof id !== "string")
+      throw invalid(`Row ${row} of chunk ${n} has no id that is a string.`, ofRerank);
+    if (rows.has(id)) throw invalid(`Two rows of chunk ${n} have the id ${JSON.stringify(id)}.`, ofRerank);
+    rows.set(id, request);
+  }
+  return rows;
+}
+
+function rowOf({ id, response, error }: RerankAllResult): ChunkResult {
+  return error ? { id, error: callFailure(error) } : { id, response };
+}

@@ -1,3 +1,4 @@
+import type { RerankAllOptions } from "../bulk/index.js";
 import type { Executed, ExecutedBecause, NotRetried, StatusCode } from "../errors/codes.js";
 import type { OperationName } from "../errors/details.js";
 import type { UploadFile } from "../files/fileSource.js";
@@ -45,20 +46,40 @@ export type ChunkResult =
   | { readonly id: string; readonly response: RerankResponse; readonly error?: undefined }
   | { readonly id: string; readonly response?: undefined; readonly error: CallFailure };
 
-/** Reads a chunk. @param n Its number, from 0. @param reference What the workflow was given to pass on. */
+/**
+ * Reads a chunk; undefined, or an error with the code `ENOENT`, says that there is none, which ends the workflow. Any other
+ * error is retried. @param n Its number, from 0. @param reference What the workflow was given to pass on.
+ */
 export type ReadChunk = (
   n: number,
   reference?: string,
-) => readonly ChunkRequest[] | Promise<readonly ChunkRequest[]>;
+) => readonly ChunkRequest[] | undefined | Promise<readonly ChunkRequest[] | undefined>;
 
-/** Writes the results of a chunk over those that were written before: an activity may run twice. */
-export type WriteChunk = (n: number, results: readonly ChunkResult[], reference?: string) => unknown;
+/**
+ * Writes a part of a chunk, whole or not at all: rows count once it has resolved. @param part Its name, which no other part
+ * has: letters, digits and dashes.
+ */
+export type WritePart = (
+  n: number,
+  part: string,
+  rows: readonly ChunkResult[],
+  reference?: string,
+) => unknown;
+
+/** Reads the parts of a chunk that are written, in any order; an empty list where there is none. Their rows are skipped. */
+export type ReadParts = (
+  n: number,
+  reference?: string,
+) => readonly (readonly ChunkResult[])[] | Promise<readonly (readonly ChunkResult[])[]>;
+
+/** What the service allows, as `rerankAll` takes it. */
+export type FleetRate = NonNullable<RerankAllOptions["rate"]>;
 
 /** How many rankings a chunk came to. */
 export interface ChunkSummary {
   /** The rankings that were answered. */
   readonly ranked: number;
-  /** Those that the service refused: each has its error among the results. */
+  /** Those that failed: each is written with its error. */
   readonly failed: number;
 }
 
@@ -76,10 +97,16 @@ export interface ActivityUploadOptions {
 export interface ActivitiesOptions {
   /** Reads a chunk of a bulk ranking by its number. Needed by `rerankChunk`. */
   readChunk?: ReadChunk | undefined;
-  /** Writes the results of a chunk, over those that were there. Needed by `rerankChunk`. */
-  writeChunk?: WriteChunk | undefined;
-  /** How many rankings of a chunk are under way at once: at least 1. @default 8 */
-  concurrency?: number | undefined;
+  /** Writes a part of a chunk's results. Needed by `rerankChunk`. */
+  writePart?: WritePart | undefined;
+  /** Reads the parts that are written. Needed by `rerankChunk`. */
+  readParts?: ReadParts | undefined;
+  /** The rows of a part: at least 1. A worker that dies loses those under way and one part at most. @default 50 */
+  partRows?: number | undefined;
+  /** How many rankings of a chunk are under way at once, as `rerankAll` takes it. @default "auto" */
+  concurrency?: RerankAllOptions["concurrency"];
+  /** Milliseconds for one ranking of a chunk, with its retries; then its row has an error. Greater than 0. @default 60,000 */
+  timeoutMs?: number | undefined;
   /**
    * Opens the file that a workflow names, for files that are not on the worker's disk. @default the name is a path
    */
@@ -95,12 +122,13 @@ export interface Activities {
    */
   rerank(request: RerankRequest): Promise<RerankResponse>;
   /**
-   * Ranks a chunk of many rankings: reads it with `readChunk`, and hands the results to `writeChunk`, all on the worker.
+   * Ranks what `readParts` does not have of a chunk with `rerankAll`, and hands it to `writePart`, all on the worker.
    *
    * @param n The chunk's number, from 0.
-   * @param reference Handed to `readChunk` and `writeChunk`, such as the name of a list.
+   * @param reference Handed to `readChunk`, `writePart` and `readParts`, such as the name of a list.
+   * @param rate What this chunk may spend, as `rerankAll` takes it.
    */
-  rerankChunk(n: number, reference?: string): Promise<ChunkSummary>;
+  rerankChunk(n: number, reference?: string, rate?: FleetRate): Promise<ChunkSummary>;
   /**
    * Sets the number of replicas of a deployment; 0 stops it. Repeating it is safe.
    *

@@ -3,18 +3,20 @@
  *
  * @module tunerank/temporal/workflows
  */
-import { continueAsNew, proxyActivities, workflowInfo } from "@temporalio/workflow";
-import type { Activities } from "./temporalTypes.js";
+import { ActivityCancellationType, continueAsNew, proxyActivities, workflowInfo } from "@temporalio/workflow";
+import type { Activities, FleetRate } from "./temporalTypes.js";
 
 /** What {@link rerankMany} is asked for. */
 export interface RerankManyInput {
   /** How many chunks there are: they have the numbers from 0. */
   chunks: number;
-  /** Handed to `readChunk` and `writeChunk`, such as the name of a list. */
+  /** Handed to `readChunk`, `writePart` and `readParts`, such as the name of a list that never changes. */
   reference?: string | undefined;
   /** How many chunks are under way at once. @default 10 */
   concurrency?: number | undefined;
-  /** The task queue of the activities, whose workers set the rate of the whole fleet. @default the workflow's */
+  /** What the service allows all workers together: each of the chunks at once has its share. @default no limit */
+  rate?: FleetRate | undefined;
+  /** The task queue of the activities. @default the workflow's */
   taskQueue?: string | undefined;
   /** Milliseconds for one chunk. @default 600,000 */
   startToCloseTimeoutMs?: number | undefined;
@@ -32,17 +34,18 @@ export interface RerankManyResult {
   readonly chunks: number;
   /** The rankings that were answered. */
   readonly ranked: number;
-  /** The rankings that the service refused: each has its error among the results. */
+  /** The rankings that failed: each is written with its error. */
   readonly failed: number;
 }
 
 /**
  * Ranks any number of chunks with the activity `rerankChunk`, some at once, and continues as new for long lists. What is
- * ranked is read and written by the workers: only the chunks' numbers and a reference pass through Temporal. The rate
- * is the task queue's, `maxTaskQueueActivitiesPerSecond` of its workers, in chunks.
+ * ranked is read and written by the workers: only the chunks' numbers and a reference pass through Temporal. Started
+ * again, it skips what is written.
  *
  * @param input How many chunks there are, and how they are run.
- * @throws ActivityFailure when a chunk fails with what no repeat mends, such as a key that is refused.
+ * @throws ActivityFailure when a chunk fails with what no repeat mends, such as a key that is refused; those under way end
+ * first.
  * @example
  * export { rerankMany } from "tunerank/temporal/workflows";
  */
@@ -51,20 +54,40 @@ export async function rerankMany(input: RerankManyInput): Promise<RerankManyResu
   const { rerankChunk } = activitiesFor(input);
   const total = { chunks: 0, ranked: 0, failed: 0, ...input.done };
   const first = total.chunks;
+  const atOnce = Math.min(concurrency, chunks - first);
+  const share = shareOf(input.rate, atOnce);
   let next = first;
+  let hasFailed = false;
   const mayGoOn = (): boolean =>
-    next < chunks && next < first + chunksPerRun && !workflowInfo().continueAsNewSuggested;
+    !hasFailed && next < chunks && next < first + chunksPerRun && !workflowInfo().continueAsNewSuggested;
   const work = async (): Promise<void> => {
     while (mayGoOn()) {
-      const { ranked, failed } = await rerankChunk(next++, input.reference);
+      const { ranked, failed } = await rerankChunk(next++, input.reference, share);
       total.chunks += 1;
       total.ranked += ranked;
       total.failed += failed;
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, work));
+  const lanes = Array.from({ length: atOnce }, () =>
+    work().catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    }),
+  );
+  // A workflow that is over while its activities run could be started again beside them.
+  for (const end of await Promise.allSettled(lanes)) if (end.status === "rejected") throw end.reason;
   if (next < chunks) await continueAsNew<typeof rerankMany>({ ...input, done: total });
   return total;
+}
+
+function shareOf(rate: FleetRate | undefined, chunksAtOnce: number): FleetRate | undefined {
+  const share = (most: number | undefined) => most && most / chunksAtOnce;
+  return (
+    rate && {
+      requestsPerMinute: share(rate.requestsPerMinute),
+      tokensPerMinute: share(rate.tokensPerMinute),
+    }
+  );
 }
 
 function activitiesFor({
@@ -75,6 +98,10 @@ function activitiesFor({
   return proxyActivities<Activities>({
     startToCloseTimeout: startToCloseTimeoutMs,
     heartbeatTimeout: heartbeatTimeoutMs,
+    // Each death of a worker counts as a failure: the default would soon wait 100 s after one.
+    retry: { maximumInterval: 10_000 },
+    // "Cancelled" is said once no request is under way.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     ...(taskQueue !== undefined && { taskQueue }),
   });
 }

@@ -28,7 +28,10 @@ declare module "@temporalio/workflow" {
     taskQueue?: string | undefined;
     startToCloseTimeout: number;
     heartbeatTimeout: number;
+    retry: { maximumInterval: number };
+    cancellationType: string;
   }): A;
+  export const ActivityCancellationType: { readonly WAIT_CANCELLATION_COMPLETED: string };
   export function continueAsNew<F extends (input: never) => Promise<unknown>>(
     ...args: Parameters<F>
   ): Promise<never>;

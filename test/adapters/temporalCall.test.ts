@@ -14,7 +14,7 @@ const info: ActivityInfo = {
   scheduleToCloseTimeoutMs: 0,
   scheduledTimestampMs: 1_000,
   currentAttemptScheduledTimestampMs: 1_000,
-  heartbeatTimeoutMs: 9_000,
+  heartbeatTimeoutMs: 4_500,
 };
 
 test.each<[number, Partial<ActivityInfo>]>([
@@ -50,11 +50,35 @@ test("heartbeats come three times within their timeout, carry the progress, and 
     },
   });
   expect(heartbeats).toEqual([{ attempt: 1 }]);
-  clock.pass(2_999);
+  clock.pass(1_499);
   expect(heartbeats).toHaveLength(1);
   clock.pass(1);
   expect(heartbeats).toEqual([{ attempt: 1 }, { sentBytes: 3, attempt: 1 }]);
   end();
   await ending;
   expect(clock.waiting).toBe(0);
+});
+
+test("without a short timeout a heartbeat comes every 2 s, so that a cancellation arrives soon", async () => {
+  let beats = 0;
+  const ending = callWithin(
+    {
+      info: { ...info, heartbeatTimeoutMs: 30_000 },
+      cancellationSignal: new AbortController().signal,
+      heartbeat: () => {
+        beats += 1;
+      },
+    },
+    {
+      operation: "rerankDocuments",
+      once: false,
+      call: async () => {
+        clock.pass(1_999);
+        expect(beats).toBe(1);
+        clock.pass(1);
+        expect(beats).toBe(2);
+      },
+    },
+  );
+  await ending;
 });

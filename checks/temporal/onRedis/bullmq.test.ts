@@ -1,7 +1,7 @@
 // The recipe of the guide, with a real Redis and by the service's own counts.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { Queue, QueueEvents } from "bullmq";
+import { type Queue, QueueEvents } from "bullmq";
 import { startProgram } from "../support/program.js";
 import { startRedis } from "../support/redis.js";
 import { type Service, startService } from "../support/service.js";
@@ -15,16 +15,15 @@ let worker: ReturnType<typeof startWorker>;
 
 before(async () => {
   [service, redis] = await Promise.all([startService(), startRedis()]);
-  const open = (name: string) => {
-    const connection = { port: redis.port };
-    // As in the recipe, whose process is another one.
-    const defaultJobOptions = { attempts: 10, backoff: { type: "asked" } };
-    return {
-      queue: new Queue(name, { connection, defaultJobOptions }),
-      events: new QueueEvents(name, { connection }),
-    };
-  };
-  queues = { rankings: open("rankings"), resumptions: open("resumptions") };
+  // The recipe's own queues; its workers are those of another process, which can die.
+  process.env.REDIS_PORT = `${redis.port}`;
+  const recipe = await import("../documented/bullmq.js");
+  await Promise.all(recipe.workers.map((unused) => unused.close()));
+  const open = (queue: Queue) => ({
+    queue,
+    events: new QueueEvents(queue.name, { connection: { port: redis.port } }),
+  });
+  queues = { rankings: open(recipe.rankings), resumptions: open(recipe.resumptions) };
   worker = startWorker();
 });
 after(async () => {
@@ -49,7 +48,6 @@ async function outcome(name: keyof typeof queues, data: object) {
 }
 
 test("a ranking is made, and repeated after a proxy's 503", async () => {
-  // The client itself repeats twice.
   service.fail("rerank", { status: 503, times: 4 });
   assert.equal((await outcome("rankings", ranking)).object, "list");
   assert.equal(service.requests.length, 5);
@@ -63,15 +61,57 @@ test("what the service refuses is asked once", async () => {
   assert.equal(service.requests.length, 2);
 });
 
-test("a Retry-After that is longer than any call waits is kept by the queue", async () => {
-  service.fail("resume", { code: "RESOURCE_EXHAUSTED", retryAfter: 61 });
-  const { queue } = queues.resumptions;
-  const job = await queue.add("resumptions", { job: "j" });
-  await until(() => service.ended.length === 1);
-  let delay = 0;
-  while (delay === 0) delay = (await queue.getJob(job.id ?? ""))?.delay ?? 0;
-  assert.equal(delay, 61_000);
-  await job.remove();
+test("a 429 pauses the queue for as long as the service asks, and spends no attempt", async () => {
+  service.fail("rerank", { code: "RESOURCE_EXHAUSTED", retryAfter: 3 });
+  const { queue } = queues.rankings;
+  const jobs = await Promise.all([1, 2, 3].map(() => queue.add("rankings", ranking)));
+  await until(() => service.ended.length >= 1);
+  const [refused] = service.ended;
+  let ttl = 0;
+  while (ttl <= 0) ttl = await queue.getRateLimitTtl();
+  assert.ok(ttl > 1_000 && ttl <= 3_000, `${ttl}`);
+  await until(() => service.ended.length === 4);
+  const last = service.ended.at(-1);
+  assert.ok(refused && last && last.at - refused.at >= 2_990);
+  const made = async ({ id = "" }) => (await queue.getJob(id))?.attemptsMade;
+  await until(async () => (await queue.getActiveCount()) === 0);
+  assert.deepEqual(await Promise.all(jobs.map(made)), [1, 1, 1]);
+});
+
+test("a 429 without a time pauses the queue too", async () => {
+  service.fail("rerank", { code: "RESOURCE_EXHAUSTED", times: 3 });
+  assert.equal((await outcome("rankings", ranking)).object, "list");
+  assert.equal(service.requests.length, 4);
+  const [first, second] = service.ended;
+  assert.ok(first && second && second.at - first.at >= 990);
+});
+
+test("a job that is tried at the start of an outage outlasts an hour of it", async () => {
+  service.fail("rerank", { status: 503, times: Number.POSITIVE_INFINITY });
+  const { queue } = queues.rankings;
+  const { id = "" } = await queue.add("rankings", ranking);
+  let waitedMs = 0;
+  for (let failures = 1; waitedMs < 3_600_000; failures += 1) {
+    let job = await queue.getJob(id);
+    while (job?.attemptsMade !== failures || job.delay === 0 || !(await job.isDelayed())) {
+      assert.notEqual(await job?.getState(), "failed", `after ${waitedMs / 1000} s`);
+      job = await queue.getJob(id);
+    }
+    waitedMs += job.delay;
+    assert.ok(job.delay <= 60_000, "a minute after the service's mending");
+    await job.promote();
+  }
+  service.reset();
+  const job = await queue.getJob(id);
+  assert.equal((await job?.waitUntilFinished(queues.rankings.events))?.object, "list");
+});
+
+test("finished jobs are removed by their count and age", async () => {
+  for (const { queue } of Object.values(queues)) {
+    const { removeOnComplete, removeOnFail } = queue.defaultJobOptions;
+    for (const kept of [removeOnComplete, removeOnFail])
+      assert.ok(typeof kept === "object" && "age" in kept && kept.age && kept.count);
+  }
 });
 
 test("a resume whose worker dies is sent once, and its job fails", async () => {

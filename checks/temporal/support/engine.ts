@@ -20,8 +20,8 @@ const { TEMPORAL_ADDRESS: address = "", TEMPORAL_NAMESPACE: namespace = "" } = p
 export interface Engine {
   readonly folder: string;
   readonly client: Client;
-  /** Starts a worker on a task queue, and waits until it polls. */
-  startWorker(taskQueue: string, service: string, rate?: number): Promise<ChildProcess>;
+  /** Starts a worker on a task queue, and waits until it polls. @param server The address by which it finds the server */
+  startWorker(taskQueue: string, service: string, server?: string): Promise<ChildProcess>;
   start(
     taskQueue: string,
     workflow: string,
@@ -44,20 +44,23 @@ export async function connectEngine(): Promise<Engine> {
   return {
     folder,
     client,
-    async startWorker(taskQueue, service, rate) {
+    async startWorker(taskQueue, service, server = address) {
       const env = {
         PATH: process.env.PATH,
-        ADDRESS: address,
+        ADDRESS: server,
         NAMESPACE: namespace,
         TASK_QUEUE: taskQueue,
         BUNDLE: bundle,
-        FOLDER: folder,
         TUNERANK_BASE_URL: service,
         TUNERANK_API_KEY: key,
         TUNERANK_ACCOUNT_ID: "acme",
-        ...(rate !== undefined && { RATE: `${rate}` }),
       };
-      const worker = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), { env });
+      const execArgv = ["--import", import.meta.resolve("tsx")];
+      const worker = fork(fileURLToPath(new URL("worker.ts", import.meta.url)), {
+        env,
+        execArgv,
+        cwd: folder,
+      });
       workers.add(worker);
       await new Promise<void>((resolve, reject) => {
         worker.once("message", () => resolve());

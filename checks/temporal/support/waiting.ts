@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 
 /** Resolves once it holds; it is looked at every 20 ms. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 20));
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 /** A port that nobody listens on. */

@@ -1,11 +1,10 @@
-// A worker in a process of its own, which a test may kill. It reads and writes chunks in a folder.
-import { readFile, rename, writeFile } from "node:fs/promises";
-import path from "node:path";
+// A worker in a process of its own, which a test may kill. It reads and writes chunks as the guide does, in its folder.
 import { DefaultLogger, NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createClient } from "tunerank";
-import { type ChunkRequest, createActivities } from "tunerank/temporal";
+import { createActivities } from "tunerank/temporal";
+import * as chunks from "../documented/chunks.js";
 
-const { ADDRESS, NAMESPACE, TASK_QUEUE, BUNDLE = "", FOLDER = "", RATE } = process.env;
+const { ADDRESS, NAMESPACE, TASK_QUEUE, BUNDLE = "" } = process.env;
 
 Runtime.install({
   logger: new DefaultLogger("ERROR"),
@@ -17,18 +16,9 @@ const worker = await Worker.create({
   namespace: NAMESPACE ?? "",
   taskQueue: TASK_QUEUE ?? "",
   workflowBundle: { codePath: BUNDLE },
-  activities: createActivities(createClient({ maxRetries: 0 }), {
-    async readChunk(n, list = ""): Promise<ChunkRequest[]> {
-      return JSON.parse(await readFile(path.join(FOLDER, list, `in-${n}.json`), "utf8"));
-    },
-    async writeChunk(n, results, list = "") {
-      const file = path.join(FOLDER, list, `out-${n}.json`);
-      // Whole or not at all: a worker may be killed while it writes.
-      await writeFile(`${file}.${process.pid}`, JSON.stringify(results));
-      await rename(`${file}.${process.pid}`, file);
-    },
-  }),
-  ...(RATE && { maxTaskQueueActivitiesPerSecond: Number(RATE) }),
+  activities: createActivities(createClient({ maxRetries: 0 }), { ...chunks }),
+  // As in the guide: without it a cancellation takes up to 24 s to arrive.
+  maxHeartbeatThrottleInterval: "2s",
 });
 const running = worker.run();
 process.send?.("ready");
