@@ -14,9 +14,16 @@ export const labels = {
   openai: "openai",
   cohereAi: "cohere-ai",
   curl: "curl -F",
+  tunerankDispatcher: "tunerank with a dispatcher",
+  undiciPool: "undici Pool.request",
 };
 
-export const allClients = Object.keys(labels).filter((name) => name !== "curl");
+/** Over undici's dispatch, measured for calls one by one. */
+export const overDispatch = ["tunerankDispatcher", "undiciPool"];
+
+export const allClients = Object.keys(labels).filter(
+  (name) => name !== "curl" && !overDispatch.includes(name),
+);
 
 /** Those that rank many requests: the package's own loop, bare lanes, and p-limit over the others. */
 export const bulkClients = ["tunerank", "nodeHttp", "openai", "cohereAi", "togetherAi"];

@@ -1,12 +1,12 @@
 import { alternate } from "../alternate.js";
-import { allClients } from "../contestants.js";
+import { allClients, overDispatch } from "../contestants.js";
 import { runChild } from "../runChild.js";
 import { startServer } from "../startServer.js";
 
 export const title = "CPU per small rerank call, concurrency 16";
 export const unit = "µs";
 
-export async function measure({ quick, contestants = allClients, ...child }) {
+export async function measure({ quick, contestants = [...allClients, ...overDispatch], ...child }) {
   const server = await startServer();
   // fetch and those above it need thousands of calls before their cost settles, node:http tens of thousands.
   const load = quick

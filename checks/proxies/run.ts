@@ -8,6 +8,7 @@ import { NotStarted } from "./programs/program.js";
 import { proxies } from "./programs/proxies.js";
 import { failovers } from "./proofs/failovers.js";
 import { handshakes } from "./proofs/handshakes.js";
+import { http2 } from "./proofs/http2.js";
 import { tunnels } from "./proofs/tunnels.js";
 
 const { values: options } = parseArgs({
@@ -24,7 +25,7 @@ const here = proxies.filter(({ version }) => version !== undefined);
 const missing = proxies.filter(({ version }) => version === undefined);
 let failures = 0;
 
-const proofs = [...handshakes, ...tunnels, ...failovers].filter(({ needs }) =>
+const proofs = [...handshakes, ...tunnels, ...failovers, ...http2].filter(({ needs }) =>
   here.some(({ name }) => name === needs),
 );
 await inTurns(proofs, async ({ needs, name, prove }) => {

@@ -2,6 +2,9 @@
 import { afterAll, afterEach } from "vitest";
 import { startWatch, takeLeaks } from "./canaryWatch.js";
 
+// Node's fetch sets its own dispatcher for all when it is first touched; the package undici would set another one before.
+void globalThis.Response;
+
 startWatch();
 
 afterEach(() => expectNoLeak());

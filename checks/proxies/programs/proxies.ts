@@ -79,6 +79,39 @@ const squid: ProxyProgram = {
 /** Every proxy of this room. */
 export const proxies: readonly ProxyProgram[] = [nginx, haproxy, squid];
 
+/** Starts nginx before the service with HTTP/2 over TLS. */
+export function startNginxHttp2(
+  servicePort: number,
+  files: Readonly<Record<"cert.pem" | "key.pem", string>>,
+): Promise<RunningProxy> {
+  const config = (port: number): string => `
+      daemon off;
+      user root;
+      worker_processes 1;
+      pid FOLDER/nginx.pid;
+      error_log FOLDER/error.log;
+      events { worker_connections 4096; }
+      http {
+        access_log off;
+        client_body_temp_path FOLDER/body;
+        proxy_temp_path FOLDER/proxy;
+        fastcgi_temp_path FOLDER/fastcgi;
+        uwsgi_temp_path FOLDER/uwsgi;
+        scgi_temp_path FOLDER/scgi;
+        keepalive_requests 1000000;
+        server {
+          listen 127.0.0.1:${port} ssl http2 backlog=4096;
+          ssl_certificate FOLDER/cert.pem;
+          ssl_certificate_key FOLDER/key.pem;
+          location / {
+            proxy_pass http://127.0.0.1:${servicePort};
+            proxy_next_upstream off;
+          }
+        }
+      }`;
+  return start("nginx", config, files);
+}
+
 /** Starts haproxy with these sections after its defaults, where `timeout` lines may come first. */
 export function startHaproxy(
   sections: (port: number) => string,
