@@ -1,6 +1,6 @@
 import { adviceFor, tracedAttempt, wordsFor } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
-import type { Attempt, OperationName, StatusErrorDetails, Target } from "../errors/details.js";
+import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
 import { StatusError } from "../errors/statusError.js";
 import { SourceError } from "../files/sourceError.js";
 import { keyProblem } from "../options/arguments.js";
@@ -9,13 +9,15 @@ import type { Ran } from "../policy/retry.js";
 import { type Exchange, isForm, TransportFailure, type TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
-import type { PreparedRequest, Run, Success } from "./types.js";
+import type { Outcome, PreparedRequest, RunningCall } from "./types.js";
+
+type Answered<T> = Pick<Outcome<T>, "data" | "answer">;
 
 const networkWords = { wordsFor, adviceFor };
 
 /** One request and its answer: asks for the key, sends, reads. Never rejects. */
-export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
-  const { client, call, settings, request, deadline, timeoutMs } = run;
+export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
+  const { client, settings, request, deadline, timeoutMs } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
   try {
@@ -42,7 +44,7 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
     });
     deadline.running = exchange;
     const answer = await exchange.response;
-    const data = call.read(answer, secretsOf(run));
+    const data = request.read(answer, secretsOf(run));
     return data instanceof Failure ? data : { data, answer };
   } catch (cause) {
     if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
@@ -56,10 +58,10 @@ export async function send<T>(run: Run<T>): Promise<Success<T> | Failure> {
 }
 
 /** The same, published to those who listen to attempts. */
-export function sendTraced<T>(run: Run<T>, number: number): Promise<Success<T> | Failure> {
+export function sendTraced<T>(run: RunningCall<T>, number: number): Promise<Answered<T> | Failure> {
   const started = performance.now();
   return tracedAttempt(
-    { ...targetOf(run.call.operation, run.request), number },
+    { ...targetOf(run.request), number },
     () => send(run),
     (result) => {
       const durationMs = performance.now() - started;
@@ -71,11 +73,11 @@ export function sendTraced<T>(run: Run<T>, number: number): Promise<Success<T> |
 }
 
 /** What the last attempt may not show: its key, and the credentials of a proxy that it went through. */
-export function secretsOf<T>({ client, key }: Run<T>): readonly string[] {
+export function secretsOf<T>({ client, key }: RunningCall<T>): readonly string[] {
   return [key, ...(client.transport.secrets ?? [])];
 }
 
-function headersOf<T>({ client, settings, request, key }: Run<T>): Record<string, string> {
+function headersOf<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
   const { contentType } = request;
   return {
     accept: "application/json",
@@ -104,7 +106,7 @@ function refused(code: "UNAUTHENTICATED" | "INVALID_ARGUMENT", message: string, 
 }
 
 /** Where a call goes. */
-export function targetOf(operation: OperationName, { method, url }: PreparedRequest): Target {
+export function targetOf<T>({ operation, method, url }: PreparedRequest<T>): Target {
   return { operation, method, path: url.pathname, host: url.host };
 }
 

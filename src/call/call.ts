@@ -15,114 +15,90 @@ import {
 import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { memberOf } from "../values.js";
-import { readAnswer, type Unusable } from "./answer.js";
 import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { prepare, timesOf } from "./request.js";
-import type {
-  CallSettings,
-  OperationInput,
-  Outcome,
-  PreparedRequest,
-  Purpose,
-  Run,
-  Success,
-} from "./types.js";
-
-/** One call: an operation with its input, and how its answer is read. */
-export interface Call<T> extends OperationInput {
-  /** Makes the call's value of the answer's JSON object. */
-  readonly read: (value: object) => T | Unusable;
-}
+import type { Call, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outcome<T>> {
-  const { operation, body, read } = call;
-  const readJson = (answer: TransportResponse, secrets: readonly string[]) =>
-    readAnswer(answer, secrets, read);
-  const purpose = { operation, body, read: readJson };
-  return makeRequest(prepare(settings.client.baseUrl, call), purpose, settings);
+  return makeRequest(prepare(settings.client.baseUrl, call), settings);
 }
 
 /** The same for a request made ready already. @throws StatusError */
-export function makeRequest<T>(
-  request: PreparedRequest,
-  purpose: Purpose<T>,
-  settings: CallSettings,
-): Promise<Outcome<T>> {
-  const { operation, body } = purpose;
+export function makeRequest<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
   return tracedCall(
-    () => targetOf(operation, request),
-    () => runCall(request, purpose, settings),
-    body,
+    () => targetOf(request),
+    () => runCall(request, settings),
+    request.content,
   );
 }
 
-async function runCall<T>(
-  request: PreparedRequest,
-  call: Purpose<T>,
-  settings: CallSettings,
-): Promise<Outcome<T>> {
+async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
   const { client } = settings;
-  const times = timesOf(call.operation, request, settings);
+  const times = timesOf(request, settings);
   const deadline = new Deadline(times, settings.signal);
-  const run = {
+  const call = {
     client,
-    call,
     settings,
     request,
     timeoutMs: times.timeoutMs,
     deadline,
     attempts: [],
     key: "",
-    freshSocket: !isRepeatable(call.operation, settings.repeatable),
+    freshSocket: !isRepeatable(request.operation, settings.repeatable),
     retriedFree: false,
   };
   client.calls.add(deadline);
   try {
-    return await runAttempts(run);
+    return await runAttempts(call);
   } finally {
     client.calls.delete(deadline);
     deadline.dispose();
   }
 }
 
-async function runAttempts<T>(run: Run<T>): Promise<Outcome<T>> {
-  const { client, attempts, deadline } = run;
-  const { policy } = run.settings;
+async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T>> {
+  const { client, attempts, deadline } = call;
+  const { policy } = call.settings;
   const { budget } = client;
   let ran = nothingSent;
   for (;;) {
     const started = performance.now();
     const number = attempts.length + 1;
-    const result = watchesAttempts() ? await sendTraced(run, number) : await send(run);
+    const result = watchesAttempts() ? await sendTraced(call, number) : await send(call);
     const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
     if (!(result instanceof Failure)) {
       budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
-      return succeed(run, result, number, durationMs);
+      return succeed(call, result, number, durationMs);
     }
     ran = worse(ran, ranIn(result.details));
-    if (result.details.requested === false) throw callFailure(run, result, ran, "refused");
+    if (result.details.requested === false) throw callFailure(call, result, ran, "refused");
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
-    const free = policy !== undefined || isFree(run, result);
-    const { waitMs, notRetried } = decide(run, result, free ? budgetRule.full : budget.left);
-    report(run, attempt, result, waitMs);
-    if (waitMs === undefined) throw callFailure(run, result, ran, notRetried);
-    if (free) run.retriedFree = true;
+    const free = policy !== undefined || isFree(call, result);
+    const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
+    report(call, attempt, result, waitMs);
+    if (waitMs === undefined) throw callFailure(call, result, ran, notRetried);
+    if (free) call.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
-    if (needsOtherSocket(result)) run.freshSocket = true;
+    if (needsOtherSocket(result)) call.freshSocket = true;
     await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
-    if (deadline.ended === "deadline") throw callFailure(run, result, ran, "deadline-too-close");
+    if (deadline.ended === "deadline") throw callFailure(call, result, ran, "deadline-too-close");
   }
 }
 
-function succeed<T>(run: Run<T>, success: Success<T>, number: number, durationMs: number): Outcome<T> {
-  const { attempts, client, settings } = run;
+function succeed<T>(
+  call: RunningCall<T>,
+  success: Pick<Outcome<T>, "data" | "answer">,
+  number: number,
+  durationMs: number,
+): Outcome<T> {
+  const { attempts, client, settings } = call;
   if (settings.onAttempt || client.log)
-    report(run, successRecord(success.answer, number, durationMs), success.answer);
+    report(call, successRecord(success.answer, number, durationMs), success.answer);
   return new Succeeded(success, attempts, durationMs);
 }
 
@@ -133,7 +109,11 @@ class Succeeded<T> implements Outcome<T> {
   readonly #failed: readonly Attempt[];
   readonly #durationMs: number;
 
-  constructor({ data, answer }: Success<T>, failed: readonly Attempt[], durationMs: number) {
+  constructor(
+    { data, answer }: Pick<Outcome<T>, "data" | "answer">,
+    failed: readonly Attempt[],
+    durationMs: number,
+  ) {
     this.data = data;
     this.answer = answer;
     this.#failed = failed;
@@ -156,11 +136,11 @@ function needsOtherSocket({ details }: Failure): boolean {
   return details.reusedSocket === true || details.httpStatus === 421;
 }
 
-function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision {
-  const { client, call, settings, deadline, attempts } = run;
-  const { body } = run.request;
+function decide<T>(call: RunningCall<T>, { details }: Failure, budget: number): Decision {
+  const { client, settings, request, deadline, attempts } = call;
+  const { body } = request;
   const input = {
-    operation: call.operation,
+    operation: request.operation,
     repeatable: settings.repeatable,
     events: details.events,
     code: details.code,
@@ -178,22 +158,27 @@ function decide<T>(run: Run<T>, { details }: Failure, budget: number): Decision 
   return settings.policy?.decide(input, details) ?? decideRetry(input);
 }
 
-function callFailure<T>(run: Run<T>, failure: Failure, ran: Ran, notRetried: NotRetried): StatusError {
-  const { call, request, attempts } = run;
-  return callError(targetOf(call.operation, request), failure, ran, { attempts, notRetried });
+function callFailure<T>(
+  call: RunningCall<T>,
+  failure: Failure,
+  ran: Ran,
+  notRetried: NotRetried,
+): StatusError {
+  const { request, attempts } = call;
+  return callError(targetOf(request), failure, ran, { attempts, notRetried });
 }
 
 function report<T>(
-  run: Run<T>,
+  call: RunningCall<T>,
   attempt: Attempt,
   result: TransportResponse | Failure,
   waitMs?: number,
 ): void {
-  const { call, client, settings, request } = run;
+  const { client, settings, request } = call;
   const { onAttempt } = settings;
   const { log } = client;
   if (onAttempt === undefined && !log) return;
-  const event = { ...attempt, ...targetOf(call.operation, request), ...(waitMs !== undefined && { waitMs }) };
+  const event = { ...attempt, ...targetOf(request), ...(waitMs !== undefined && { waitMs }) };
   notify(onAttempt, event);
-  if (log) log(event, { request: request.body, result, redact: redactorOf(secretsOf(run)) });
+  if (log) log(event, { request: request.body, result, redact: redactorOf(secretsOf(call)) });
 }

@@ -2,7 +2,9 @@
 
 import type { AttemptEvent } from "../options/callOptions.js";
 import type { LoggerLike, LogLevel } from "../options/clientOptions.js";
-import type { LoggedBodies } from "./types.js";
+import type { Log } from "./types.js";
+
+type LoggedBodies = Parameters<Log>[1];
 
 /** Writes one line for an attempt, on stderr where there is no logger. */
 export type WriteLine = (

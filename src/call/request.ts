@@ -1,25 +1,28 @@
-import type { OperationName } from "../errors/details.js";
 import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import type { RequestRules } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { isForm } from "../transport/transport.js";
+import { readAnswer } from "./answer.js";
 import type { Times } from "./deadline.js";
-import type { CallSettings, OperationInput, PreparedRequest } from "./types.js";
+import type { Call, CallSettings, PreparedRequest } from "./types.js";
 
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
-export function prepare(baseUrl: string, { operation, path, body }: OperationInput): PreparedRequest {
+export function prepare<T>(baseUrl: string, { operation, path, body, read }: Call<T>): PreparedRequest<T> {
   const { method, path: template, maxResponseBytes } = operations[operation];
   const url = finalUrl(baseUrl + (path ? pathWith(template, path) : template));
   const { contentType }: RequestRules = requests[operation];
   const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
   return {
+    operation,
     method,
     url,
     body: form ?? writeJson(body),
     contentType: form?.contentType ?? contentType,
     maxResponseBytes,
+    read: (answer, secrets) => readAnswer(answer, secrets, read),
+    content: body,
   };
 }
 
@@ -63,15 +66,15 @@ function withoutPrototypes(value: unknown): unknown {
 }
 
 /** What the options say, else the operation's defaults. */
-export function timesOf(operation: OperationName, request: PreparedRequest, settings: CallSettings): Times {
-  const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(operation, request) } = settings;
-  const retried = isRepeatable(operation, repeatable) && maxRetries > 0;
+export function timesOf<T>(request: PreparedRequest<T>, settings: CallSettings): Times {
+  const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(request) } = settings;
+  const retried = isRepeatable(request.operation, repeatable) && maxRetries > 0;
   // Half of the time for a first try leaves the other half for a second.
   return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
 }
 
 // A file may take as long as it does at the slowest rate; one of unknown size, as the largest.
-function defaultTimeoutMs(operation: OperationName, { body }: PreparedRequest): number {
+function defaultTimeoutMs<T>({ operation, body }: PreparedRequest<T>): number {
   const { timeoutMs, bytesPerSecond } = operations[operation as OperationId];
   if (bytesPerSecond === undefined || !isForm(body)) return timeoutMs;
   const { file, maxFileBytes } = body.part;

@@ -6,18 +6,22 @@ import type { ApiKey } from "../options/clientOptions.js";
 import type { AttemptPolicy } from "../policy/types.js";
 import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
+import type { Unusable } from "./answer.js";
 import type { Deadline } from "./deadline.js";
 import type { Failure } from "./failure.js";
 
-/** What a call asks of the service: an operation, the parameters of its path, its body. */
-export interface OperationInput {
+/** One call: an operation, the ids in its path, its body, and what its answer is read as. */
+export interface Call<T> {
   readonly operation: OperationId;
   readonly path?: Readonly<Record<string, string>>;
   readonly body: object;
+  /** Makes the call's value of the answer's JSON object. */
+  readonly read: (value: object) => T | Unusable;
 }
 
 /** The same as HTTP has it, but for the headers. */
-export interface PreparedRequest {
+export interface PreparedRequest<T> {
+  readonly operation: OperationName;
   readonly method: string;
   readonly url: URL;
   readonly body: Body;
@@ -25,6 +29,10 @@ export interface PreparedRequest {
   readonly contentType: string | undefined;
   /** The most bytes of its answer. */
   readonly maxResponseBytes: number;
+  /** Makes the call's value of the whole answer. */
+  readonly read: (answer: TransportResponse, secrets: readonly string[]) => T | Failure;
+  /** The body before it was written, for traces. */
+  readonly content: unknown;
 }
 
 /** What a client may still spend on retries, in tenths of one. */
@@ -70,15 +78,15 @@ export interface CallSettings {
   readonly policy: AttemptPolicy | undefined;
 }
 
-/** The bodies of an attempt, as they were sent and came. */
-export interface LoggedBodies {
-  readonly request: PreparedRequest["body"];
-  readonly result: TransportResponse | Failure;
-  readonly redact: Redact;
-}
-
-/** Writes the line of an attempt. */
-export type Log = (event: AttemptEvent, bodies: LoggedBodies) => void;
+/** Writes the line of an attempt, with its bodies as they were sent and came. */
+export type Log = (
+  event: AttemptEvent,
+  bodies: {
+    readonly request: Body;
+    readonly result: TransportResponse | Failure;
+    readonly redact: Redact;
+  },
+) => void;
 
 /** A call's value, with the answer it was read from. */
 export interface Outcome<T> {
@@ -87,20 +95,11 @@ export interface Outcome<T> {
   readonly attempts: readonly Attempt[];
 }
 
-/** What a call is for, and how its answer is read. */
-export interface Purpose<T> {
-  readonly operation: OperationName;
-  readonly read: (answer: TransportResponse, secrets: readonly string[]) => T | Failure;
-  /** What is sent, for traces. */
-  readonly body: unknown;
-}
-
 /** A call on its way. */
-export interface Run<T> {
+export interface RunningCall<T> {
   readonly client: ClientSettings;
-  readonly call: Purpose<T>;
   readonly settings: CallSettings;
-  readonly request: PreparedRequest;
+  readonly request: PreparedRequest<T>;
   readonly timeoutMs: number;
   readonly deadline: Deadline;
   readonly attempts: Attempt[];
@@ -110,10 +109,4 @@ export interface Run<T> {
   freshSocket: boolean;
   /** Whether a retry has been made that cost no budget. */
   retriedFree: boolean;
-}
-
-/** An attempt that succeeded. */
-export interface Success<T> {
-  readonly data: T;
-  readonly answer: TransportResponse;
 }

@@ -3,7 +3,7 @@
 import { readWhole, Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
-import type { CallSettings, Outcome, Purpose } from "../call/types.js";
+import type { CallSettings, Outcome, PreparedRequest } from "../call/types.js";
 import { isIdempotent } from "../errors/codes.js";
 import { invalid } from "../errors/statusError.js";
 import { checkInteger, isHeaderText, ownProperties } from "../options/arguments.js";
@@ -25,7 +25,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const defaultTimeoutMs = 30_000;
 const defaultMaxResponseBytes = 1024 * 1024;
 
-type Read<T> = Purpose<T>["read"];
+type Read<T> = PreparedRequest<T>["read"];
 
 /** Checks and encodes what the caller gave, and sends it. @throws StatusError */
 export async function sendAny<T>(
@@ -71,14 +71,16 @@ function make<T>(
   const { method, body, contentType } = request;
   const { maxResponseBytes = defaultMaxResponseBytes } = own;
   const prepared = {
+    operation: "request" as const,
     method,
     url: urlBelow(settings.client.baseUrl, request.target),
     body,
     contentType,
     maxResponseBytes: checkInteger(maxResponseBytes, "maxResponseBytes", 1),
+    read,
+    content: undefined,
   };
-  const purpose = { operation: "request", body: undefined, read } as const;
-  return makeRequest(prepared, purpose, withDefaults(settings, request));
+  return makeRequest(prepared, withDefaults(settings, request));
 }
 
 function withDefaults(settings: CallSettings, { method, accept }: EncodedRequest): CallSettings {

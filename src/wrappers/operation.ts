@@ -4,7 +4,7 @@ import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import { pathWith, writeJson } from "../call/request.js";
 import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
-import type { CallSettings, Outcome, Purpose } from "../call/types.js";
+import type { CallSettings, Outcome, PreparedRequest } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";
 import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
 import { checkHeaders, checkId, ownProperties } from "../options/arguments.js";
@@ -53,14 +53,16 @@ export async function callOperation<T>(
   const { query, headers } = checkParameters(rules, parameters);
   const target = pathWith(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
   const request = {
+    operation,
     method: row.method,
     url: urlBelow(settings.client.baseUrl, target),
     body: bodyOf(rules, body, json),
     contentType: body === undefined ? undefined : rules.contentType,
     maxResponseBytes: row.maxResponseBytes,
+    read: readerOf(row) as PreparedRequest<T>["read"],
+    content: body,
   };
-  const read = readerOf(row) as Purpose<T>["read"];
-  return makeRequest<T>(request, { operation, body, read }, withHeaders(settings, row, headers));
+  return makeRequest<T>(request, withHeaders(settings, row, headers));
 }
 
 // What stands in the path of an operation: the account of the call, and the ids.
@@ -118,8 +120,9 @@ function bodyOf(
   return json ?? writeJson(body);
 }
 
-function readerOf({ answer, accept = "" }: OperationRow): Purpose<unknown>["read"] {
-  const readObject: Purpose<unknown>["read"] = (got, secrets) => readAnswer(got, secrets, (value) => value);
+function readerOf({ answer, accept = "" }: OperationRow): PreparedRequest<unknown>["read"] {
+  const readObject: PreparedRequest<unknown>["read"] = (got, secrets) =>
+    readAnswer(got, secrets, (value) => value);
   if (answer === undefined) return readObject;
   const read: Readonly<Record<typeof answer, (got: TransportResponse) => unknown | Unusable>> = {
     none: () => undefined,

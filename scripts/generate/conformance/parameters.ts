@@ -87,7 +87,7 @@ function deadlineRule(): Record<string, unknown> {
 // The part of the whole time that one attempt may take.
 function attemptShare(repeatable: boolean): number {
   const settings = { maxRetries: defaultMaxRetries, timeoutMs: 1000, repeatable } as CallSettings;
-  return timesOf("request", {} as PreparedRequest, settings).attemptTimeoutMs / 1000;
+  return timesOf({ operation: "request" } as PreparedRequest<unknown>, settings).attemptTimeoutMs / 1000;
 }
 
 const rows: readonly OperationRow[] = Object.values(operations);
