@@ -79,7 +79,7 @@ export function createOpenapiClient<Paths extends {} = paths, Media extends Medi
 
 type LibraryRequest = (method: string, path: string, init: object) => Promise<{ response: Response }>;
 
-interface Call {
+interface LibraryInput {
   readonly method: string;
   readonly path: string;
   readonly init: object;
@@ -88,7 +88,7 @@ interface Call {
 async function callWith(
   library: LibraryRequest,
   send: EncodedCall,
-  { method, path, init }: Call,
+  { method, path, init }: LibraryInput,
 ): Promise<object> {
   const own: Record<string, unknown> = { ...ownProperties(init, "init") };
   const options: Record<string, unknown> = {};

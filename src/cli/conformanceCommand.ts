@@ -1,14 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { type Cell, cellsOf } from "../conformance/cells.js";
 import { readData } from "../conformance/data.js";
-import { badgeOf, countsOf, linesOf, reportOf } from "../conformance/report.js";
-import { type RunResult, run as serve } from "../conformance/run.js";
+import { badgeOf, countsOf, reportLines, reportOf } from "../conformance/report.js";
+import { type RunResult, run as serve } from "../conformance/runner.js";
 import { type Context, reasonOf, UsageError } from "./context.js";
 import { checkPort, listenError } from "./listening.js";
 import { jsonLines, oneLine } from "./safeText.js";
 import { isSilent, type Terminal } from "./terminal.js";
 
-interface Options {
+interface ConformanceOptions {
   readonly port?: number;
   readonly only?: readonly string[];
   readonly list?: boolean;
@@ -22,7 +22,7 @@ const defaultTimeout = 120;
 const longestTimeout = 86_400;
 
 /** `tunerank conformance`: serves the conformance data to a client under test, and says what differs. */
-export async function run({ options, terminal, signal }: Context<Options>): Promise<void> {
+export async function run({ options, terminal, signal }: Context<ConformanceOptions>): Promise<void> {
   const { port = defaultPort, timeout = defaultTimeout, only, badge } = options;
   checkPort(port);
   if (!(timeout > 0 && timeout <= longestTimeout))
@@ -49,7 +49,7 @@ export async function run({ options, terminal, signal }: Context<Options>): Prom
   });
   const counts = countsOf(ended.results);
   if (terminal.json) terminal.print(jsonLines(reportOf(ended.results, data.revision, ended.cut)));
-  else for (const line of linesOf(ended.results, data.revision)) terminal.print(withIndent(line));
+  else for (const line of reportLines(ended.results, data.revision)) terminal.print(withIndent(line));
   if (badge !== undefined) await writeBadge(badge, badgeOf(counts, data.revision));
   conclude(ended);
 }

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { exitCodeRows } from "./exitCodes.js";
-import { isOperation, linesOf } from "./operations.js";
+import { isOperation, operationLines } from "./operations.js";
 import type { Terminal } from "./terminal.js";
 
 const widest = 100;
@@ -21,7 +21,7 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
         // The terminal's own styles know whether there are colours.
         getOutHasColors: () => true,
       });
-    const lines = (examples[command.name()] ?? []).flatMap(([line, text]) => [
+    const lines = (helpExamples[command.name()] ?? []).flatMap(([line, text]) => [
       `  ${terminal.style("dim", `# ${text}`)}`,
       `  ${line}`,
     ]);
@@ -34,7 +34,7 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
 // `tunerank request ID --help` begins with the operation.
 function aboutOperation({ args }: Command, title: (text: string) => string): string {
   const [id = ""] = args;
-  return isOperation(id) ? `${linesOf(id, title).join("\n")}\n` : "";
+  return isOperation(id) ? `${operationLines(id, title).join("\n")}\n` : "";
 }
 
 function exitCodeLines(): string[] {
@@ -85,7 +85,7 @@ tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank
 tunerank completion fish > ~/.config/fish/completions/tunerank.fish`;
 
 /** Command lines that the help of each command shows, each with what it does. */
-export const examples: Readonly<Record<string, readonly (readonly [line: string, text: string])[]>> =
+export const helpExamples: Readonly<Record<string, readonly (readonly [line: string, text: string])[]>> =
   examplesOf(lines);
 
 function examplesOf(text: string): Record<string, [string, string][]> {

@@ -11,7 +11,7 @@ import { type Context, UsageError } from "./context.js";
 import { checkPort, listenError } from "./listening.js";
 import type { Terminal } from "./terminal.js";
 
-interface Options {
+interface MockOptions {
   readonly port?: number;
   readonly host?: string;
   readonly allowOrigin?: readonly string[];
@@ -24,7 +24,7 @@ const defaultPort = 4010;
 const keepRequests = 1000;
 
 /** `tunerank mock`: serves until it is stopped. */
-export async function run({ options, terminal, signal }: Context<Options>): Promise<void> {
+export async function run({ options, terminal, signal }: Context<MockOptions>): Promise<void> {
   const { port = defaultPort, host = "127.0.0.1", allowOrigin: allowOrigins, fail = [], strict } = options;
   checkPort(port);
   const service = createTestService({ strict: strict === true, keepRequests });

@@ -74,7 +74,7 @@ export function toldOf(id: OperationId): object {
 }
 
 /** An operation for people, in lines. @param title How its id is shown */
-export function linesOf(id: OperationId, title: (id: string) => string): string[] {
+export function operationLines(id: OperationId, title: (id: string) => string): string[] {
   const { method, path } = operations[id];
   const rows = [...parametersOf(id).map(parameterRow), ...bodyRows(id)];
   const width = Math.max(0, ...rows.map(([option]) => option.length));
@@ -85,9 +85,9 @@ export function linesOf(id: OperationId, title: (id: string) => string): string[
   ];
 }
 
-type Row = readonly [option: string, text: string];
+type ContractRow = readonly [option: string, text: string];
 
-function parameterRow({ name, schema, required, description }: OperationParameter): Row {
+function parameterRow({ name, schema, required, description }: OperationParameter): ContractRow {
   const { items = schema } = schema;
   const text = [
     required ? "Required." : "",
@@ -102,7 +102,7 @@ function valueName({ type, enum: values }: Rules): string {
   return { boolean: "true|false", string: "TEXT" }[type] ?? "N";
 }
 
-function bodyRows(id: OperationId): Row[] {
+function bodyRows(id: OperationId): ContractRow[] {
   const { body, file, optional } = requestRules(id);
   if (body === undefined) return [];
   const { required = [], properties = {} } = body;

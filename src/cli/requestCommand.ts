@@ -3,14 +3,14 @@ import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
 import { suggestion } from "../options/validate.js";
 import { type OperationCall, operationCall } from "../wrappers/types.js";
 import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
-import { isOperation, linesOf, operationIds, toldOf } from "./operations.js";
+import { isOperation, operationIds, operationLines, toldOf } from "./operations.js";
 import { readInput } from "./readInput.js";
 import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
 import { jsonLine, jsonLines, oneLine } from "./safeText.js";
 import type { Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-interface Options extends InputOptions {
+interface RequestCommandOptions extends InputOptions {
   readonly list?: boolean;
   readonly query?: readonly string[];
   readonly accept?: string;
@@ -19,7 +19,7 @@ interface Options extends InputOptions {
 }
 
 /** `tunerank request ID`, and `tunerank request METHOD PATH` */
-export async function run(context: Context<Options>): Promise<void> {
+export async function run(context: Context<RequestCommandOptions>): Promise<void> {
   const { args, options, terminal } = context;
   const [name, path] = args;
   if (options.list === true) return list(name === undefined ? operationIds : [idOf(name)], terminal);
@@ -31,7 +31,7 @@ export async function run(context: Context<Options>): Promise<void> {
 function list(ids: readonly OperationId[], terminal: Terminal): void {
   const title = (id: string) => terminal.style("bold", id);
   if (terminal.json) terminal.print(jsonLine(ids.map(toldOf)));
-  else terminal.print(ids.map((id) => linesOf(id, title).join("\n")).join("\n\n"));
+  else terminal.print(ids.map((id) => operationLines(id, title).join("\n")).join("\n\n"));
 }
 
 function idOf(name: string): OperationId {
@@ -39,7 +39,7 @@ function idOf(name: string): OperationId {
   throw new UsageError(`The contract has no such operation: ${suggestion(name, operationIds)}`);
 }
 
-async function callOperation(context: Context<Options>, operation: OperationId): Promise<void> {
+async function callOperation(context: Context<RequestCommandOptions>, operation: OperationId): Promise<void> {
   const { args, signal, options, terminal } = context;
   if (args.length > 1) throw new UsageError("An ID takes no PATH: the contract has it.");
   const why = "is for a METHOD and a PATH; parameters of an ID are given with --param.";
@@ -56,7 +56,7 @@ async function callOperation(context: Context<Options>, operation: OperationId):
   });
 }
 
-async function callAny(context: Context<Options>): Promise<void> {
+async function callAny(context: Context<RequestCommandOptions>): Promise<void> {
   const { args, options, signal, terminal } = context;
   const [method = "", path] = args;
   if (path === undefined) throw new UsageError("PATH is missing: a METHOD needs one.");
@@ -78,7 +78,10 @@ async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<voi
 }
 
 // JSON is checked and sent as it was written: reading it would round large numbers.
-async function contentOf({ options, signal }: Context<Options>): Promise<Partial<ServiceRequest>> {
+async function contentOf({
+  options,
+  signal,
+}: Context<RequestCommandOptions>): Promise<Partial<ServiceRequest>> {
   const { body: text, bodyFile, contentType = "application/json" } = options;
   if (text !== undefined && bodyFile !== undefined) {
     throw new UsageError("--body and --body-file cannot be used together.");

@@ -8,7 +8,7 @@ import { bar, scoreShares, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 /** One document of the input. */
-interface Line {
+interface DocumentLine {
   /** 1 for the first line. */
   readonly line: number;
   readonly text: string;
@@ -16,7 +16,7 @@ interface Line {
   readonly document: unknown;
 }
 
-interface Options extends BulkOptions {
+interface RerankCommandOptions extends BulkOptions {
   readonly query?: string;
   readonly field?: string;
   readonly batchSize?: number;
@@ -24,7 +24,7 @@ interface Options extends BulkOptions {
 }
 
 /** `tunerank rerank --query TEXT [FILE]` */
-export async function run(context: Context<Options>): Promise<void> {
+export async function run(context: Context<RerankCommandOptions>): Promise<void> {
   const { terminal, signal } = context;
   if (context.options.bulk !== undefined) return (await import("./bulk/runBulk.js")).runBulk(context);
   const { field, model, task, topN, batchSize, maxBatchBytes } = context.options;
@@ -32,7 +32,7 @@ export async function run(context: Context<Options>): Promise<void> {
   const lines = documentsOf(await input(context), field);
   if (lines.length === 0) throw new UsageError("There is no document in the input.");
   await withClient(context, "rerankDocuments", async (client) => {
-    const text = (line: Line) => line.text;
+    const text = (line: DocumentLine) => line.text;
     const ranking = client.rerank.items(query, lines, {
       text,
       model,
@@ -56,7 +56,7 @@ const fieldOptions = ["idField", "queryField", "documentsField"] as const;
 const limitOptions = ["totalTimeout", "maxHold", "rate", "tokensPerMinute"] as const;
 const onlyBulk = ["output", "errors", "wait", "shard", ...fieldOptions, ...limitOptions] as const;
 
-function oneQuery(options: Options): { query: string; concurrency: number | undefined } {
+function oneQuery(options: RerankCommandOptions): { query: string; concurrency: number | undefined } {
   const { query, concurrency } = options;
   if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
   refuseOptions(options, onlyBulk, "has no effect without --bulk.");
@@ -65,7 +65,7 @@ function oneQuery(options: Options): { query: string; concurrency: number | unde
 }
 
 // The client counts documents from 0; whoever wrote the file counts its lines, empty ones too.
-function inLines(error: unknown, lines: readonly Line[]): unknown {
+function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
   if (!isStatusError(error) || error.attempts.length > 0) return error;
   const [, index, text = ""] = /items\[(\d+)\] (alone makes a request .*?\.) /.exec(error.message) ?? [];
   return index === undefined ? error : new UsageError(`Line ${lines[Number(index)]?.line} ${inFlags(text)}`);
@@ -78,7 +78,7 @@ async function input({ args: [file], signal }: Context): Promise<string> {
   return (await readInput(file ?? "-", "FILE", signal)).toString("utf8");
 }
 
-function documentsOf(input: string, field: string | undefined): Line[] {
+function documentsOf(input: string, field: string | undefined): DocumentLine[] {
   const lines = input.replace(/^\uFEFF/, "").split(/\r?\n/);
   return lines.flatMap((text, index) => {
     // An empty line is no document; the numbers of the others count it all the same.
@@ -88,7 +88,7 @@ function documentsOf(input: string, field: string | undefined): Line[] {
   });
 }
 
-function fromJson(text: string, line: number, field: string): Line {
+function fromJson(text: string, line: number, field: string): DocumentLine {
   const document = orUndefined<unknown>(() => JSON.parse(text));
   if (document === undefined)
     throw new UsageError(`Line ${line} is not JSON; without --field each line is a document.`);
@@ -100,7 +100,7 @@ function fromJson(text: string, line: number, field: string): Line {
 
 const barColumns = 12;
 
-function print(ranked: readonly RankedItem<Line>[], terminal: Terminal): void {
+function print(ranked: readonly RankedItem<DocumentLine>[], terminal: Terminal): void {
   const shares = scoreShares(ranked.map(({ score }) => score));
   for (const [index, { item, score }] of ranked.entries()) {
     const shown = oneLine(item.text);

@@ -4,12 +4,12 @@ import { type Context, refuseOptions, UsageError } from "./context.js";
 import { createProgress, storedLine } from "./uploadProgress.js";
 import { withClient } from "./withClient.js";
 
-interface Options extends ManyOptions {
+interface UploadCommandOptions extends ManyOptions {
   readonly name?: string;
 }
 
 /** `tunerank upload DATASET FILE...` */
-export async function run(context: Context<Options>): Promise<void> {
+export async function run(context: Context<UploadCommandOptions>): Promise<void> {
   const [dataset = "", file = "", ...more] = context.args;
   const { checkpoint } = context.options;
   if (more.length > 0 || checkpoint !== undefined)

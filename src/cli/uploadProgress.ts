@@ -4,18 +4,18 @@ import { isSilent, type Terminal, withBar } from "./terminal.js";
 const redrawMs = 80;
 
 /** Shows how far an upload is: a bar on a terminal, a line for every quarter elsewhere. */
-export interface Progress {
+export interface ProgressLine {
   show(this: void, progress: UploadProgress): void;
   end(): void;
 }
 
 /** A progress display on stderr. */
-export function createProgress(terminal: Terminal): Progress {
+export function createProgress(terminal: Terminal): ProgressLine {
   if (isSilent(terminal)) return { show: () => {}, end: () => {} };
   return terminal.errorColumns > 0 ? drawnProgress(terminal) : plainProgress(terminal);
 }
 
-function drawnProgress(terminal: Terminal): Progress {
+function drawnProgress(terminal: Terminal): ProgressLine {
   const started = performance.now();
   let drawn = Number.NEGATIVE_INFINITY;
   return {
@@ -35,7 +35,7 @@ function drawnProgress(terminal: Terminal): Progress {
   };
 }
 
-function plainProgress(terminal: Terminal): Progress {
+function plainProgress(terminal: Terminal): ProgressLine {
   let shown = 0;
   return {
     show({ sentBytes, totalBytes }) {

@@ -31,7 +31,7 @@ export interface Control {
 const mostBytes = 1024 * 1024;
 
 /** Listens on a port of this machine; 0 takes a free one. */
-export async function listen(port: number, session: Session, listener: Listener): Promise<Control> {
+export async function listenForRows(port: number, session: Session, listener: Listener): Promise<Control> {
   const server = createServer((request, response) => {
     request.on("error", () => {});
     const foreign = foreignIn(request.headers);

@@ -2,7 +2,7 @@
 import type { RowResult } from "./session.js";
 
 /** How many rows came to what. */
-export interface Counts {
+export interface RowCounts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
@@ -11,7 +11,7 @@ export interface Counts {
 }
 
 /** Counts a run's rows. */
-export function countsOf(results: readonly RowResult[]): Counts {
+export function countsOf(results: readonly RowResult[]): RowCounts {
   const count = (kind: RowResult["result"]): number => results.filter(({ result }) => result === kind).length;
   return {
     passed: count("passed"),
@@ -31,7 +31,7 @@ export function skippedByName(results: readonly RowResult[]): Readonly<Record<st
 }
 
 /** The lines for people: each row that differs, what was skipped, and the counts. */
-export function linesOf(results: readonly RowResult[], revision: string): readonly string[] {
+export function reportLines(results: readonly RowResult[], revision: string): readonly string[] {
   const { passed, failed, skipped, neverServed } = countsOf(results);
   const unserved = neverServed === 0 ? "" : `, ${neverServed} never served`;
   const differing = results.filter(({ result }) => result === "failed");
@@ -65,7 +65,7 @@ const padding = 6;
 const characterWidth = 6.6;
 
 /** An SVG with the counts of a run: green only where every row was served, and all that were not skipped passed. */
-export function badgeOf({ passed, failed, skipped, neverServed }: Counts, revision: string): string {
+export function badgeOf({ passed, failed, skipped, neverServed }: RowCounts, revision: string): string {
   const label = `conformance ${revision}`;
   const left = skipped > 0 ? `, ${skipped} skipped` : "";
   const cut = neverServed > 0 ? `, ${neverServed} never served` : "";

@@ -8,13 +8,13 @@ import type {
   RerankRequest,
   RerankResponse,
 } from "../generated/types.js";
-import { Refusal } from "./answer.js";
-import type { State } from "./state.js";
+import { Refusal } from "./standInAnswer.js";
+import type { StandInState } from "./state.js";
 import type { TestFile, TestOperation } from "./types.js";
 
 /** What an operation works with: ids decoded, body and file as the contract wants them. */
 export interface OperationRequest<Body = unknown> {
-  readonly state: State;
+  readonly state: StandInState;
   readonly id: (name: string) => string;
   readonly body: Body;
   readonly file: TestFile | undefined;

@@ -3,7 +3,7 @@ import { httpStatuses, meanings, type OperationId } from "../generated/contract.
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/validate.js";
-import { jsonAnswer, type StandInAnswer } from "./answer.js";
+import { jsonAnswer, type StandInAnswer } from "./standInAnswer.js";
 import type { ScriptedFailure } from "./types.js";
 
 /** What becomes of one request. */

@@ -1,15 +1,15 @@
 import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
-import { goodAnswer, Refusal, type StandInAnswer } from "./answer.js";
 import { carryOut, nameOf } from "./behaviours.js";
 import type { Failures, Script } from "./failures.js";
 import { type Incoming, type ReceivedContent, readRequest } from "./receive.js";
-import type { Kept, State } from "./state.js";
+import { goodAnswer, Refusal, type StandInAnswer } from "./standInAnswer.js";
+import type { Kept, StandInState } from "./state.js";
 
 /** What one service consists of. */
 export interface Parts {
   readonly apiKey: string | undefined;
-  readonly state: State;
+  readonly state: StandInState;
   /** Whether unknown fields are refused. */
   readonly strict: boolean;
   readonly failures: Failures;

@@ -4,9 +4,9 @@ import { notify } from "../call/notify.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
 import { isForeignHost, isLoopbackAddress } from "../options/thisMachine.js";
-import { bytesOf, jsonAnswer } from "./answer.js";
 import { handle, type Parts, type StandInReply } from "./handle.js";
 import { maxFormBytes } from "./receive.js";
+import { answerBytes, jsonAnswer } from "./standInAnswer.js";
 import type { ListenOptions, TestServer } from "./types.js";
 
 /** Serves over a port. @throws StatusError where there is no node:http, or an option cannot be used. */
@@ -132,7 +132,7 @@ function deliver(response: http.ServerResponse, { kind, answer }: StandInReply):
     response.socket?.resetAndDestroy();
     return;
   }
-  const bytes = bytesOf(answer.body);
+  const bytes = answerBytes(answer.body);
   // Set apart, so that it can be read when the answer has been sent.
   const id = answer.headers["x-request-id"];
   if (id !== undefined) response.setHeader("x-request-id", id);

@@ -3,8 +3,8 @@ import { isStatusError } from "../errors/statusError.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
-import { Refusal } from "./answer.js";
-import { parseMultipart } from "./multipart.js";
+import { parseMultipart } from "./parseMultipart.js";
+import { Refusal } from "./standInAnswer.js";
 import type { TestFile } from "./types.js";
 
 /** A request before anything is made of it. */

@@ -1,13 +1,13 @@
 import type { OperationId } from "../generated/contract.js";
 import { checkApiKey, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
 import type { Names } from "../options/validate.js";
-import { type StandInAnswer, scriptedAnswer } from "./answer.js";
 import { operationOf } from "./behaviours.js";
 import { Failures } from "./failures.js";
-import { createTestFetch } from "./fetch.js";
+import { createTestFetch } from "./fetchStandIn.js";
 import type { Parts } from "./handle.js";
 import { listen } from "./listen.js";
-import { Kept, State } from "./state.js";
+import { type StandInAnswer, scriptedAnswer } from "./standInAnswer.js";
+import { Kept, StandInState } from "./state.js";
 import type { ListenOptions, TestService, TestServiceOptions } from "./types.js";
 
 const names: Names<TestServiceOptions> = {
@@ -55,7 +55,7 @@ const listenNames: Names<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, o
  */
 export function createTestService(options?: TestServiceOptions): TestService {
   const own = ownProperties(options, "options", names);
-  const state = new State(own);
+  const state = new StandInState(own);
   const failures = new Failures();
   const apiKey = own.apiKey === undefined ? undefined : checkApiKey(own.apiKey, "apiKey");
   const { keepRequests = Number.POSITIVE_INFINITY } = own;

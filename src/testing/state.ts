@@ -1,5 +1,5 @@
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
-import { Refusal } from "./answer.js";
+import { Refusal } from "./standInAnswer.js";
 import type {
   TestDataset,
   TestDeployment,
@@ -9,7 +9,7 @@ import type {
 } from "./types.js";
 
 /** What exists in the stand-in. A resource comes to be when it is first asked for. */
-export class State {
+export class StandInState {
   readonly jobs: Map<string, ReinforcementFineTuningJob> = new Map();
   readonly deployments: Map<string, TestDeployment> = new Map();
   readonly datasets: Map<string, TestDataset> = new Map();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { exitCodeOf } from "../../src/cli/exitCodes.js";
-import { examples } from "../../src/cli/help.js";
+import { helpExamples } from "../../src/cli/help.js";
 import { createProgram } from "../../src/cli/program.js";
 import { descriptions } from "../../src/generated/descriptions.js";
 import { outcomeOf, start, tunerank } from "../support/commandLine.js";
@@ -50,8 +50,8 @@ test.each(commands.map((command) => [command.name(), command] as const))(
     for (const argument of command.registeredArguments) {
       expect(stdout.split("\n")[0]).toContain(argument.name());
     }
-    expect(examples[name]?.length).toBeGreaterThan(0);
-    for (const [line, text] of examples[name] ?? []) expect(stdout).toContain(`  # ${text}\n  ${line}`);
+    expect(helpExamples[name]?.length).toBeGreaterThan(0);
+    for (const [line, text] of helpExamples[name] ?? []) expect(stdout).toContain(`  # ${text}\n  ${line}`);
   },
 );
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BulkRequest, readLine } from "../../src/cli/bulk/bulkRequest.js";
 import { DoneRequests } from "../../src/cli/bulk/earlierRuns.js";
-import { type FirstPassResult, firstPass, stateOf } from "../../src/cli/bulk/firstPass.js";
+import { type FirstPassResult, firstPass, rowState } from "../../src/cli/bulk/firstPass.js";
 import { linesOf } from "../../src/cli/checkpoints/lines.js";
 import { temporaryFolder } from "../support/project.js";
 
@@ -87,7 +87,7 @@ test("a changed request under a done id is refused, among many lines", async () 
 test("a file that was changed since is known by its state", async () => {
   await write(requestOf(1));
   const { state } = await look();
-  expect(stateOf(input)).toBe(state);
+  expect(rowState(input)).toBe(state);
   await utimes(input, 1, 1);
-  expect(stateOf(input)).not.toBe(state);
+  expect(rowState(input)).not.toBe(state);
 });

@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CheckpointFile } from "../../src/cli/checkpoints/checkpointFile.js";
-import { textOf } from "../../src/cli/checkpoints/runFile.js";
+import { runFileText } from "../../src/cli/checkpoints/runFile.js";
 import { useTestClock } from "../support/clock.js";
 import { temporaryFolder } from "../support/project.js";
 import { isPending, turns, until } from "../support/turns.js";
@@ -72,7 +72,7 @@ async function leftElsewhere(counter = 3): Promise<void> {
   await writeFile(output, textsOf("a", "b"));
   const lease = { token: "t", counter, heldMs: 9000, host: "pod-1", pid: 1, boot: "another", began: "7" };
   const state = { format: 1, kind: "rerank output", run: "r", lease: { ...lease, pidNamespace: "pid:[1]" } };
-  await writeFile(`${output}.run`, textOf(state as never));
+  await writeFile(`${output}.run`, runFileText(state as never));
 }
 
 const stateOf = () => JSON.parse(readFileSync(`${output}.run`, "utf8"));
@@ -220,7 +220,7 @@ test("a process of this machine that is gone is not waited for", async () => {
     { ...lease, pid: gone.pid },
     { ...lease, began: "1" },
   ]) {
-    await writeFile(`${output}.run`, textOf({ ...state, lease: left }));
+    await writeFile(`${output}.run`, runFileText({ ...state, lease: left }));
     (await take("second")).close(true);
   }
   expect(notes).toEqual([]);
@@ -235,7 +235,7 @@ test.each([
   await take("first");
   const { lease, ...state } = stateOf();
   taken.shift()?.close(true);
-  const left = how === "empty" ? "" : textOf({ ...state, lease: { ...lease, pid: gone.pid } });
+  const left = how === "empty" ? "" : runFileText({ ...state, lease: { ...lease, pid: gone.pid } });
   await writeFile(`${output}.run.next`, left);
   const second = take("second");
   await begun(1);

@@ -50,7 +50,7 @@ export interface BulkSettings {
 }
 
 /** Reads the options. @throws UsageError */
-export function settingsOf({ options, args }: Context<BulkOptions>): BulkSettings {
+export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSettings {
   const { bulk: file = "-", output, errors, concurrency = "auto", timeout } = options;
   refuseOptions(options as Readonly<Record<string, unknown>>, onlyWithout, "has no effect on --bulk.");
   if (args.length > 0) throw new UsageError("With --bulk there is no FILE: each line has its own documents.");

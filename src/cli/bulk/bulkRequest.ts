@@ -5,7 +5,7 @@ import { hashOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoi
 import type { Line } from "../checkpoints/lines.js";
 import { orUndefined } from "../context.js";
 
-type Fields = Readonly<Record<string, unknown>>;
+type RequestFields = Readonly<Record<string, unknown>>;
 
 /** A line of the input that is a request, whether or not its fields are right. */
 export class BulkRequest {
@@ -14,12 +14,12 @@ export class BulkRequest {
   /** The id as JSON, which tells 1 from "1". */
   readonly key: string;
   readonly hash: IdHash;
-  readonly #fields: Fields;
+  readonly #fields: RequestFields;
   readonly #reading: InputFormat;
   #body: RerankRequest | undefined;
   #fingerprint: string | undefined;
 
-  constructor(line: number, id: Id, fields: Fields, reading: InputFormat) {
+  constructor(line: number, id: Id, fields: RequestFields, reading: InputFormat) {
     this.line = line;
     this.id = id;
     this.key = JSON.stringify(id);
@@ -79,10 +79,10 @@ function requestOf({ bytes, number: line }: Line, reading: InputFormat): BulkReq
   if (fields === undefined) return { line, problem: "It is not JSON." };
   if (typeof fields !== "object" || fields === null || Array.isArray(fields))
     return { line, problem: "It is not a JSON object." };
-  return readFields(line, fields as Fields, reading);
+  return readFields(line, fields as RequestFields, reading);
 }
 
-function readFields(line: number, fields: Fields, reading: InputFormat): BulkRequest | BadLine {
+function readFields(line: number, fields: RequestFields, reading: InputFormat): BulkRequest | BadLine {
   const id = own(fields, reading.idField);
   if (typeof id === "number" && !Number.isSafeInteger(id))
     return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };
@@ -93,7 +93,7 @@ function readFields(line: number, fields: Fields, reading: InputFormat): BulkReq
 
 // In one order, so that the same request has one fingerprint. Fields that are nothing like the service's are not sent: a
 // file may hold more than the requests.
-function bodyOf(fields: Fields, reading: InputFormat): RerankRequest {
+function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
   const { idField, queryField, documentsField, defaults } = reading;
   const body: Record<string, unknown> = {
     query: own(fields, queryField),
@@ -102,7 +102,7 @@ function bodyOf(fields: Fields, reading: InputFormat): RerankRequest {
   const named = new Set([idField, queryField, documentsField]);
   for (const name of others) {
     const isSaid = !named.has(name) && Object.hasOwn(fields, name);
-    const value = isSaid ? fields[name] : own(defaults as Fields, name);
+    const value = isSaid ? fields[name] : own(defaults as RequestFields, name);
     if (value !== undefined) body[name] = value;
   }
   // A field in another spelling is refused by the client, which names the right one.
@@ -113,7 +113,7 @@ function bodyOf(fields: Fields, reading: InputFormat): RerankRequest {
   return body as unknown as RerankRequest;
 }
 
-function own(fields: Fields, name: string): unknown {
+function own(fields: RequestFields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 

@@ -8,7 +8,7 @@ import { withFile } from "../checkpoints/runFile.js";
 import type { BulkRequest } from "./bulkRequest.js";
 
 /** What an earlier run has done of a request; of another request with the same id, `"other"`. */
-export type Done = "done" | "other" | "no";
+export type DoneRows = "done" | "other" | "no";
 
 /** What an output file holds of earlier runs. */
 export class DoneRequests {
@@ -33,8 +33,8 @@ export class DoneRequests {
   }
 
   /** What became of a request. */
-  find(request: BulkRequest): Done {
-    let found: Done = "no";
+  find(request: BulkRequest): DoneRows {
+    let found: DoneRows = "no";
     for (const number of this.#ids.find(request.hash)) {
       // The fingerprint stands for the id, too.
       if (this.#fingerprints[number] === shortened(request.fingerprint)) return "done";

@@ -28,7 +28,7 @@ const shown = 5;
 /** Reads a whole file before anything is sent. @throws UsageError when an id is there twice, or done with another request */
 export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const { file, checkpoint, wrong } = pass;
-  const state = stateOf(file);
+  const state = rowState(file);
   const seen = new IdTable();
   const suspects = new Set<string>();
   const changed: number[] = [];
@@ -48,7 +48,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
 }
 
 /** Which file a name means, and in which state it is. */
-export function stateOf(file: string): string {
+export function rowState(file: string): string {
   const { dev, ino, size, mtimeMs } = statSync(file);
   return [dev, ino, size, mtimeMs].join();
 }

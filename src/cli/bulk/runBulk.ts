@@ -6,7 +6,7 @@ import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, Reported, UsageError, unreadable } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import { withClient } from "../withClient.js";
-import { type BulkOptions, type BulkSettings, settingsOf } from "./bulkOptions.js";
+import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkOptions.js";
 import { printSummary, Report } from "./bulkReport.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
 import {
@@ -17,14 +17,14 @@ import {
   readWrong,
   type WrongRequests,
 } from "./earlierRuns.js";
-import { type FirstPassResult, firstPass, stateOf } from "./firstPass.js";
+import { type FirstPassResult, firstPass, rowState } from "./firstPass.js";
 import { addBadLine, addDuplicate, addResult, type OutputFiles } from "./resultRows.js";
 
 // As many as concurrency may be by itself.
 const usualConnections = 256;
 
 /** A run that is about to begin. */
-interface Run {
+interface BulkRun {
   readonly settings: BulkSettings;
   readonly signal: AbortSignal;
   readonly checkpoint: DoneRequests;
@@ -36,7 +36,7 @@ interface Run {
 
 /** `tunerank rerank --bulk FILE --output FILE` */
 export async function runBulk(context: Context<BulkOptions>): Promise<void> {
-  const settings = settingsOf(context);
+  const settings = bulkSettings(context);
   const { output, errors, concurrency } = settings;
   const shard = settings.reading.shard;
   const sources: RowSource[] = [{ path: output, option: "--output", kind: "rerank output", shard }];
@@ -85,7 +85,7 @@ async function runOwning(
   }
 }
 
-async function rankAll(run: Run, client: Client): Promise<void> {
+async function rankAll(run: BulkRun, client: Client): Promise<void> {
   const { settings, signal, files, report } = run;
   const { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs } = settings;
   const limits = { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs };
@@ -112,11 +112,11 @@ async function rankAll(run: Run, client: Client): Promise<void> {
   if (wrong + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
-async function* requestsOf(run: Run): AsyncGenerator<RerankRequest & { id: BulkRequest }> {
+async function* requestsOf(run: BulkRun): AsyncGenerator<RerankRequest & { id: BulkRequest }> {
   const { settings, signal, checkpoint, wrong, found, files, report } = run;
   const seen = new Set<string>();
   // Lines that are done are not read again, unless the file was changed meanwhile.
-  const done = found && found.state === stateOf(settings.file) ? found.done : undefined;
+  const done = found && found.state === rowState(settings.file) ? found.done : undefined;
   for await (const lines of linesOf(openInput(settings.file, signal))) {
     for (const line of lines) {
       if (done?.has(line.number)) continue;

@@ -10,7 +10,7 @@ import type { Terminal } from "../terminal.js";
 import { createProgress, storedLine } from "../uploadProgress.js";
 import { withClient } from "../withClient.js";
 import { errorFields } from "./resultRows.js";
-import { planUploads, readUploads, type UploadFile, uploadStateOf } from "./uploadPlan.js";
+import { type PlannedFile, planUploads, readUploads, uploadStateOf } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */
 export interface ManyOptions {
@@ -21,7 +21,7 @@ export interface ManyOptions {
 }
 
 /** What became of a file. */
-interface Outcome {
+interface UploadOutcome {
   readonly file: string;
   readonly outcome: "uploaded" | "uploaded before" | "failed" | "unknown" | "not sent";
   readonly result?: unknown;
@@ -57,17 +57,17 @@ interface Recording {
 async function uploadAll(
   context: Context<ManyOptions>,
   client: Client,
-  planned: readonly UploadFile[],
+  planned: readonly PlannedFile[],
   owned: CheckpointFile | undefined,
 ): Promise<void> {
   const { options, terminal } = context;
   const rows = owned?.open();
-  const isWanted = ({ before }: UploadFile): boolean =>
+  const isWanted = ({ before }: PlannedFile): boolean =>
     uploadStateOf(before) === "not" ||
     (uploadStateOf(before) === "unknown" && options.resendUnknown === true);
   const progress = createProgress(terminal);
   const totalBytes = planned.filter(isWanted).reduce((sum, { bytes }) => sum + bytes, 0);
-  const outcomes: Outcome[] = [];
+  const outcomes: UploadOutcome[] = [];
   let before = 0;
   let failed: StatusError | undefined;
   let isSent = false;
@@ -90,7 +90,7 @@ async function uploadAll(
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
 }
 
-function outcomeOf(file: string, result: DatasetFile | StatusError): Outcome {
+function outcomeOf(file: string, result: DatasetFile | StatusError): UploadOutcome {
   if (!isStatusError(result)) return { file, outcome: "uploaded", result };
   return { file, outcome: "failed", error: { ...errorFields(result), message: messageOf(result) } };
 }
@@ -104,7 +104,7 @@ function exitCodeAfter(failed: StatusError, isSent: boolean): number {
 async function uploadOne(
   { args: [dataset = ""], options, signal }: Context<ManyOptions>,
   client: Client,
-  { file, id, fingerprint }: UploadFile,
+  { file, id, fingerprint }: PlannedFile,
   { owned, rows, show }: Recording,
 ): Promise<DatasetFile | StatusError> {
   rows?.add({ id, fingerprint, sending: true });
@@ -125,14 +125,14 @@ async function uploadOne(
   }
 }
 
-function withoutSending({ file, before }: UploadFile, isWanted: boolean): Outcome {
+function withoutSending({ file, before }: PlannedFile, isWanted: boolean): UploadOutcome {
   if (isWanted) return { file, outcome: "not sent" };
   return uploadStateOf(before) === "stored"
     ? { file, outcome: "uploaded before", result: before?.response }
     : { file, outcome: "unknown" };
 }
 
-function print(outcomes: readonly Outcome[], terminal: Terminal): void {
+function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
   if (terminal.json) {
     terminal.print(jsonLine({ files: outcomes }));
     return;

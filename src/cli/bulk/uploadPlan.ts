@@ -6,7 +6,7 @@ import { UsageError, unreadable } from "../context.js";
 import { fingerprintOf } from "./bulkRequest.js";
 
 /** One file of several that are uploaded. */
-export interface UploadFile {
+export interface PlannedFile {
   /** As the command line names it. */
   readonly file: string;
   readonly bytes: number;
@@ -46,8 +46,8 @@ export async function planUploads(
   dataset: string,
   rows: ReadonlyMap<string, Row>,
   signal: AbortSignal,
-): Promise<readonly UploadFile[]> {
-  const planned: UploadFile[] = [];
+): Promise<readonly PlannedFile[]> {
+  const planned: PlannedFile[] = [];
   const found = new Set<string>();
   for (const file of files) {
     const whole = resolve(file);

@@ -40,7 +40,7 @@ export function filesBeside(file: string): Readonly<Record<"run" | "claim" | "ro
 const bytes = 1024;
 
 /** Always as long, so that it can be written over, and numbers as wide, so that what is read meanwhile is JSON too. */
-export function textOf(state: RunFileState): string {
+export function runFileText(state: RunFileState): string {
   const text = JSON.stringify(state).replace(
     /"(counter|heldMs)":(\d+)/g,
     (_, name: string, digits: string) => `"${name}":${digits.padStart(15)}`,
@@ -50,7 +50,7 @@ export function textOf(state: RunFileState): string {
 
 /** Writes all of it at once. */
 export function writeState(file: number, state: RunFileState): void {
-  const content = Buffer.from(textOf(state));
+  const content = Buffer.from(runFileText(state));
   const written = writeSync(file, content, 0, content.length, 0);
   if (written < content.length)
     throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });

@@ -1,6 +1,6 @@
 // One run, from the first row to the last word of the client.
 import type { Cell } from "./cells.js";
-import { listen } from "./control.js";
+import { listenForRows } from "./control.js";
 import { createSession, type RowResult } from "./session.js";
 
 /** What a run is made of. */
@@ -36,7 +36,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
     else clock.heard();
   };
   const listener = { heard, ended: onResult, refused: onRefusal };
-  const control = await listen(port, session, listener).catch((error: unknown) => {
+  const control = await listenForRows(port, session, listener).catch((error: unknown) => {
     clock.endIn(0);
     throw error;
   });
@@ -60,14 +60,14 @@ function reasonOf(underWay: readonly string[], { timeoutMs, signal }: RunOptions
     : `${silence}; no outcome was posted of ${underWay.join(", ")}.`;
 }
 
-interface Clock {
+interface RunnerClock {
   readonly ended: Promise<void>;
   /** Begins the time again. */
   readonly heard: () => void;
   readonly endIn: (ms: number) => void;
 }
 
-function createClock(timeoutMs: number): Clock {
+function createClock(timeoutMs: number): RunnerClock {
   let timer: NodeJS.Timeout;
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {

@@ -52,6 +52,6 @@ export function scriptedAnswer(operation: OperationId, value: unknown): StandInA
 }
 
 /** The bytes of a body. */
-export function bytesOf(body: StandInAnswer["body"]): Uint8Array {
+export function answerBytes(body: StandInAnswer["body"]): Uint8Array {
   return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }

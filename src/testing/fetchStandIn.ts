@@ -1,5 +1,5 @@
-import { bytesOf } from "./answer.js";
 import { handle, type Parts, type StandInReply } from "./handle.js";
+import { answerBytes } from "./standInAnswer.js";
 import type { TestFetch, TestResponse } from "./types.js";
 
 /** The service as a `fetch` function: no network, but failures come as the platform's would. */
@@ -29,7 +29,7 @@ export function createTestFetch(parts: Parts): TestFetch {
 
 function respond({ kind, answer: { status, headers, body } }: StandInReply): Response {
   if (kind === "reset") throw lost("fetch failed");
-  const bytes = bytesOf(body) as Uint8Array<ArrayBuffer>;
+  const bytes = answerBytes(body) as Uint8Array<ArrayBuffer>;
   if (kind !== "truncate")
     return new Response(status === 204 || status === 304 ? null : bytes, { status, headers });
   const half = new ReadableStream<Uint8Array>({
