@@ -60,18 +60,7 @@ export function createActivities(
 ): Activities {
   const own = ownProperties(options, "options", names);
   const openFile = checkCallback(own.openFile, "openFile");
-  const { concurrency, timeoutMs } = own;
-  // What it does not take is refused now, and not in the first chunk.
-  rerankAll(client, [], { concurrency, timeoutMs });
-  const tools: ChunkTools = {
-    client,
-    readChunk: checkCallback(own.readChunk, "readChunk"),
-    writePart: checkCallback(own.writePart, "writePart"),
-    readParts: checkCallback(own.readParts, "readParts"),
-    partRows: checkInteger(own.partRows ?? 50, "partRows", 1),
-    concurrency,
-    timeoutMs,
-  };
+  const tools = chunkTools(client, own);
   return {
     rerank: (request) => run("rerankDocuments", ({ signal }) => client.rerank(request, { signal })),
     rerankChunk: (n, reference, rate) =>
@@ -96,6 +85,21 @@ export function createActivities(
           onProgress,
         });
       }),
+  };
+}
+
+function chunkTools(client: Pick<Client, "rerank">, own: ActivitiesOptions): ChunkTools {
+  const { concurrency, timeoutMs } = own;
+  // What it does not take is refused now, and not in the first chunk.
+  rerankAll(client, [], { concurrency, timeoutMs });
+  return {
+    client,
+    readChunk: checkCallback(own.readChunk, "readChunk"),
+    writePart: checkCallback(own.writePart, "writePart"),
+    readParts: checkCallback(own.readParts, "readParts"),
+    partRows: checkInteger(own.partRows ?? 50, "partRows", 1),
+    concurrency,
+    timeoutMs,
   };
 }
 

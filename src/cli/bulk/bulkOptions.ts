@@ -121,8 +121,11 @@ function perMinute(text: string): number {
 
 /** What `rerank --bulk` takes besides. */
 export function addBulkOptions(command: Command): Command {
+  return addLimits(addFiles(command.optionsGroup("Many queries:")));
+}
+
+function addFiles(command: Command): Command {
   return command
-    .optionsGroup("Many queries:")
     .option(
       "--bulk <FILE>",
       "JSON Lines of requests, also gzipped, or - for the standard input: each has an id, a query and documents, and may have the other fields of a request.",
@@ -142,7 +145,11 @@ export function addBulkOptions(command: Command): Command {
     .option("--wait", "Wait while another run writes to --output or --errors. Without it, that is refused.")
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
-    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
+    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.");
+}
+
+function addLimits(command: Command): Command {
+  return command
     .option(
       "--rate <N/UNIT>",
       "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Declare some 95 % of the service's rate. Default: no limit.",
