@@ -1,3 +1,4 @@
+import type { Characters } from "./undoEscapes.js";
 import { undoEscapes } from "./undoEscapes.js";
 
 /** One way to write a key. */
@@ -36,4 +37,77 @@ function base64At(offset: number, key: string): string {
   const bits = 8 * offset;
   const from = Math.ceil(bits / 6);
   return btoa("\0".repeat(offset) + key).slice(from, Math.floor((bits + 8 * key.length) / 6));
+}
+
+/** From one index of a text's characters up to another. */
+export type Span = readonly [from: number, to: number];
+
+/**
+ * Where a form stands in a text. Linear time.
+ * @param cut Whether to look for its beginning where the text ends, and for its end where the text begins, too.
+ */
+export function findForm(form: KeyForm, source: Characters, cut: boolean): readonly Span[] {
+  const { length } = form.chars;
+  const spans: Span[] = [];
+  if (!cut && length > source.chars.length) return spans;
+  const lengths = matchedLengths(form.chars, source.chars);
+  for (let i = 0; i < lengths.length; i++) if (lengths[i] === length) spans.push([i + 1 - length, i + 1]);
+  return cut ? [...spans, ...findParts(form, source, lengths)] : spans;
+}
+
+// What is left of an escape that was cut.
+const escapeBegun = /^[\\%&][#\w\\%&;]*$/;
+const escapeEnded = /^(?:u?[\da-f]{1,4}|#?\w{0,16};)$/i;
+// Also one of several that escaped each other.
+const longestEscape = 50;
+
+function findParts(form: KeyForm, { text, chars, startOf }: Characters, lengths: Uint16Array): Span[] {
+  const { length } = chars;
+  const ending = partAtEnd(form, form.leastPart, lengths, (rest) =>
+    escapeBegun.test(text.slice(startOf(length - rest))),
+  );
+  const first = reversed(chars.slice(0, form.chars.length + longestEscape));
+  const beginning = partAtEnd(form, form.leastPart, matchedLengths(reversed(form.chars), first), (rest) =>
+    escapeEnded.test(chars.slice(0, rest)),
+  );
+  return [
+    [0, beginning],
+    [length - ending, length],
+  ];
+}
+
+// How many characters at the end are part of the form, with the part of an escape behind it.
+function partAtEnd(
+  { chars }: KeyForm,
+  least: number,
+  lengths: Uint16Array,
+  isEscape: (rest: number) => boolean,
+): number {
+  for (let rest = 0; rest <= longestEscape; rest++) {
+    const length = lengths.at(-1 - rest) ?? 0;
+    if (length === chars.length) return 0;
+    if (length >= least && (rest === 0 || isEscape(rest))) return length + rest;
+  }
+  return 0;
+}
+
+function reversed(text: string): string {
+  return text.split("").reverse().join("");
+}
+
+// After each character, how much of the form's beginning the text ends with (Knuth, Morris and Pratt).
+function matchedLengths(form: string, chars: string): Uint16Array {
+  const own = new Uint16Array(form.length);
+  const lengths = new Uint16Array(chars.length);
+  const follow = (into: Uint16Array, text: string, from: number): void => {
+    let length = 0;
+    for (let i = from; i < text.length; i++) {
+      while (length > 0 && form[length] !== text[i]) length = own[length - 1] as number;
+      if (form[length] === text[i]) length++;
+      into[i] = length;
+    }
+  };
+  follow(own, form, 1);
+  follow(lengths, chars, 0);
+  return lengths;
 }

@@ -1,6 +1,5 @@
 import { memberOf } from "../values.js";
-import { findForm, type Span } from "./findForm.js";
-import { type KeyForm, keyForms, leastCharacters, plainForm } from "./keyForms.js";
+import { findForm, type KeyForm, keyForms, leastCharacters, plainForm, type Span } from "./keyForms.js";
 import { type Characters, undoEscapes } from "./undoEscapes.js";
 
 /**

@@ -10,9 +10,7 @@ import { checkInteger, isHeaderText, ownProperties } from "../options/arguments.
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names } from "../options/validate.js";
 import type { TransportResponse } from "../transport/transport.js";
-import { readContent } from "./readContent.js";
-import { contentOf } from "./requestBody.js";
-import { encodePath, encodeQuery, urlBelow } from "./requestUrl.js";
+import { contentOf, encodePath, encodeQuery, readContent, urlBelow } from "./anyContent.js";
 import type { EncodedCall, EncodedRequest, RequestOptions, ServiceRequest } from "./types.js";
 
 // One file for both: they share how a target is written and an answer is read.

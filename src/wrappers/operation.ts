@@ -12,8 +12,7 @@ import { type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling, type RequestRules, type Rules, validate } from "../options/validate.js";
 import { header } from "../policy/retryAfter.js";
 import type { TransportResponse } from "../transport/transport.js";
-import { readContent } from "./readContent.js";
-import { encodeQuery, urlBelow } from "./requestUrl.js";
+import { encodeQuery, readContent, urlBelow } from "./anyContent.js";
 import type { OperationArguments, OperationMethod, ServiceRequest } from "./types.js";
 
 /** The arguments of a method in their order: ids, body or file, parameters, options. @throws StatusError */
