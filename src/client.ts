@@ -13,9 +13,9 @@ import {
   checkFlag,
   checkHeaders,
   checkId,
+  checkIfGiven,
   checkInteger,
   checkText,
-  given,
   ownProperties,
 } from "./options/arguments.js";
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
@@ -156,9 +156,9 @@ function givenSettings(options: ClientOptions, { transport, budget, calls }: Sha
   const { connectTimeoutMs = defaultConnectTimeoutMs, maxRetries = defaultMaxRetries } = options;
   const allowInsecureHttp = options.allowInsecureHttp === true;
   return {
-    baseUrl: given((value, what) => checkBaseUrl(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
-    apiKey: typeof apiKey === "function" ? apiKey : given(checkApiKey, apiKey, "apiKey"),
-    accountId: given(checkId, accountId, "accountId"),
+    baseUrl: checkIfGiven((value, what) => checkBaseUrl(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
+    apiKey: typeof apiKey === "function" ? apiKey : checkIfGiven(checkApiKey, apiKey, "apiKey"),
+    accountId: checkIfGiven(checkId, accountId, "accountId"),
     rerankModel: checkText(options.rerankModel, "rerankModel"),
     allowInsecureHttp,
     userAgent: userAgentOf(options.userAgent),
@@ -166,8 +166,8 @@ function givenSettings(options: ClientOptions, { transport, budget, calls }: Sha
     transport,
     budget,
     calls,
-    timeoutMs: given(checkDuration, options.timeoutMs, "timeoutMs"),
-    attemptTimeoutMs: given(checkDuration, options.attemptTimeoutMs, "attemptTimeoutMs"),
+    timeoutMs: checkIfGiven(checkDuration, options.timeoutMs, "timeoutMs"),
+    attemptTimeoutMs: checkIfGiven(checkDuration, options.attemptTimeoutMs, "attemptTimeoutMs"),
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
     headers: checkHeaders(options.headers),
     onAttempt: checkCallback(options.onAttempt, "onAttempt"),

@@ -1,4 +1,4 @@
-import { listen, unlisten } from "../call/deadline.js";
+import { endOnAbort, stopEndingOnAbort } from "../call/deadline.js";
 import type { Client } from "../client.js";
 import type { StatusError } from "../errors/statusError.js";
 import { machineClock } from "../policy/clock.js";
@@ -95,7 +95,7 @@ export class Run<Id> {
     if (totalTimeoutMs !== undefined)
       this.#unset = machineClock.after(totalTimeoutMs, () => this.end("deadline"));
     if (signal?.aborted) this.end("aborted");
-    else if (signal) listen(signal, this);
+    else if (signal) endOnAbort(signal, this);
   }
 
   // Sends what may be sent.
@@ -192,7 +192,7 @@ export class Run<Id> {
     this.#state = "over";
     this.#schedule.close();
     this.#unset?.();
-    if (this.#settings.signal) unlisten(this.#settings.signal, this);
+    if (this.#settings.signal) stopEndingOnAbort(this.#settings.signal, this);
     this.#calls.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();

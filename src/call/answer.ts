@@ -13,7 +13,7 @@ import { Failure, type FailureInput } from "./failure.js";
 const notPromised = "The answer is not the JSON object the contract promises";
 
 /** What a wrapper says of a 2xx answer that it cannot use. */
-export class Unusable {
+export class UnusableAnswer {
   readonly code: StatusCode;
   readonly message: string;
   readonly event: RetryEvent;
@@ -25,16 +25,16 @@ export class Unusable {
 }
 
 /** A JSON object without what its caller cannot do without. */
-export function incomplete(field: string): Unusable {
+export function incomplete(field: string): UnusableAnswer {
   const message = `${notPromised}: ${field} is missing or not valid.`;
-  return new Unusable("INTERNAL", message, "incomplete");
+  return new UnusableAnswer("INTERNAL", message, "incomplete");
 }
 
 /** The value that `read` makes of a 2xx answer's JSON object; a Failure for every other answer. */
 export function readAnswer<T>(
   answer: TransportResponse,
   secrets: readonly string[],
-  read: (value: object) => T | Unusable,
+  read: (value: object) => T | UnusableAnswer,
 ): T | Failure {
   const { status, text } = answer;
   if (status < 200 || status >= 300) return errorAnswer(answer, redactorOf(secrets));
@@ -48,7 +48,7 @@ export function readAnswer<T>(
 export function readWhole<T>(
   answer: TransportResponse,
   secrets: readonly string[],
-  read: (answer: TransportResponse) => T | Unusable,
+  read: (answer: TransportResponse) => T | UnusableAnswer,
 ): T | Failure {
   const { status } = answer;
   return status < 200 || status >= 300
@@ -56,8 +56,12 @@ export function readWhole<T>(
     : usable(answer, secrets, read(answer));
 }
 
-function usable<T>(answer: TransportResponse, secrets: readonly string[], data: T | Unusable): T | Failure {
-  if (!(data instanceof Unusable)) return data;
+function usable<T>(
+  answer: TransportResponse,
+  secrets: readonly string[],
+  data: T | UnusableAnswer,
+): T | Failure {
+  if (!(data instanceof UnusableAnswer)) return data;
   const { code, message, event } = data;
   const redact = redactorOf(secrets);
   const { body } = readErrorBody(answer.text, answer.status, redact);
@@ -126,10 +130,13 @@ export function requestIdOf(headers: Readonly<Record<string, string>>, redact?: 
 }
 
 /**
- * A rerank's answer as it came; {@link Unusable} without what makes it a ranking. Whatever else it holds passes.
+ * A rerank's answer as it came; {@link UnusableAnswer} without what makes it a ranking. Whatever else it holds passes.
  * @param named Adds the caller's name of the document that an index is of.
  */
-export function readRerank(answer: object, named?: (index: number) => string): RerankResponse | Unusable {
+export function readRerank(
+  answer: object,
+  named?: (index: number) => string,
+): RerankResponse | UnusableAnswer {
   const data = memberOf(answer, "data");
   const lack = Array.isArray(data) ? lackIn(data, named) : "data";
   return lack ? incomplete(lack) : (answer as RerankResponse);
@@ -147,7 +154,7 @@ function lackIn(data: readonly unknown[], named = (_: number) => ""): string | u
   return undefined;
 }
 
-/** An upload's answer as it came; {@link Unusable} without the id of the stored file. Whatever else it holds passes. */
-export function readDatasetFile(answer: object): DatasetFile | Unusable {
+/** An upload's answer as it came; {@link UnusableAnswer} without the id of the stored file. Whatever else it holds passes. */
+export function readDatasetFile(answer: object): DatasetFile | UnusableAnswer {
   return typeof memberOf(answer, "id") === "string" ? (answer as DatasetFile) : incomplete("id");
 }

@@ -2,7 +2,7 @@ import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 
 /** How long a call and each of its attempts may take, in milliseconds. */
-export interface Times {
+export interface CallTimes {
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
 }
@@ -28,7 +28,7 @@ export class Deadline {
   #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
 
-  constructor({ timeoutMs, attemptTimeoutMs }: Times, signal: AbortSignalLike | undefined) {
+  constructor({ timeoutMs, attemptTimeoutMs }: CallTimes, signal: AbortSignalLike | undefined) {
     const now = performance.now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = now + timeoutMs;
@@ -41,7 +41,7 @@ export class Deadline {
       return;
     }
     this.#signal = signal;
-    listen(signal, this);
+    endOnAbort(signal, this);
   }
 
   /** Milliseconds until the deadline. */
@@ -91,7 +91,7 @@ export class Deadline {
 
   dispose(): void {
     clearTimeout(this.#timer);
-    if (this.#signal) unlisten(this.#signal, this);
+    if (this.#signal) stopEndingOnAbort(this.#signal, this);
     this.running = undefined;
   }
 
@@ -139,8 +139,8 @@ export interface Endable {
 // One listener for all that a signal ends: Node warns of a leak when an eleventh is added.
 const listening = new WeakMap<AbortSignalLike, { calls: Set<Endable>; onAbort: () => void }>();
 
-/** Ends a call when the signal is aborted, until {@link unlisten}. */
-export function listen(signal: AbortSignalLike, call: Endable): void {
+/** Ends a call when the signal is aborted, until {@link stopEndingOnAbort}. */
+export function endOnAbort(signal: AbortSignalLike, call: Endable): void {
   const entry = listening.get(signal);
   if (entry) {
     entry.calls.add(call);
@@ -155,7 +155,7 @@ export function listen(signal: AbortSignalLike, call: Endable): void {
 }
 
 /** The call listens no longer. */
-export function unlisten(signal: AbortSignalLike, call: Endable): void {
+export function stopEndingOnAbort(signal: AbortSignalLike, call: Endable): void {
   const entry = listening.get(signal);
   entry?.calls.delete(call);
   if (entry?.calls.size !== 0) return;

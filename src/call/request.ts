@@ -5,7 +5,7 @@ import type { RequestRules } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { isForm } from "../transport/transport.js";
 import { readAnswer } from "./answer.js";
-import type { Times } from "./deadline.js";
+import type { CallTimes } from "./deadline.js";
 import type { Call, CallSettings, PreparedRequest } from "./types.js";
 
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
@@ -66,7 +66,7 @@ function withoutPrototypes(value: unknown): unknown {
 }
 
 /** What the options say, else the operation's defaults. */
-export function timesOf<T>(request: PreparedRequest<T>, settings: CallSettings): Times {
+export function timesOf<T>(request: PreparedRequest<T>, settings: CallSettings): CallTimes {
   const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(request) } = settings;
   const retried = isRepeatable(request.operation, repeatable) && maxRetries > 0;
   // Half of the time for a first try leaves the other half for a second.

@@ -8,9 +8,9 @@ import {
   checkFlag,
   checkHeaders,
   checkId,
+  checkIfGiven,
   checkInteger,
   checkText,
-  given,
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LoggerLike, LogLevel } from "../options/clientOptions.js";
@@ -29,14 +29,14 @@ export function callSettings(late: LateSettings, own: CallOptions, needsAccount 
   return {
     client,
     signal: checkSignal(own.signal),
-    timeoutMs: given(checkDuration, own.timeoutMs ?? client.timeoutMs, "timeoutMs"),
-    attemptTimeoutMs: given(
+    timeoutMs: checkIfGiven(checkDuration, own.timeoutMs ?? client.timeoutMs, "timeoutMs"),
+    attemptTimeoutMs: checkIfGiven(
       checkDuration,
       own.attemptTimeoutMs ?? client.attemptTimeoutMs,
       "attemptTimeoutMs",
     ),
     maxRetries: checkInteger(maxRetries, "maxRetries", 0),
-    repeatable: given(checkFlag, own.repeatable, "repeatable"),
+    repeatable: checkIfGiven(checkFlag, own.repeatable, "repeatable"),
     headers: own.headers === undefined ? client.headers : { ...client.headers, ...checkHeaders(own.headers) },
     onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,

@@ -6,7 +6,7 @@ import type { ApiKey } from "../options/clientOptions.js";
 import type { AttemptPolicy } from "../policy/types.js";
 import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
-import type { Unusable } from "./answer.js";
+import type { UnusableAnswer } from "./answer.js";
 import type { Deadline } from "./deadline.js";
 import type { Failure } from "./failure.js";
 
@@ -16,7 +16,7 @@ export interface Call<T> {
   readonly path?: Readonly<Record<string, string>>;
   readonly body: object;
   /** Makes the call's value of the answer's JSON object. */
-  readonly read: (value: object) => T | Unusable;
+  readonly read: (value: object) => T | UnusableAnswer;
 }
 
 /** The same as HTTP has it, but for the headers. */

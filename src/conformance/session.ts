@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Cell } from "./cells.js";
 import { compare } from "./compare.js";
 import { BadOutcome, type ReportedOutcome, readOutcome } from "./outcome.js";
-import { NotOnThisMachine } from "./serve/places.js";
+import { NotOnThisMachine } from "./serve/faultAddresses.js";
 import { type Served, serveCell } from "./serve/serveCell.js";
 
 /** What came of one row. */

@@ -152,7 +152,7 @@ export function checkDuration(value: unknown, what: string): number {
 }
 
 /** What a check makes of an option that is given; undefined when it is not. */
-export function given<T>(
+export function checkIfGiven<T>(
   check: (value: unknown, what: string) => T,
   value: unknown,
   what: string,

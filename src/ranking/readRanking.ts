@@ -1,4 +1,4 @@
-import { readRerank, Unusable } from "../call/answer.js";
+import { readRerank, UnusableAnswer } from "../call/answer.js";
 import type { RerankUsage } from "../generated/types.js";
 import { memberOf } from "../values.js";
 
@@ -10,19 +10,19 @@ export interface Ranking {
 }
 
 /**
- * Reads a rerank answer; {@link Unusable} unless it ranks every document that was sent, and no other.
+ * Reads a rerank answer; {@link UnusableAnswer} unless it ranks every document that was sent, and no other.
  * @param itemOf The caller's item that a document is of.
  */
 export function readRanking(
   answer: object,
   documents: readonly string[],
   itemOf: (document: number) => number,
-): Ranking | Unusable {
+): Ranking | UnusableAnswer {
   const { length } = documents;
   const named = (index: number): string => ` (items[${itemOf(index)}])`;
   const isSent = (index: number): boolean => index >= 0 && index < length;
   const whole = readRerank(answer, (index) => (isSent(index) ? named(index) : ""));
-  if (whole instanceof Unusable) return whole;
+  if (whole instanceof UnusableAnswer) return whole;
   const model = memberOf(answer, "model");
   const usage = memberOf(answer, "usage");
   const scores = new Map<number, number>();
@@ -50,8 +50,8 @@ export function readRanking(
   };
 }
 
-function broken(what: string): Unusable {
-  return new Unusable("INTERNAL", `The ranking cannot be matched with what was sent: ${what}.`);
+function broken(what: string): UnusableAnswer {
+  return new UnusableAnswer("INTERNAL", `The ranking cannot be matched with what was sent: ${what}.`);
 }
 
 /** Names a row of items. */

@@ -1,4 +1,4 @@
-import type { Unusable } from "../call/answer.js";
+import type { UnusableAnswer } from "../call/answer.js";
 import type { LateSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import type { Attempt } from "../errors/details.js";
@@ -169,7 +169,7 @@ export interface RerankCall {
   send<R>(
     body: RerankRequest,
     options: CallOptions,
-    read: (answer: object) => R | Unusable,
+    read: (answer: object) => R | UnusableAnswer,
   ): Promise<Outcome<R>>;
 }
 

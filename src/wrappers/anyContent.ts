@@ -1,6 +1,6 @@
 // How a request of any operation is written, and its answer read.
 
-import { Unusable } from "../call/answer.js";
+import { UnusableAnswer } from "../call/answer.js";
 import { writeJson } from "../call/request.js";
 import { invalid } from "../errors/statusError.js";
 import { checkId, ownProperties } from "../options/arguments.js";
@@ -148,7 +148,7 @@ export function readContent({ status, headers, bytes }: TransportResponse): unkn
   const value = parseJson(text);
   if (value !== undefined) return value;
   const message = `The answer is not the JSON that its type promises (HTTP ${status}).`;
-  return new Unusable("INTERNAL", message, "notJson");
+  return new UnusableAnswer("INTERNAL", message, "notJson");
 }
 
 function decodeText(bytes: Uint8Array, charset: string | undefined): string {

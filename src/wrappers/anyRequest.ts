@@ -1,6 +1,6 @@
 // Sends a request of any operation. Loaded with the first one.
 
-import { readWhole, Unusable } from "../call/answer.js";
+import { readWhole, UnusableAnswer } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, PreparedRequest } from "../call/types.js";
@@ -38,7 +38,7 @@ export async function sendAny<T>(
   const target = encodePath(path) + encodeQuery(query);
   const content = await contentOf(body, contentType);
   return make(client, { method, target, accept, ...content }, options, (answer, secrets) =>
-    readWhole(answer, secrets, (whole) => readContent(whole) as T | Unusable),
+    readWhole(answer, secrets, (whole) => readContent(whole) as T | UnusableAnswer),
   );
 }
 
@@ -48,9 +48,9 @@ export async function sendEncoded(
   ...[request, options, onAnswer]: Parameters<EncodedCall>
 ): Promise<Outcome<Uint8Array>> {
   checkMethod(request.method, request.body);
-  const bytesOf = (answer: TransportResponse): Uint8Array | Unusable => {
+  const bytesOf = (answer: TransportResponse): Uint8Array | UnusableAnswer => {
     const content = readContent(answer);
-    return content instanceof Unusable ? content : answer.bytes;
+    return content instanceof UnusableAnswer ? content : answer.bytes;
   };
   return make(client, request, options, (answer, secrets) => {
     onAnswer(answer.headers);

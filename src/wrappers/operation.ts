@@ -1,6 +1,6 @@
 // Calls an operation as its row in the contract says. Loaded with the first call that has no wrapper.
 
-import { readAnswer, readWhole, type Unusable } from "../call/answer.js";
+import { readAnswer, readWhole, type UnusableAnswer } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import { pathWith, writeJson } from "../call/request.js";
 import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
@@ -123,7 +123,7 @@ function readerOf({ answer, accept = "" }: OperationRow): PreparedRequest<unknow
   const readObject: PreparedRequest<unknown>["read"] = (got, secrets) =>
     readAnswer(got, secrets, (value) => value);
   if (answer === undefined) return readObject;
-  const read: Readonly<Record<typeof answer, (got: TransportResponse) => unknown | Unusable>> = {
+  const read: Readonly<Record<typeof answer, (got: TransportResponse) => unknown | UnusableAnswer>> = {
     none: () => undefined,
     bytes: ({ bytes }) => bytes,
     text: (got) => readContent(got) ?? "",

@@ -1,4 +1,4 @@
-import type { Unusable } from "../call/answer.js";
+import type { UnusableAnswer } from "../call/answer.js";
 import { readRerank } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
@@ -44,7 +44,7 @@ export function createRerank(client: LateSettings): Rerank {
   function send<T>(
     body: RerankRequest,
     own: CallOptions,
-    read: (answer: object) => T | Unusable,
+    read: (answer: object) => T | UnusableAnswer,
   ): Promise<Outcome<T>> {
     const settings = callSettings(client, own);
     validate(body, rules, "body");

@@ -1,7 +1,7 @@
 // Sends a file to a dataset. Loaded with the first upload.
 
 import { disk } from "#platform";
-import { readDatasetFile, Unusable } from "../call/answer.js";
+import { readDatasetFile, UnusableAnswer } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { notify } from "../call/notify.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
@@ -92,11 +92,14 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
   return progress;
 }
 
-function verified(stored: DatasetFile | Unusable, sentBytes: number): DatasetFile | Unusable {
+function verified(stored: DatasetFile | UnusableAnswer, sentBytes: number): DatasetFile | UnusableAnswer {
   const bytes = memberOf(stored, "bytes");
-  if (stored instanceof Unusable || bytes === sentBytes) return stored;
+  if (stored instanceof UnusableAnswer || bytes === sentBytes) return stored;
   const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
-  return new Unusable("DATA_LOSS", `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`);
+  return new UnusableAnswer(
+    "DATA_LOSS",
+    `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`,
+  );
 }
 
 // The part that holds the file, as the contract has it.

@@ -7,8 +7,8 @@ import { buffer } from "node:stream/consumers";
 import type { Cell, CellAnswer, Step } from "../cells.js";
 import { type Certificate, createCertificate } from "./certificate.js";
 import { problemsOf } from "./checkRequest.js";
+import { type Address, places } from "./faultAddresses.js";
 import { faults } from "./faults.js";
-import { type Address, places } from "./places.js";
 
 /** A cell that is served. */
 export interface Served {

@@ -16,7 +16,7 @@ export interface Address {
 }
 
 /** An address, and what ends it. */
-export interface Place {
+export interface FaultAddress {
   readonly address: Address;
   readonly close: () => Promise<void>;
 }
@@ -28,7 +28,7 @@ const unknownHost = "tunerank-conformance.invalid";
 const loopback = "127.0.0.1";
 
 /** The place of each fault whose requests reach nobody. */
-export const places: Readonly<Record<string, () => Promise<Place>>> = {
+export const places: Readonly<Record<string, () => Promise<FaultAddress>>> = {
   refused: refusingPort,
   "name-not-found": () => unresolved("ENOTFOUND"),
   "name-server-busy": () => unresolved("EAI_AGAIN"),
@@ -36,7 +36,7 @@ export const places: Readonly<Record<string, () => Promise<Place>>> = {
 };
 
 // The near end of a connection: its port is taken, and nobody listens there.
-async function refusingPort(): Promise<Place> {
+async function refusingPort(): Promise<FaultAddress> {
   const server: Server = createServer((socket) => socket.on("error", () => {}).resume());
   await once(server.listen(0, loopback), "listening");
   const { port } = server.address() as { port: number };
@@ -52,7 +52,7 @@ async function refusingPort(): Promise<Place> {
 }
 
 // What a name that never exists meets is for this machine's name server to say.
-async function unresolved(wanted: string): Promise<Place> {
+async function unresolved(wanted: string): Promise<FaultAddress> {
   const code = await lookup(unknownHost).then(
     () => "an address",
     (error: unknown) => memberOf(error, "code"),
@@ -71,7 +71,7 @@ const sleeper = `
   });
 `;
 
-async function fullBacklog(): Promise<Place> {
+async function fullBacklog(): Promise<FaultAddress> {
   const worker = new Worker(sleeper, { eval: true });
   const fillers: Socket[] = [];
   const close = async (): Promise<void> => {
