@@ -15,11 +15,9 @@ export interface RefusingPort {
 export async function refusingPort(): Promise<RefusingPort> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  const near = connect((server.address() as AddressInfo).port, "127.0.0.1");
-  const [[far]] = (await Promise.all([once(server, "connection"), once(near, "connect")])) as [
-    [Socket],
-    unknown,
-  ];
+  const accepted = once(server, "connection") as Promise<[Socket]>;
+  const near = await connectFromBelow((server.address() as AddressInfo).port);
+  const [far] = await accepted;
   const port = near.localPort as number;
   const close = async (): Promise<void> => {
     near.destroy();
@@ -27,4 +25,18 @@ export async function refusingPort(): Promise<RefusingPort> {
     await once(server.close(), "close");
   };
   return { port, url: `http://127.0.0.1:${port}`, close };
+}
+
+// From a port below those that the system gives to connections: one of these may be given to the connection that is to be
+// refused, which then reaches itself.
+async function connectFromBelow(port: number): Promise<Socket> {
+  for (;;) {
+    const localPort = 10_000 + Math.floor(Math.random() * 20_000);
+    const socket = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.1", localPort });
+    const connected = once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    if (await connected) return socket;
+  }
 }
