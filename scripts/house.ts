@@ -81,3 +81,24 @@ function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string
   }
   return found;
 }
+
+/** Every type, class and function that two files of src export under one name, as "name: files". */
+export function namesTwice(files: ReadonlyMap<string, string> = readTexts()): readonly string[] {
+  const places = new Map<string, string[]>();
+  for (const [file, text] of files) {
+    for (const [, name = ""] of text.matchAll(declared))
+      places.set(name, [...(places.get(name) ?? []), file]);
+  }
+  return [...places]
+    .filter(([, found]) => found.length > 1)
+    .map(([name, found]) => `${name}: ${found.join(", ")}`);
+}
+
+const declared = /^export (?:abstract )?(?:async )?(?:class|interface|type|function\*?) (\w+)/gm;
+// Of the files of platform/ and what they show, one is chosen; each command of the command line has a `run`.
+const alternatives = /^(platform\/|generated\/|transport\/node\/words\.ts$|cli\/\w+Command\.ts$)/;
+
+function readTexts(): ReadonlyMap<string, string> {
+  const files = [...readImports().keys()].filter((file) => !alternatives.test(file));
+  return new Map(files.map((file) => [file, readFileSync(path.join(src, file), "utf8")]));
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { circlesIn, importsUpwards, readImports } from "../../scripts/house.js";
+import { circlesIn, importsUpwards, namesTwice, readImports } from "../../scripts/house.js";
 
 const imports = readImports();
 
@@ -9,6 +9,15 @@ test("no file of src imports from a room above its own", () => {
 
 test("no files of src import each other in a circle, types included", () => {
   expect(circlesIn(imports)).toEqual([]);
+});
+
+test("no two files of src export a type or a function of one name", () => {
+  expect(namesTwice()).toEqual([]);
+  const twice = new Map([
+    ["call/call.ts", "export interface Answer {}"],
+    ["testing/answer.ts", "export class Answer {}"],
+  ]);
+  expect(namesTwice(twice)).toEqual(["Answer: call/call.ts, testing/answer.ts"]);
 });
 
 test("an arrow that runs up and a circle would be found", () => {
