@@ -31,6 +31,9 @@ export class LimitSearch {
   limit: number = firstLimit;
   /** Attempts of an earlier one say nothing of this limit. */
   epoch = 0;
+  /** Nothing is sent before: the place of a refused attempt stays empty for as long as an answer takes. */
+  opensAt = 0;
+  #answerMs = 0;
   #most: number;
   #state: State = "steady";
   #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, underWay: 0 };
@@ -66,6 +69,7 @@ export class LimitSearch {
 
   /** An attempt was answered. */
   answered({ epoch, began, now }: AttemptTimes): void {
+    this.#answerMs += (now - began - this.#answerMs) / (this.#answerMs > 0 ? 8 : 1);
     if (epoch !== this.epoch) return;
     this.#round.addGood(now - began, 2 * (this.#round.ended + 1) > this.#samples);
     this.#judge();
@@ -73,6 +77,7 @@ export class LimitSearch {
 
   /** An attempt was refused. @param inFlight How many are under way without it */
   refused({ epoch, began, now }: AttemptTimes, inFlight: number): void {
+    this.opensAt = Math.max(now, this.opensAt) + this.#answerMs / this.limit;
     if (epoch === this.epoch) {
       this.#round.addRefused(now - began);
       if (this.#isUnexpected) this.#drop();
@@ -126,7 +131,7 @@ export class LimitSearch {
 
   #goOn(found: Measured): void {
     this.#base = found;
-    const isFull = found.underWay > 0.75 * this.limit && found.answerMs <= slowest * this.#fastest;
+    const isFull = found.underWay > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
     this.#isDoubted = this.#usual > 0 && this.limit > 1;
     if (this.#pause <= 0 && isFull && this.limit < this.#most) this.#tryMore();
     else if (this.#pause <= 0 && this.#isDoubted) this.#tryLess();

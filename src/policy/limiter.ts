@@ -10,8 +10,7 @@ const fewestForOutage = 4;
  */
 export class Limiter {
   inFlight = 0;
-  /** Nothing is sent before. */
-  heldUntil = 0;
+  #heldUntil = 0;
   readonly #search: LimitSearch | undefined;
   #fixed = 0;
   #failuresInRow = 0;
@@ -19,6 +18,11 @@ export class Limiter {
   constructor(concurrency: number | LimitSearch) {
     if (typeof concurrency === "number") this.#fixed = concurrency;
     else this.#search = concurrency;
+  }
+
+  /** Nothing is sent before. */
+  get heldUntil(): number {
+    return Math.max(this.#heldUntil, this.#search?.opensAt ?? 0);
   }
 
   /** Attempts of an earlier one say nothing of this limit. */
@@ -96,7 +100,7 @@ export class Limiter {
   }
 
   #hold(until: number): void {
-    this.heldUntil = Math.max(this.heldUntil, until);
+    this.#heldUntil = Math.max(this.#heldUntil, until);
   }
 
   #change(by: 1 | -1, now: number): void {
