@@ -14,6 +14,8 @@ const stepGain = 0.5;
 // A service that queues takes longer: it is asked for no more.
 const slowest = 2;
 const smallStep = 1 / 8;
+// So much more likely is certain, as a logarithm.
+const certain = 4;
 // Answers between two steps that may bring refusals: twice as many after each that brought nothing.
 const firstPause = 64;
 const longestPause = 1024;
@@ -41,6 +43,7 @@ export class LimitSearch {
   #pause = 0;
   // The part of refusals that has nothing to do with the limit, as far as is known.
   #usual = 0;
+  #known = 0;
   // Whether the refusals at the base may come from its limit.
   #isDoubted = false;
   #nextPause: number = firstPause;
@@ -102,10 +105,6 @@ export class LimitSearch {
   }
 
   #drop(): void {
-    if (this.#isDoubted) {
-      this.#tryLess();
-      return;
-    }
     this.#fewest = this.#state === "up" ? this.#base.limit : Math.max(1, this.limit >> 1);
     this.#tooMany = this.epoch;
     this.#slowDown();
@@ -115,23 +114,57 @@ export class LimitSearch {
   #judge(): void {
     const { ended, good, refused } = this.#round;
     const samples = this.#samples;
-    if (ended < samples || (refused > 0 && good < fewestGood && ended < 4 * samples)) return;
+    if (ended < samples) return;
     const found = this.#round.measured(this.limit);
-    // By chance a few attempts show more or fewer refusals than there are.
-    if (this.#state === "settling" || this.#state === "down") this.#usual = found.share;
+    if (this.#base.share > 0 && (this.#state === "up" || this.#state === "down")) {
+      const sign = this.#evidence;
+      if (Math.abs(sign) < certain && ended < 8 * Math.max(fewestSamples, samples)) return;
+      this.#pause -= ended;
+      this.#tested(found, sign > 0);
+      return;
+    }
+    if (refused > 0 && good < fewestGood && ended < 4 * samples) return;
+    if (this.#state === "settling") this.#usual = found.share;
     else this.#usual = Math.min(1.1 * this.#usual, 0.75 * this.#usual + 0.25 * found.share);
     if (this.#usual < leastShare) this.#usual = 0;
     if (refused === 0) this.#fastest = Math.min(this.#fastest, found.answerMs);
     this.#pause -= ended;
     if (this.#state === "up") this.#judgeMore(found);
-    else if (this.#state === "down") this.#judgeLess(found);
     else if (this.#state === "settling") this.#settled(found);
     else this.#goOn(found);
   }
 
+  // Whether the refusals of another limit are those of the base, or those of a service that takes no more.
+  get #evidence(): number {
+    const { limit, share } = this.#base;
+    const full = 1 - ((1 - share) * limit) / this.limit;
+    return this.#round.evidence(share, Math.max(leastShare, full));
+  }
+
+  #tested(found: Measured, isUsual: boolean): void {
+    const { limit, share } = this.#base;
+    if (isUsual) {
+      // What both have in common.
+      this.#usual = (share * this.#known + found.share * this.#round.ended) / (this.#known + this.#round.ended);
+      this.#known += this.#round.ended;
+      this.#base = { ...found, limit: Math.max(limit, found.limit), share: this.#usual };
+      this.#step = 1;
+      if (this.#base.limit < this.#most) this.#tryMore();
+      else this.#set(this.#base.limit, "steady");
+    } else if (this.#state === "up" && !this.#isDoubted) {
+      this.#slowDown();
+      this.#set(limit, "steady");
+    } else if (this.#state === "up") this.#tryLess();
+    else {
+      this.#usual = 0;
+      this.#set(Math.max(1, Math.floor(limit * (1 - share))), "settling");
+    }
+  }
+
   #goOn(found: Measured): void {
-    this.#base = found;
-    const isFull = found.underWay > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
+    this.#base = { ...found, share: this.#usual };
+    const isFull =
+      found.underWay > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
     this.#isDoubted = this.#usual > 0 && this.limit > 1;
     if (this.#pause <= 0 && isFull && this.limit < this.#most) this.#tryMore();
     else if (this.#pause <= 0 && this.#isDoubted) this.#tryLess();
@@ -144,23 +177,23 @@ export class LimitSearch {
     const gain = more >= 1 ? doublingGain : stepGain * more;
     if (found.rate >= rate * (1 + gain)) {
       this.#base = found;
-      this.#isDoubted = false;
       this.#step = Math.min(1, this.#step * 2);
       this.#nextPause = firstPause;
       if (found.limit < this.#most) this.#tryMore();
       else this.#set(found.limit, "steady");
-    } else if (this.#isDoubted) this.#tryLess();
-    else {
+    } else {
       this.#slowDown();
       this.#set(limit, "steady");
     }
   }
 
-  // Refusals that go on have to do with the limit, or not: more tells, and then less.
+  // Refusals that go on have to do with the limit, or not: less tells, or more.
   #settled(found: Measured): void {
     this.#base = found;
-    this.#isDoubted = found.share >= leastShare && found.limit > 1;
-    if (!this.#isDoubted || found.limit === this.#most) this.#set(found.limit, "steady");
+    this.#known = this.#round.ended;
+    this.#isDoubted = false;
+    if (found.share < leastShare) this.#set(found.limit, "steady");
+    else if (found.limit > 1) this.#tryLess();
     else {
       this.#step = 1;
       this.#tryMore();
@@ -171,16 +204,6 @@ export class LimitSearch {
     this.#isDoubted = false;
     this.#slowDown();
     this.#set(this.#base.limit >> 1, "down");
-  }
-
-  #judgeLess(found: Measured): void {
-    const { limit, rate, share } = this.#base;
-    const kept = (found.limit / limit + 1) / 2;
-    if (found.share < share / 2 || found.rate > kept * rate) {
-      this.#base = found;
-      if (found.share >= leastShare && found.limit > 1) this.#tryLess();
-      else this.#set(found.limit, "steady");
-    } else this.#set(limit, "steady");
   }
 
   #tryMore(): void {

@@ -59,6 +59,11 @@ export class Round {
     return { limit, rate, share: refused / ended, answerMs, underWay };
   }
 
+  /** How much more likely these refusals are with the one part of them than with the other, as a logarithm. */
+  evidence(one: number, other: number): number {
+    return this.refused * Math.log(one / other) + this.good * Math.log((1 - one) / (1 - other));
+  }
+
   /** Another begins where this one ends. */
   next(): Round {
     return new Round(this.#last);
