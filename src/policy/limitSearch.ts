@@ -33,8 +33,8 @@ export class LimitSearch {
   limit: number = firstLimit;
   /** Attempts of an earlier one say nothing of this limit. */
   epoch = 0;
-  /** Nothing is sent before: the place of a refused attempt stays empty for as long as an answer takes. */
-  opensAt = 0;
+  // When the places of refused attempts are free again.
+  readonly #resting: number[] = [];
   #answerMs = 0;
   #most: number;
   #state: State = "steady";
@@ -80,7 +80,7 @@ export class LimitSearch {
 
   /** An attempt was refused. @param inFlight How many are under way without it */
   refused({ epoch, began, now }: AttemptTimes, inFlight: number): void {
-    this.opensAt = Math.max(now, this.opensAt) + this.#answerMs / this.limit;
+    const before = this.limit;
     if (epoch === this.epoch) {
       this.#round.addRefused(now - began);
       if (this.#isUnexpected) this.#drop();
@@ -89,11 +89,23 @@ export class LimitSearch {
     // It took those that are left.
     if (epoch === this.#tooMany && this.#state === "settling")
       this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
+    if (this.limit >= before) this.#resting.push(now + this.#answerMs);
+  }
+
+  /** How many places are not free: that of a refused attempt stays empty for as long as an answer takes. */
+  resting(now: number): number {
+    while (this.restsUntil <= now) this.#resting.shift();
+    return this.#resting.length;
+  }
+
+  /** When the next of them is. */
+  get restsUntil(): number {
+    return this.#resting[0] ?? Number.POSITIVE_INFINITY;
   }
 
   // A round ends with as many answers as may be under way, more where some of them are refusals.
   get #samples(): number {
-    const isClean = this.#round.refused === 0 && this.#state !== "settling";
+    const isClean = this.#round.refused === 0 && this.#step === 1;
     return Math.max(isClean ? firstLimit : fewestSamples, this.limit);
   }
 
@@ -157,7 +169,8 @@ export class LimitSearch {
     } else if (this.#state === "up") this.#tryLess();
     else {
       this.#usual = 0;
-      this.#set(Math.max(1, Math.floor(limit * (1 - share))), "settling");
+      if (found.share < leastShare) this.#set(found.limit, "steady");
+      else this.#set(takenOf(found), "settling");
     }
   }
 
@@ -177,7 +190,6 @@ export class LimitSearch {
     const gain = more >= 1 ? doublingGain : stepGain * more;
     if (found.rate >= rate * (1 + gain)) {
       this.#base = found;
-      this.#step = Math.min(1, this.#step * 2);
       this.#nextPause = firstPause;
       if (found.limit < this.#most) this.#tryMore();
       else this.#set(found.limit, "steady");
@@ -194,16 +206,13 @@ export class LimitSearch {
     this.#isDoubted = false;
     if (found.share < leastShare) this.#set(found.limit, "steady");
     else if (found.limit > 1) this.#tryLess();
-    else {
-      this.#step = 1;
-      this.#tryMore();
-    }
+    else this.#tryMore();
   }
 
   #tryLess(): void {
     this.#isDoubted = false;
     this.#slowDown();
-    this.#set(this.#base.limit >> 1, "down");
+    this.#set(Math.min(this.#base.limit - 1, takenOf(this.#base)), "down");
   }
 
   #tryMore(): void {
@@ -224,4 +233,9 @@ export class LimitSearch {
     this.epoch += 1;
     this.#round = this.#round.next();
   }
+}
+
+/** How many were not refused. */
+function takenOf({ limit, share }: Measured): number {
+  return Math.max(1, Math.round(limit * (1 - share)));
 }

@@ -10,7 +10,8 @@ const fewestForOutage = 4;
  */
 export class Limiter {
   inFlight = 0;
-  #heldUntil = 0;
+  /** Nothing is sent before. */
+  heldUntil = 0;
   readonly #search: LimitSearch | undefined;
   #fixed = 0;
   #failuresInRow = 0;
@@ -18,11 +19,6 @@ export class Limiter {
   constructor(concurrency: number | LimitSearch) {
     if (typeof concurrency === "number") this.#fixed = concurrency;
     else this.#search = concurrency;
-  }
-
-  /** Nothing is sent before. */
-  get heldUntil(): number {
-    return Math.max(this.#heldUntil, this.#search?.opensAt ?? 0);
   }
 
   /** Attempts of an earlier one say nothing of this limit. */
@@ -42,7 +38,15 @@ export class Limiter {
 
   /** Whether another attempt may be sent now. */
   isOpen(now: number): boolean {
-    return now >= this.heldUntil && this.inFlight < (this.isOutage ? 1 : this.limit);
+    const taken = this.inFlight + (this.#search?.resting(now) ?? 0);
+    return now >= this.heldUntil && taken < (this.isOutage ? 1 : this.limit);
+  }
+
+  /** Until then time alone keeps another from being sent. */
+  opensAt(now: number): number {
+    const search = this.#search;
+    const isResting = search && search.resting(now) + this.inFlight >= this.limit && this.inFlight < this.limit;
+    return isResting ? Math.max(this.heldUntil, search.restsUntil) : this.heldUntil;
   }
 
   /** There are never more than so many. */
@@ -100,7 +104,7 @@ export class Limiter {
   }
 
   #hold(until: number): void {
-    this.#heldUntil = Math.max(this.#heldUntil, until);
+    this.heldUntil = Math.max(this.heldUntil, until);
   }
 
   #change(by: 1 | -1, now: number): void {
