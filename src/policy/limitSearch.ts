@@ -16,6 +16,7 @@ const slowest = 2;
 const smallStep = 1 / 8;
 // So much more likely is certain, as a logarithm.
 const certain = 4;
+const leastRestMs = 200;
 // Answers between two steps that may bring refusals: twice as many after each that brought nothing.
 const firstPause = 64;
 const longestPause = 1024;
@@ -89,7 +90,7 @@ export class LimitSearch {
     // It took those that are left.
     if (epoch === this.#tooMany && this.#state === "settling")
       this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
-    if (this.limit >= before) this.#resting.push(now + this.#answerMs);
+    if (this.limit >= before) this.#resting.push(now + Math.max(this.#answerMs, this.limit > 1 ? 0 : leastRestMs));
   }
 
   /** How many places are not free: that of a refused attempt stays empty for as long as an answer takes. */
@@ -203,9 +204,9 @@ export class LimitSearch {
   #settled(found: Measured): void {
     this.#base = found;
     this.#known = this.#round.ended;
-    this.#isDoubted = false;
+    this.#isDoubted = found.limit > 1;
     if (found.share < leastShare) this.#set(found.limit, "steady");
-    else if (found.limit > 1) this.#tryLess();
+    else if (found.limit > 2) this.#tryLess();
     else this.#tryMore();
   }
 
