@@ -1,4 +1,5 @@
-import { type Measured, Round } from "./round.js";
+import { leastShare, type Measured, Round, takenOf, UsualShare } from "./round.js";
+import { Steps } from "./steps.js";
 import type { AttemptTimes } from "./types.js";
 
 const firstLimit = 4;
@@ -6,26 +7,23 @@ const firstLimit = 4;
 const fewestSamples = 16;
 // So few good ones tell nothing of the speed, unless there are hardly any.
 const fewestGood = 10;
-// A smaller part of refusals is none.
-const leastShare = 0.03;
 // What a doubling has to bring, and what a smaller step has to, as a part of itself.
 const doublingGain = 0.2;
 const stepGain = 0.5;
 // A service that queues takes longer: it is asked for no more.
 const slowest = 2;
-const smallStep = 1 / 8;
-// Answers between two steps that may bring refusals: twice as many after each that brought nothing.
-const firstPause = 64;
-const longestPause = 1024;
+// So much more likely is certain, as a logarithm.
+const certain = 4;
+// The shortest time in which the only place stays empty after a refusal.
+const onlyRestMs = 200;
 
 // "up" and "down" try another limit; "settling" follows refusals that were not expected.
 type State = "steady" | "up" | "down" | "settling";
 
 /**
  * Finds how many attempts at once serve a run best; the clock is the caller's. It begins with 4 and doubles. A refusal,
- * or a step that brings too little, ends that; then it tries a little more now and then. Where refusals go on at a lower
- * limit, a lower one is tried, and kept if there are fewer of them, or no fewer good answers; else they have nothing to do
- * with the limit, and it grows in spite of them.
+ * or a step that brings too little, ends that; then it tries a little more now and then. Where refusals go on, another
+ * limit tells whether they come from the limit: then it is what the service took; else it grows in spite of them.
  */
 export class LimitSearch {
   limit: number = firstLimit;
@@ -34,16 +32,15 @@ export class LimitSearch {
   #most: number;
   #state: State = "steady";
   #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, underWay: 0 };
-  #step = 1;
-  #pause = 0;
-  // The part of refusals that has nothing to do with the limit, as far as is known.
-  #usual = 0;
+  readonly #steps: Steps = new Steps();
+  readonly #usual: UsualShare = new UsualShare();
   // Whether the refusals at the base may come from its limit.
   #isDoubted = false;
-  #nextPause: number = firstPause;
   // The refusals of this epoch show how many were too many.
   #tooMany = -1;
   #fewest = 1;
+  // How long a good answer takes: of late, and where nothing was refused.
+  #answerMs = 0;
   #fastest = Number.POSITIVE_INFINITY;
   #round: Round = new Round(0);
 
@@ -66,70 +63,90 @@ export class LimitSearch {
 
   /** An attempt was answered. */
   answered({ epoch, began, now }: AttemptTimes): void {
+    this.#answerMs += (now - began - this.#answerMs) / (this.#answerMs > 0 ? 8 : 1);
     if (epoch !== this.epoch) return;
     this.#round.addGood(now - began, 2 * (this.#round.ended + 1) > this.#samples);
     this.#judge();
   }
 
-  /** An attempt was refused. @param inFlight How many are under way without it */
-  refused({ epoch, began, now }: AttemptTimes, inFlight: number): void {
+  /**
+   * An attempt was refused.
+   * @param inFlight How many are under way without it
+   * @returns for how many milliseconds its place stays empty: as long as an answer takes. Else the next would be refused
+   * at once, and again, where the limit is a little too high
+   */
+  refused({ epoch }: AttemptTimes, inFlight: number): number {
+    const before = this.limit;
     if (epoch === this.epoch) {
-      this.#round.addRefused(now - began);
-      if (this.#isUnexpected) this.#drop();
+      this.#round.addRefused();
+      const isSure = this.#state === "steady" || this.#state === "up";
+      if (isSure && this.#usual.isExceededBy(this.#round)) this.#drop();
       else this.#judge();
     }
     // It took those that are left.
     if (epoch === this.#tooMany && this.#state === "settling")
       this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
+    if (this.limit < before) return 0;
+    return this.limit > 1 ? this.#answerMs : Math.max(this.#answerMs, onlyRestMs);
   }
 
   // A round ends with as many answers as may be under way, more where some of them are refusals.
   get #samples(): number {
-    const isClean = this.#round.refused === 0 && this.#state !== "settling";
+    const isClean = this.#round.refused === 0 && this.#steps.areWide;
     return Math.max(isClean ? firstLimit : fewestSamples, this.limit);
   }
 
-  // More than there were with the limit before.
-  get #isUnexpected(): boolean {
-    if (this.#state === "down" || this.#state === "settling") return false;
-    const { refused, ended } = this.#round;
-    return refused > (this.#usual > 0 ? 1.5 * this.#usual * ended + 3 : 0);
-  }
-
   #drop(): void {
-    if (this.#isDoubted) {
-      this.#tryLess();
-      return;
-    }
     this.#fewest = this.#state === "up" ? this.#base.limit : Math.max(1, this.limit >> 1);
     this.#tooMany = this.epoch;
-    this.#slowDown();
+    this.#steps.slowDown(this.#base.limit);
     this.#set(this.limit, "settling");
   }
 
   #judge(): void {
     const { ended, good, refused } = this.#round;
     const samples = this.#samples;
-    if (ended < samples || (refused > 0 && good < fewestGood && ended < 4 * samples)) return;
+    if (ended < samples) return;
     const found = this.#round.measured(this.limit);
-    // By chance a few attempts show more or fewer refusals than there are.
-    if (this.#state === "settling" || this.#state === "down") this.#usual = found.share;
-    else this.#usual = Math.min(1.1 * this.#usual, 0.75 * this.#usual + 0.25 * found.share);
-    if (this.#usual < leastShare) this.#usual = 0;
+    const isTest = this.#base.share > 0 && (this.#state === "up" || this.#state === "down");
+    if (isTest) this.#test(found);
+    if (isTest || (refused > 0 && good < fewestGood && ended < 4 * samples)) return;
+    if (this.#state === "settling") this.#usual.found(this.#round);
+    else this.#usual.follow(this.#round);
     if (refused === 0) this.#fastest = Math.min(this.#fastest, found.answerMs);
-    this.#pause -= ended;
+    this.#steps.passed(ended);
     if (this.#state === "up") this.#judgeMore(found);
-    else if (this.#state === "down") this.#judgeLess(found);
     else if (this.#state === "settling") this.#settled(found);
     else this.#goOn(found);
   }
 
+  // Whether another limit changes the refusals.
+  #test(found: Measured): void {
+    const { ended } = this.#round;
+    const { limit, share } = this.#base;
+    const evidence = this.#round.evidence(this.#base, this.limit);
+    if (Math.abs(evidence) < certain && ended < 8 * Math.max(fewestSamples, this.limit)) return;
+    this.#steps.passed(ended);
+    if (evidence > 0) {
+      // They have nothing to do with it.
+      this.#steps.areWide = true;
+      const common = this.#usual.join(this.#round, share);
+      this.#grow({ ...found, limit: Math.max(limit, found.limit), share: common });
+    } else if (this.#state === "down") {
+      this.#usual.value = 0;
+      if (found.share < leastShare) this.#set(found.limit, "steady");
+      else this.#set(takenOf(found), "settling");
+    } else if (this.#isDoubted) this.#tryLess();
+    else this.#stay(limit);
+  }
+
   #goOn(found: Measured): void {
-    this.#base = found;
-    const isFull = found.underWay > 0.75 * this.limit && found.answerMs <= slowest * this.#fastest;
-    this.#isDoubted = this.#usual > 0 && this.limit > 1;
-    if (this.#pause <= 0 && isFull && this.limit < this.#most) this.#tryMore();
-    else if (this.#pause <= 0 && this.#isDoubted) this.#tryLess();
+    this.#base = { ...found, share: this.#usual.value };
+    const isFull =
+      found.underWay > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
+    this.#isDoubted = this.#usual.value > 0 && this.limit > 1;
+    if (this.#steps.isDue && isFull && this.limit < this.#most) this.#tryMore();
+    else if (this.#steps.isDue && this.#isDoubted) this.#tryLess();
     else this.#round = this.#round.next();
   }
 
@@ -138,56 +155,39 @@ export class LimitSearch {
     const more = found.limit / limit - 1;
     const gain = more >= 1 ? doublingGain : stepGain * more;
     if (found.rate >= rate * (1 + gain)) {
-      this.#base = found;
-      this.#isDoubted = false;
-      this.#step = Math.min(1, this.#step * 2);
-      this.#nextPause = firstPause;
-      if (found.limit < this.#most) this.#tryMore();
-      else this.#set(found.limit, "steady");
-    } else if (this.#isDoubted) this.#tryLess();
-    else {
-      this.#slowDown();
-      this.#set(limit, "steady");
-    }
+      this.#steps.broughtMore();
+      this.#grow(found);
+    } else this.#stay(limit);
   }
 
-  // Refusals that go on have to do with the limit, or not: more tells, and then less.
+  #grow(base: Measured): void {
+    this.#base = base;
+    if (base.limit < this.#most) this.#tryMore();
+    else this.#set(base.limit, "steady");
+  }
+
+  #stay(limit: number): void {
+    this.#steps.slowDown(this.#base.limit);
+    this.#set(limit, "steady");
+  }
+
+  // Refusals that go on have to do with the limit, or not: less tells, or more.
   #settled(found: Measured): void {
     this.#base = found;
-    this.#isDoubted = found.share >= leastShare && found.limit > 1;
-    if (!this.#isDoubted || found.limit === this.#most) this.#set(found.limit, "steady");
-    else {
-      this.#step = 1;
-      this.#tryMore();
-    }
+    this.#isDoubted = found.limit > 1;
+    if (found.share < leastShare) this.#set(found.limit, "steady");
+    else if (found.limit > 2) this.#tryLess();
+    else this.#tryMore();
   }
 
   #tryLess(): void {
     this.#isDoubted = false;
-    this.#slowDown();
-    this.#set(this.#base.limit >> 1, "down");
-  }
-
-  #judgeLess(found: Measured): void {
-    const { limit, rate, share } = this.#base;
-    const kept = (found.limit / limit + 1) / 2;
-    if (found.share < share / 2 || found.rate > kept * rate) {
-      this.#base = found;
-      if (found.share >= leastShare && found.limit > 1) this.#tryLess();
-      else this.#set(found.limit, "steady");
-    } else this.#set(limit, "steady");
+    this.#steps.slowDown(this.#base.limit);
+    this.#set(Math.min(this.#base.limit - 1, takenOf(this.#base)), "down");
   }
 
   #tryMore(): void {
-    const { limit } = this.#base;
-    this.#set(Math.min(this.#most, limit + Math.max(1, Math.floor(limit * this.#step))), "up");
-  }
-
-  #slowDown(): void {
-    this.#step = smallStep;
-    this.#pause = this.#nextPause;
-    const longest = Math.min(longestPause, firstPause + 16 * this.#base.limit);
-    this.#nextPause = Math.min(longest, this.#nextPause * 2);
+    this.#set(Math.min(this.#most, this.#steps.after(this.#base.limit)), "up");
   }
 
   #set(limit: number, state: State): void {

@@ -14,6 +14,8 @@ export class Limiter {
   heldUntil = 0;
   readonly #search: LimitSearch | undefined;
   #fixed = 0;
+  // When the places of refused attempts are free again.
+  readonly #resting: number[] = [];
   #failuresInRow = 0;
 
   constructor(concurrency: number | LimitSearch) {
@@ -38,7 +40,13 @@ export class Limiter {
 
   /** Whether another attempt may be sent now. */
   isOpen(now: number): boolean {
-    return now >= this.heldUntil && this.inFlight < (this.isOutage ? 1 : this.limit);
+    return now >= this.heldUntil && this.#taken(now) < (this.isOutage ? 1 : this.limit);
+  }
+
+  /** Until then only time keeps another from being sent. */
+  opensAt(now: number): number {
+    const isResting = this.inFlight < this.limit && this.#taken(now) >= this.limit;
+    return isResting ? Math.max(this.heldUntil, this.#resting[0] ?? 0) : this.heldUntil;
   }
 
   /** There are never more than so many. */
@@ -87,12 +95,18 @@ export class Limiter {
   #refused(times: AttemptTimes): void {
     this.#failuresInRow = 0;
     this.#change(-1, times.now);
-    this.#search?.refused(times, this.inFlight);
+    const restMs = this.#search?.refused(times, this.inFlight) ?? 0;
+    if (restMs > 0) this.#resting.push(times.now + restMs);
   }
 
   #noteFailure(now: number, waitMs: number | undefined): void {
     this.#failuresInRow += 1;
     if (this.isOutage && waitMs !== undefined) this.#hold(now + waitMs);
+  }
+
+  #taken(now: number): number {
+    while ((this.#resting[0] ?? now + 1) <= now) this.#resting.shift();
+    return this.inFlight + this.#resting.length;
   }
 
   #hold(until: number): void {

@@ -11,11 +11,23 @@ export interface Measured {
   readonly underWay: number;
 }
 
+/** A smaller part of refusals is none. */
+export const leastShare = 0.03;
+
+/** How many of the limit were not refused. */
+export function takenOf({ limit, share }: Measured): number {
+  return Math.max(1, Math.round(limit * (1 - share)));
+}
+
+// By chance all may be refused, or none.
+function possible(share: number): number {
+  return Math.min(1 - leastShare, Math.max(leastShare, share));
+}
+
 /** Measures the attempts that began with one limit. */
 export class Round {
   good = 0;
   refused = 0;
-  #refusedMs = 0;
   #lateGood = 0;
   #lateMs = 0;
   #area = 0;
@@ -46,21 +58,64 @@ export class Round {
     this.#lateMs += ms;
   }
 
-  addRefused(ms: number): void {
+  addRefused(): void {
     this.refused += 1;
-    this.#refusedMs += ms;
   }
 
   measured(limit: number): Measured {
-    const { good, refused, ended } = this;
+    const { refused, ended } = this;
     const underWay = this.#area / Math.max(1, this.#last - this.#began);
     const answerMs = this.#lateMs / Math.max(1, this.#lateGood);
-    const rate = (underWay * good) / Math.max(1, good * answerMs + this.#refusedMs);
+    const rate = underWay / Math.max(1, answerMs);
     return { limit, rate, share: refused / ended, answerMs, underWay };
+  }
+
+  /**
+   * Above 0 where its refusals are those of `base` again, whatever the limit; below 0 where they are those of a service
+   * that takes no more than it took there. The logarithm of how much more likely the one is than the other.
+   */
+  evidence({ limit, share }: Measured, ofLimit: number): number {
+    const same = possible(share);
+    const full = possible(1 - ((1 - share) * limit) / ofLimit);
+    return this.refused * Math.log(same / full) + this.good * Math.log((1 - same) / (1 - full));
   }
 
   /** Another begins where this one ends. */
   next(): Round {
     return new Round(this.#last);
+  }
+}
+
+/** The part of refusals that has nothing to do with the limit, as far as is known. */
+export class UsualShare {
+  value = 0;
+  // The answers by which it is known.
+  #known = 0;
+
+  /** A round was to find it out. */
+  found({ refused, ended }: Round): void {
+    this.#set(refused / ended);
+    this.#known = ended;
+  }
+
+  /** A round like those before. By chance a few attempts show more or fewer refusals than there are. */
+  follow({ refused, ended }: Round): void {
+    this.#set(Math.min(1.1 * this.value, 0.75 * this.value + (0.25 * refused) / ended));
+  }
+
+  /** A round with another limit has the same. */
+  join({ refused, ended }: Round, before: number): number {
+    this.#set((before * this.#known + refused) / (this.#known + ended));
+    this.#known += ended;
+    return this.value;
+  }
+
+  /** Whether there are more than before. */
+  isExceededBy({ refused, ended }: Round): boolean {
+    return refused > (this.value > 0 ? 1.5 * this.value * ended + 3 : 0);
+  }
+
+  #set(share: number): void {
+    this.value = share < leastShare ? 0 : share;
   }
 }

@@ -98,7 +98,7 @@ export class Schedule {
   #sleep(now: number): void {
     this.#unset?.();
     if (this.#isClosed) return;
-    const opensAt = Math.max(this.limiter.heldUntil, this.pace?.opensAt ?? 0);
+    const opensAt = Math.max(this.limiter.opensAt(now), this.pace?.opensAt ?? 0);
     let at = opensAt > now ? opensAt : Number.POSITIVE_INFINITY;
     for (const { readyAt } of this.#waiting) if (readyAt > now) at = Math.min(at, Math.max(readyAt, opensAt));
     if (at < Number.POSITIVE_INFINITY) this.#unset = this.clock.after(at - now, () => this.advance());
