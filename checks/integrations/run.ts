@@ -1,9 +1,10 @@
 // npm run check:integrations: the packed package with the libraries it is made for, on a Node that all of them take.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { installPacked } from "../installPacked.js";
+import { newerNode } from "../newerNode.js";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const temporal = path.join(folder, "../temporal/run.ts");
@@ -17,7 +18,7 @@ if (given.includes("--temporal")) {
 const installed = path.join(folder, "node_modules/tunerank");
 const documented = path.join(folder, "documented");
 
-const node = findNode();
+const node = newerNode();
 if (node === undefined) {
   console.log(
     "SKIPPED  integrations: ai 7, msw 3 and nock 15 need Node 22.20 or newer, and there is none for this machine.",
@@ -35,13 +36,6 @@ if (node === undefined) {
   run(node, ["--test", ...given, ...tests]);
 }
 if (given.length === 0) run(process.execPath, ["--import", "tsx", temporal]);
-
-function findNode(): string | undefined {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 20)) return process.execPath;
-  const own = path.join(folder, "node_modules/node-24/bin/node");
-  return existsSync(own) ? own : undefined;
-}
 
 // Copied to where their libraries are.
 function copyDocumented(): void {

@@ -1,15 +1,12 @@
-// A client that sends through a dispatcher of undici 6, 7 and 8, over HTTP/1.1 and HTTP/2.
+// A client that sends through a dispatcher of undici 6, 7 and 8.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
-import http2 from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { test } from "node:test";
-import { createClient, type DispatcherLike, isStatusError, type StatusError } from "tunerank";
-import undici6 from "undici-6";
-import undici7 from "undici-7";
-import undici8 from "undici-8";
-import { certificate, certificateKey } from "../../test/support/certificate.ts";
+import type { DispatcherLike } from "tunerank";
+import type undici8 from "undici-8";
+import { clientOf, failure, type Scope, versions } from "./support/undici.ts";
 
 const body = { query: "q", documents: ["d"] };
 const ranking = { data: [{ index: 0, relevance_score: 0.5 }] };
@@ -19,32 +16,12 @@ interface Ends extends DispatcherLike {
   destroy(): Promise<void>;
 }
 
-const versions = [
-  ["undici 6", undici6],
-  ["undici 7", undici7],
-  ["undici 8", undici8],
-] as const;
-
-const clientOf = (baseUrl: string, dispatcher: DispatcherLike, more = {}) =>
-  createClient({ baseUrl, apiKey: "test-key", accountId: "acme", maxRetries: 0, dispatcher, ...more });
-
-async function failure(call: PromiseLike<unknown>): Promise<StatusError> {
-  const error = await call.then(
-    () => undefined,
-    (caught: unknown) => caught,
-  );
-  assert(isStatusError(error));
-  return error;
-}
-
-function answer(request: http.IncomingMessage | http2.Http2ServerRequest, sent: Buffer[]): unknown {
+function answer(request: http.IncomingMessage, sent: Buffer[]): unknown {
   const { length } = Buffer.concat(sent);
   return /rerank$/.test(request.url ?? "") ? ranking : { id: `${length}` };
 }
 
-async function serve(t: {
-  after(end: () => unknown): void;
-}): Promise<{ url: string; requests: string[]; sockets: Set<Socket> }> {
+async function serve(t: Scope): Promise<{ url: string; requests: string[]; sockets: Set<Socket> }> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   const server = http.createServer(async (request, response) => {
@@ -69,7 +46,7 @@ async function serve(t: {
 }
 
 for (const [name, undici] of versions) {
-  const dispatcherOf = (t: { after(end: () => unknown): void }, options = {}): Ends => {
+  const dispatcherOf = (t: Scope, options = {}): Ends => {
     const dispatcher = new undici.Agent(options);
     t.after(() => dispatcher.destroy());
     return dispatcher;
@@ -126,61 +103,5 @@ for (const [name, undici] of versions) {
     assert.deepEqual(await client.rerank(body), ranking);
     const error = await failure(client.rerank(body));
     assert.deepEqual([error.code, error.executed], ["INVALID_ARGUMENT", "no"]);
-  });
-
-  test(`${name} over HTTP/2 sends each call once, and tells what the server refused`, async (t) => {
-    const seen: string[] = [];
-    const server = http2.createSecureServer({ cert: certificate, key: certificateKey });
-    const sessions = new Set<http2.ServerHttp2Session>();
-    server.on("session", (session) => {
-      sessions.add(session);
-      session.on("error", () => {}).on("close", () => sessions.delete(session));
-    });
-    server.on("stream", (stream, headers) => {
-      const path = `${headers[":path"]}`;
-      seen.push(path);
-      stream.on("error", () => {});
-      if (path.includes("refused")) return stream.close(http2.constants.NGHTTP2_REFUSED_STREAM);
-      if (path.includes("reset")) return stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR);
-      if (path.includes("gone")) return stream.session?.goaway(http2.constants.NGHTTP2_INTERNAL_ERROR);
-      if (path.includes("silent")) return;
-      let length = 0;
-      stream.on("data", (chunk: Buffer) => {
-        length += chunk.length;
-      });
-      stream.on("end", () => {
-        stream.respond({ ":status": 200, "content-type": "application/json" });
-        stream.end(JSON.stringify({ ...ranking, id: `${length}` }));
-      });
-    });
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    t.after(() => {
-      for (const session of sessions) session.destroy();
-      server.close();
-    });
-    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
-    const options = { allowH2: true, connect: { ca: certificate } };
-    const client = clientOf(url, dispatcherOf(t, options));
-    await client.rerank(body);
-    assert.equal(sessions.size, 1);
-    const calls = Array.from({ length: 500 }, (_, i) => client.deployments.scale(`n-${i}`, 1));
-    await Promise.all(calls);
-    assert.equal(new Set(seen).size, 501);
-    assert.equal(seen.length, 501);
-    const { id } = await client.datasets.upload("reviews", file, { name: "train.jsonl" });
-    assert(Number(id) > file.length);
-    for (const [what, executed] of [
-      ["refused", "no"],
-      ["reset", "unknown"],
-      ["gone", "unknown"],
-    ] as const) {
-      const error = await failure(
-        clientOf(url, dispatcherOf(t, options)).reinforcementFineTuningJobs.resume(what, { timeoutMs: 3000 }),
-      );
-      assert.equal(error.executed, executed, `${what}: ${error.message}`);
-    }
-    const silent = await failure(client.deployments.scale("silent", 1, { timeoutMs: 300 }));
-    assert.deepEqual([silent.code, silent.executed], ["DEADLINE_EXCEEDED", "unknown"]);
-    await client.rerank(body);
   });
 }

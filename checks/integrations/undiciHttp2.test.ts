@@ -1,0 +1,128 @@
+// A client that sends through a dispatcher of undici 6, 7 and 8 to Node's own HTTP/2 server.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import http2 from "node:http2";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { certificate, certificateKey } from "../../test/support/certificate.ts";
+import { answer, type Behaviour, head, ranking, rows, type Stream } from "./support/http2Rows.ts";
+import { clientOf, failure, type Scope, versions } from "./support/undici.ts";
+
+const body = { query: "q", documents: ["d"] };
+const file = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 31) % 251);
+const nothing = () => {};
+
+async function serve(t: Scope, behave: Behaviour = answer) {
+  const seen: string[] = [];
+  const sessions = new Set<http2.ServerHttp2Session>();
+  const server = http2.createSecureServer({ cert: certificate, key: certificateKey, allowHTTP1: true });
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("error", nothing).on("close", () => sessions.delete(session));
+  });
+  server.on("stream", (stream, headers) => {
+    const path = `${headers[":path"]}`;
+    seen.push(path);
+    const nth = seen.filter((each) => each === path).length;
+    behave(stream.on("error", nothing), nth, stream.session as http2.ServerHttp2Session);
+  });
+  // What came by HTTP/1.1; of a stream there is a request, too.
+  server.on("request", (request, response) => {
+    if (request.httpVersion !== "1.1") return;
+    seen.push("1.1");
+    response.end(JSON.stringify(ranking));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => {
+    for (const session of sessions) session.destroy();
+    server.close();
+  });
+  return { url: `https://localhost:${(server.address() as AddressInfo).port}`, seen, sessions };
+}
+
+for (const [name, undici] of versions) {
+  const connect = { ca: certificate };
+  const dispatcherOf = (t: Scope, options: object = { allowH2: true }) => {
+    const dispatcher = new undici.Agent({ connect, ...options });
+    t.after(() => dispatcher.destroy());
+    return dispatcher;
+  };
+  // undici 8 has HTTP/2 without being told.
+  const told = name === "undici 8" ? [{}, { allowH2: true }] : [{ allowH2: true }];
+
+  for (const options of told)
+    for (const { what, behave, executed, seen: expected } of rows)
+      test(`${name} ${JSON.stringify(options)}, ${what}: said, and sent as often as may be`, async (t) => {
+        const first: Behaviour = (stream, ...more) =>
+          seen.length === 1 ? answer(stream) : behave(stream, ...more);
+        const { url, seen } = await serve(t, first);
+        const client = clientOf(url, dispatcherOf(t, options));
+        await client.rerank(body);
+        const resume = client.reinforcementFineTuningJobs.resume("job-1", { timeoutMs: 2000 });
+        const said = await resume.then(
+          () => "answered",
+          async () => (await failure(resume)).executed,
+        );
+        assert.equal(said, typeof executed === "string" ? executed : executed[name]);
+        assert.equal(seen.length - 1, typeof expected === "number" ? expected : expected[name]);
+      });
+
+  test(`${name} over HTTP/2 sends each of 500 calls once, and a whole file`, async (t) => {
+    const { url, seen, sessions } = await serve(t);
+    const client = clientOf(url, dispatcherOf(t));
+    await client.rerank(body);
+    assert.equal(sessions.size, 1);
+    await Promise.all(Array.from({ length: 500 }, (_, i) => client.deployments.scale(`n-${i}`, 1)));
+    assert.deepEqual([seen.length, new Set(seen).size], [501, 501]);
+    const { id } = await client.datasets.upload("reviews", file, { name: "train.jsonl" });
+    assert(Number(id) > file.length);
+  });
+
+  test(`${name} over HTTP/2: a body that the server reads no more of meets the deadline`, async (t) => {
+    let stalled: Stream | undefined;
+    const { url, sessions } = await serve(t, (stream) => {
+      if (stalled === undefined) stalled = stream.pause();
+      else answer(stream);
+    });
+    const client = clientOf(url, dispatcherOf(t));
+    const upload = client.datasets.upload("reviews", file, { name: "train.jsonl", timeoutMs: 500 });
+    const error = await failure(upload);
+    assert.deepEqual([error.code, error.executed], ["DEADLINE_EXCEEDED", "unknown"]);
+    // The connection goes on, and no more is sent of the file.
+    await client.rerank(body);
+    assert.equal(sessions.size, 1);
+    let read = 0;
+    const gone = new Promise((resolve) => stalled?.on("close", resolve).resume());
+    stalled?.on("data", (chunk: Buffer) => {
+      read += chunk.length;
+    });
+    if (stalled?.destroyed === false) await gone;
+    assert(read < 1_000_000, `${read} bytes came`);
+  });
+
+  test(`${name} over HTTP/2: an answer that stalls meets the deadline, and its stream is gone`, async (t) => {
+    let gone: Promise<unknown> | undefined;
+    const { url } = await serve(t, (stream) => {
+      gone = new Promise((resolve) => stream.resume().on("close", resolve));
+      stream.respond(head);
+      stream.write("{");
+    });
+    const error = await failure(
+      clientOf(url, dispatcherOf(t)).deployments.scale("prod", 1, { timeoutMs: 500 }),
+    );
+    assert.deepEqual([error.code, error.executed], ["DEADLINE_EXCEEDED", "yes"]);
+    await gone;
+  });
+
+  for (const [allowH2, version] of [
+    [undefined, name === "undici 8" ? "2" : "1.1"],
+    [true, "2"],
+    [false, "1.1"],
+  ] as const)
+    test(`${name} with allowH2 ${allowH2} speaks HTTP/${version} over TLS`, async (t) => {
+      const { url, seen } = await serve(t);
+      const client = clientOf(url, dispatcherOf(t, allowH2 === undefined ? {} : { allowH2 }));
+      await client.rerank(body);
+      assert.deepEqual(seen, [version === "2" ? "/inference/v1/rerank" : "1.1"]);
+    });
+}
