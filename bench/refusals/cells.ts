@@ -129,6 +129,7 @@ export function problemsOf(cell: Cell, { service }: Plan, rows = 1000): readonly
   }
   // One call of many batches ends with the first that cannot be ranked, and has the others in `partial`.
   const mayEnd = setting === "rerank.items" && (poison > 0 || name.startsWith("a key"));
+  if (mayEnd && ranked === 0) problems.push("nothing in partial");
   if (!mayEnd && ranked !== rows - poison) problems.push(`${ranked} rows`);
   if (!mayEnd && errors !== poison) problems.push(`${errors} errors`);
   const most = name.startsWith("30 %") ? 100 : declared === undefined ? 40 : 2;

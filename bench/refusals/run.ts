@@ -60,14 +60,15 @@ function skip(prefix: string, reason: string): void {
 async function save(): Promise<void> {
   const text = await readFile(data, "utf8").catch(() => '{ "cells": [] }');
   const all = [...measured, ...(JSON.parse(text) as { cells: Cell[] }).cells];
-  const cells = plans.flatMap(
-    (plan) =>
-      all.find(
-        (cell) =>
-          cell.service === plan.service.name &&
-          cell.setting === plan.setting &&
-          cell.declared === plan.declared,
-      ) ?? [],
-  );
+  const cells = plans.flatMap((plan) => {
+    const found = all.find(
+      ({ service, setting, declared }) =>
+        service === plan.service.name && setting === plan.setting && declared === plan.declared,
+    );
+    if (found === undefined) return [];
+    // What does not hold, where something does not.
+    const problems = problemsOf(found, plan);
+    return { ...found, problems: problems.length > 0 ? problems : undefined };
+  });
   await writeFile(data, `${JSON.stringify({ rows: 1000, cells }, undefined, 2)}\n`);
 }
