@@ -16,7 +16,7 @@ export interface Given {
   readonly rows: number;
   /** Requests a minute, as the user declares them. */
   readonly perMinute: number | undefined;
-  /** Whether to cancel at a quarter. */
+  /** Whether to cancel at about a quarter. */
   readonly isCancelled: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface Service {
   readonly mendedMs?: number;
   /** Rows that can never be ranked. */
   readonly poison?: number;
-  /** Whether the caller aborts the run at a quarter. */
+  /** Whether the caller aborts the run at about a quarter. */
   readonly isCancelled?: true;
   /** Makes the rule of one run. */
   open(): Rule;
@@ -96,5 +96,6 @@ export const services: readonly Service[] = [
     mendedMs: 6_000,
     open: () => between(1_000, 6_000, { status: 401, code: "UNAUTHENTICATED" }),
   },
-  { name: "the caller cancels", answerMs: 200, isCancelled: true, open: never },
+  // Slow, so that there is much under way, and left, when the caller's word arrives.
+  { name: "the caller cancels", answerMs: 2_000, isCancelled: true, open: never },
 ];

@@ -57,15 +57,16 @@ export async function refusalsPart(): Promise<Page> {
 }
 
 const serviceOf = ({ service, declared }: Cell): string =>
-  declared === undefined ? service : `${service}; ${declared} declared`;
+  declared === undefined ? service : `${service}; ${declared} a second declared`;
 
 // What is not as it has to be stands out.
-function briefly({ afterCancel, beyondPercent, rows: ranked, errors, problems }: Cell, rows: number): string {
-  const lost = rows - ranked - errors;
-  const missing = afterCancel === undefined && lost > 0 ? `, ${lost} without an outcome` : "";
-  const failed = afterCancel === undefined && errors > 0 ? `, ${errors} failed` : "";
-  const text = afterCancel === undefined ? `+${beyondPercent} %` : `${afterCancel} after it`;
-  return problems ? `**${text}${failed}${missing}**` : `${text}${failed}${missing}`;
+function briefly(cell: Cell, rows: number): string {
+  const { setting, afterCancel, beyondPercent, rows: ranked, errors, problems } = cell;
+  const parts = [afterCancel === undefined ? `+${beyondPercent} %` : `${afterCancel} after it`];
+  if (afterCancel === undefined && errors > 0) parts.push(`${errors} failed`);
+  if (afterCancel === undefined && ranked + errors < rows)
+    parts.push(setting === "rerank.items" ? `${ranked} ranked` : `${rows - ranked - errors} lost`);
+  return problems ? `**${parts.join(", ")}**` : parts.join(", ");
 }
 
 function figures(cell: Cell): string[] {
