@@ -67,8 +67,7 @@ async function save(): Promise<void> {
     );
     if (found === undefined) return [];
     // What does not hold, where something does not.
-    const problems = problemsOf(found, plan);
-    return { ...found, problems: problems.length > 0 ? problems : undefined };
+    return { ...found, problems: problemsOf(found, plan).join(", ") || undefined };
   });
   await writeFile(data, `${JSON.stringify({ rows: 1000, cells }, undefined, 2)}\n`);
 }

@@ -12,7 +12,7 @@ interface Cell {
   readonly afterCancel?: number;
   readonly mendedToNextMs?: number;
   readonly seconds: number;
-  readonly problems?: readonly string[];
+  readonly problems?: string;
 }
 
 interface Refusals {
