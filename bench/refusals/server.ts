@@ -58,9 +58,7 @@ export async function startRefusing(): Promise<RefusingService> {
     await setImmediate();
     if (response.destroyed || response.socket?.readableEnded) return;
     asked.status = no?.status ?? 200;
-    const retryAfter = no?.retryAfter !== undefined && { "retry-after": String(no.retryAfter) };
-    response.writeHead(asked.status, { "content-type": "application/json", ...retryAfter });
-    response.end(JSON.stringify(no ? { code: no.code, message: "No." } : rankingOf(documents)));
+    response.writeHead(asked.status, headersOf(no)).end(bodyOf(no, documents));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const service: RefusingService = {
@@ -81,7 +79,18 @@ export async function startRefusing(): Promise<RefusingService> {
   return service;
 }
 
-function rankingOf(documents: readonly unknown[]): object {
+function headersOf(no: No | undefined): Record<string, string> {
+  const retryAfter = no?.retryAfter !== undefined && { "retry-after": String(no.retryAfter) };
+  return { "content-type": "application/json", ...retryAfter };
+}
+
+function bodyOf(no: No | undefined, documents: readonly unknown[]): string {
+  if (no) return JSON.stringify({ code: no.code, message: "No." });
   const data = documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) }));
-  return { object: "list", model: "m", data, usage: { prompt_tokens: 10, total_tokens: 10 } };
+  return JSON.stringify({
+    object: "list",
+    model: "m",
+    data,
+    usage: { prompt_tokens: 10, total_tokens: 10 },
+  });
 }
