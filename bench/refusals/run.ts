@@ -1,108 +1,73 @@
-// npm run bench -- refusals [--only TEXT]: 1,000 rankings of services that say no, in each setting; writes docs/data/refusals.json.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+// npm run bench -- refusals [--only TEXT]: 1,000 rankings of services that say no, in each setting. Temporal and BullMQ, which
+// need servers, are run by npm run check:integrations -- --refusals. Both write their cells to docs/data/refusals.json.
 import { readFile, writeFile } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Counted, startService } from "./server.js";
-import { rows, type Service, services } from "./services.js";
-import { settings, type Written } from "./settings.js";
-
-/** One setting with one service. */
-interface Cell extends Written, Pick<Counted, "requests" | "refused"> {
-  readonly service: string;
-  readonly setting: string;
-  /** The requests a second that the user declared; absent where nothing was declared. */
-  readonly declared?: number;
-  /** Requests beyond one for each row, refusals included, in percent of the rows. */
-  readonly beyondPercent: number;
-  readonly afterCancel?: number;
-  readonly mendedToNextMs?: number;
-  readonly seconds: number;
-}
+import { hasRedis } from "../../checks/temporal/support/redis.js";
+import { buildServer, startServer } from "../../checks/temporal/support/temporalServer.js";
+import { type Cell, measure, type Plan, plans, problemsOf, settings } from "./cells.js";
 
 const { values: options } = parseArgs({
-  options: { only: { type: "string", multiple: true }, "at-once": { type: "string", default: "4" } },
+  options: {
+    only: { type: "string", multiple: true, default: [""] },
+    "at-once": { type: "string", default: "4" },
+    "on-servers": { type: "boolean", default: false },
+  },
 });
 
-const program = fileURLToPath(new URL("settings.ts", import.meta.url));
 const data = new URL("../../docs/data/refusals.json", import.meta.url);
-// These declare a rate; the others have none to declare.
-const withRate = ["rerankAll", "the command line"];
-const peers = ["p-limit with openai", "a plain loop over undici"];
-
-async function measure(service: Service, setting: string, declared?: number): Promise<Cell> {
-  const running = await startService(service);
-  const started = performance.now();
-  const perMinute = declared === undefined ? "" : String(declared * 60);
-  const args = [program, setting, running.url, perMinute, service.isCancelled ? "cancel" : ""];
-  const child = spawn(process.execPath, ["--conditions=tunerank-source", "--import", "tsx", ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let written: Written = { rows: 0, errors: 0, twice: 0 };
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line === "cancelled") running.cancelled();
-    else written = JSON.parse(line) as Written;
-  }
-  if (child.exitCode === null) await once(child, "exit");
-  const seconds = Math.round((performance.now() - started) / 100) / 10;
-  const { requests, refused, afterCancel, mendedToNextMs } = await running.close();
-  return {
-    service: service.name,
-    setting,
-    ...(declared !== undefined && { declared }),
-    ...written,
-    requests,
-    refused,
-    beyondPercent: service.isCancelled ? 0 : Math.round(((requests - rows) / rows) * 1000) / 10,
-    ...(service.isCancelled && { afterCancel }),
-    ...(mendedToNextMs !== undefined && { mendedToNextMs }),
-    seconds,
-  };
-}
-
-/** What a cell has to hold; empty when it does. A peer is only told. */
-export function problemsOf(cell: Cell, { poison = 0, isCancelled, name }: Service): readonly string[] {
-  const { setting, declared, rows: ranked, errors, twice, beyondPercent, afterCancel = 0 } = cell;
-  if (peers.includes(setting)) return [];
-  const problems = twice > 0 ? [`${twice} rows twice`] : [];
-  if (isCancelled)
-    return afterCancel > 0 ? [...problems, `${afterCancel} requests after the cancel`] : problems;
-  // One call of many batches ends with the first that cannot be ranked, and has the others in `partial`.
-  const mayEnd = setting === "rerank.items" && (poison > 0 || name.startsWith("a key"));
-  if (!mayEnd && ranked !== rows - poison) problems.push(`${ranked} rows`);
-  if (!mayEnd && errors !== poison) problems.push(`${errors} errors`);
-  const most = name.startsWith("30 %") ? 100 : declared === undefined ? 40 : 2;
-  if (beyondPercent > most) problems.push(`${beyondPercent} % beyond need`);
-  return problems;
-}
-
-const wanted = services.flatMap((service) =>
-  Object.keys(settings).flatMap((setting) => {
-    if (service.isCancelled && peers.includes(setting)) return [];
-    const declared =
-      service.perSecond === undefined || !withRate.includes(setting) ? [] : [service.perSecond * 0.95];
-    return [undefined, ...declared].map((rate) => ({ service, setting, rate }));
-  }),
+const nameOf = ({ service, setting }: Plan): string => `${service.name} / ${setting}`;
+const left = plans.filter(
+  (plan) =>
+    (settings[plan.setting]?.onServers ?? false) === options["on-servers"] &&
+    options.only.some((text) => nameOf(plan).includes(text)),
 );
-const chosen = wanted.filter(({ service, setting }) =>
-  (options.only ?? [""]).some((text) => `${service.name} / ${setting}`.includes(text)),
-);
-const cells: Cell[] = [];
-const left = [...chosen];
+const env: NodeJS.ProcessEnv = {};
+let stop = (): void => {};
+if (!options["on-servers"])
+  console.log("SKIPPED  Temporal and BullMQ: npm run check:integrations -- --refusals runs them.");
+else await findServers();
+
+const measured: Cell[] = [];
 const lane = async (): Promise<void> => {
-  for (let next = left.shift(); next !== undefined; next = left.shift()) {
-    const cell = await measure(next.service, next.setting, next.rate);
-    cells.push(cell);
-    const problems = problemsOf(cell, next.service);
+  for (let plan = left.shift(); plan !== undefined; plan = left.shift()) {
+    const cell = await measure(plan, 1000, env);
+    measured.push(cell);
+    const problems = problemsOf(cell, plan);
     if (problems.length > 0) process.exitCode = 1;
     console.log(`${problems.length > 0 ? `FAILED (${problems.join(", ")})` : "ok"}  ${JSON.stringify(cell)}`);
   }
 };
 await Promise.all(Array.from({ length: Number(options["at-once"]) }, lane));
-if (options.only === undefined) await writeFile(data, `${JSON.stringify({ rows, cells }, undefined, 2)}\n`);
-else
-  console.log(
-    `docs/data/refusals.json is left as it is (${(await readFile(data, "utf8").catch(() => "")).length} characters).`,
-  );
+stop();
+await save();
+
+/** Starts what these cells need, and takes out those for which it is missing. */
+async function findServers(): Promise<void> {
+  const built = buildServer();
+  if (!hasRedis()) skip("BullMQ", "there is no redis-server (apt-get install redis-server)");
+  if ("missing" in built) return skip("Temporal", built.missing);
+  const server = await startServer(built.binary);
+  Object.assign(env, { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace });
+  stop = server.stop;
+}
+
+function skip(prefix: string, reason: string): void {
+  console.log(`SKIPPED  ${prefix}: ${reason}.`);
+  left.splice(0, left.length, ...left.filter(({ setting }) => !setting.startsWith(prefix)));
+}
+
+/** What was measured takes the place of what was there; the rest stays. */
+async function save(): Promise<void> {
+  const text = await readFile(data, "utf8").catch(() => '{ "cells": [] }');
+  const all = [...measured, ...(JSON.parse(text) as { cells: Cell[] }).cells];
+  const cells = plans.flatMap((plan) => {
+    const found = all.find(
+      ({ service, setting, declared }) =>
+        service === plan.service.name && setting === plan.setting && declared === plan.declared,
+    );
+    if (found === undefined) return [];
+    // What does not hold, where something does not.
+    return { ...found, problems: problemsOf(found, plan).join(", ") || undefined };
+  });
+  await writeFile(data, `${JSON.stringify({ rows: 1000, cells }, undefined, 2)}\n`);
+}

@@ -2,83 +2,95 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout } from "node:timers/promises";
-import type { Service } from "./services.js";
+import { setImmediate, setTimeout } from "node:timers/promises";
 
-/** What a service counted. */
-export interface Counted {
-  readonly requests: number;
-  readonly refused: number;
-  /** Requests that came after the caller had cancelled. */
-  readonly afterCancel: number;
-  /** From the service's mending to the next request, in milliseconds. */
-  readonly mendedToNextMs: number | undefined;
+/** A request as the service saw it. */
+export interface Asked {
+  readonly query: string;
+  /** The ranking that is asked for: they are numbered from 0 as they first come. */
+  readonly row: number;
+  /** When it came, as `Date.now()` tells it. */
+  readonly at: number;
+  /** Milliseconds since the first request. */
+  readonly ms: number;
+  /** The requests under way, this one included. */
+  readonly active: number;
+  /** What it was answered; 0 while it waits, and when its sender was gone. */
+  status: number;
 }
 
-export interface RunningService {
+/** What is answered instead of a ranking, at once. */
+export interface No {
+  readonly status: number;
+  readonly code: string;
+  readonly retryAfter?: number;
+}
+
+/** A service that says no to some requests, and keeps all of them. */
+export interface RefusingService {
   readonly url: string;
-  /** The caller says that it has cancelled. */
-  cancelled(): void;
-  close(): Promise<Counted>;
+  readonly requests: Asked[];
+  says: (asked: Asked) => No | undefined;
+  /** Milliseconds before each ranking. */
+  delayMs: number;
+  reset(): void;
+  close(): void;
 }
 
-/** Starts a service on a free port: it ranks one document, names the row in the model, and counts. */
-export async function startService(service: Service): Promise<RunningService> {
-  const rule = service.open();
-  const counted = {
-    requests: 0,
-    refused: 0,
-    afterCancel: 0,
-    mendedToNextMs: undefined as number | undefined,
-  };
-  let firstAt: number | undefined;
+/** Starts one on a free port. */
+export async function startRefusing(): Promise<RefusingService> {
+  const requests: Asked[] = [];
+  const seen = new Map<string, number>();
   let active = 0;
-  let isCancelled = false;
   const server = createServer(async (request, response) => {
-    const now = performance.now();
-    firstAt ??= now;
-    const ms = now - firstAt;
-    counted.requests += 1;
-    if (isCancelled) counted.afterCancel += 1;
-    const { mendedMs = Number.POSITIVE_INFINITY } = service;
-    if (ms >= mendedMs) counted.mendedToNextMs ??= Math.round(ms - mendedMs);
     active += 1;
     response.on("close", () => (active -= 1));
-    const row = Number(/row (\d+)/.exec(await text(request))?.[1]);
-    const refusal = rule({ ms, row, active });
-    if (refusal !== undefined) {
-      counted.refused += 1;
-      const { status, code, retryAfter } = refusal;
-      response.writeHead(status, {
-        "content-type": "application/json",
-        ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
-      });
-      response.end(JSON.stringify({ code, message: "No." }));
-      return;
-    }
-    await setTimeout(service.answerMs);
-    response.writeHead(200, { "content-type": "application/json" });
-    const data = [{ index: 0, relevance_score: 0.5 }];
-    response.end(
-      JSON.stringify({
-        object: "list",
-        model: "reranker",
-        data,
-        usage: { prompt_tokens: 9, total_tokens: 9 },
-      }),
-    );
+    const body = await text(request);
+    const { query, documents } = JSON.parse(body);
+    const row = seen.get(body) ?? seen.size;
+    seen.set(body, row);
+    const at = Date.now();
+    const asked: Asked = { query, row, at, ms: at - (requests[0]?.at ?? at), active, status: 0 };
+    requests.push(asked);
+    const no = service.says(asked);
+    if (no === undefined) await setTimeout(service.delayMs);
+    // A timer comes before the end of a connection that this process was too busy to see.
+    await setImmediate();
+    if (response.destroyed || response.socket?.readableEnded) return;
+    asked.status = no?.status ?? 200;
+    response.writeHead(asked.status, headersOf(no)).end(bodyOf(no, documents));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
-  return {
+  const service: RefusingService = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cancelled() {
-      isCancelled = true;
+    requests,
+    says: () => undefined,
+    delayMs: 20,
+    reset() {
+      requests.length = 0;
+      seen.clear();
+      Object.assign(service, { says: () => undefined, delayMs: 20 });
     },
-    async close() {
-      server.close();
+    close() {
       server.closeAllConnections();
-      await once(server, "close");
-      return counted;
+      server.close();
     },
   };
+  return service;
+}
+
+function headersOf(no: No | undefined): Record<string, string> {
+  const retryAfter = no?.retryAfter !== undefined && { "retry-after": String(no.retryAfter) };
+  return { "content-type": "application/json", ...retryAfter };
+}
+
+function bodyOf(no: No | undefined, documents: readonly unknown[]): string {
+  if (no) return JSON.stringify({ code: no.code, message: "No." });
+  const data = documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) }));
+  return JSON.stringify({
+    object: "list",
+    model: "m",
+    data,
+    usage: { prompt_tokens: 10, total_tokens: 10 },
+  });
 }

@@ -1,21 +1,5 @@
 // Services that say no, each as its rule for one request.
-
-/** What a service knows when a request arrives. */
-export interface Arrival {
-  /** Milliseconds since the first request. */
-  readonly ms: number;
-  /** The row that is ranked, from 0. */
-  readonly row: number;
-  /** The requests under way, this one included. */
-  readonly active: number;
-}
-
-/** A refusal; a service that refuses nothing ranks. */
-export interface Refusal {
-  readonly status: number;
-  readonly code: string;
-  readonly retryAfter?: number;
-}
+import type { Asked, No } from "./server.js";
 
 export interface Service {
   readonly name: string;
@@ -26,35 +10,38 @@ export interface Service {
   readonly mendedMs?: number;
   /** Rows that can never be ranked. */
   readonly poison?: number;
-  /** Whether the caller aborts the run at a third. */
+  /** Whether the caller aborts the run at about a quarter. */
   readonly isCancelled?: true;
   /** Makes the rule of one run. */
-  open(): (arrival: Arrival) => Refusal | undefined;
+  open(): Rule;
 }
 
-export const rows = 1000;
-const tooMany = { status: 429, code: "RESOURCE_EXHAUSTED" } as const;
+type Rule = (asked: Asked) => No | undefined;
 
-// A bucket of one second's worth, full at the beginning.
-function bucket(perSecond: number, refusal: Refusal): Service["open"] {
-  return () => {
-    let tokens = perSecond;
-    let at = 0;
-    return ({ ms }) => {
-      tokens = Math.min(perSecond, tokens + ((ms - at) * perSecond) / 1000);
-      at = ms;
-      if (tokens < 1) return refusal;
-      tokens -= 1;
-      return undefined;
-    };
+const tooMany: No = { status: 429, code: "RESOURCE_EXHAUSTED" };
+
+/** Refuses beyond so many requests a second: a bucket of one second's worth, full at the beginning. */
+export function perSecond(rate: number, no: No = tooMany): Rule {
+  let tokens = rate;
+  let last: number | undefined;
+  return ({ at }) => {
+    tokens = Math.min(rate, tokens + ((at - (last ?? at)) * rate) / 1000);
+    last = at;
+    if (tokens < 1) return no;
+    tokens -= 1;
+    return undefined;
   };
 }
 
 const atOnce =
-  (most: number): Service["open"] =>
-  () =>
+  (most: number): Rule =>
   ({ active }) =>
     active > most ? tooMany : undefined;
+
+const between =
+  (fromMs: number, untilMs: number, no: No): Rule =>
+  ({ ms }) =>
+    ms > fromMs && ms < untilMs ? no : undefined;
 
 const never: Service["open"] = () => () => undefined;
 
@@ -70,15 +57,15 @@ function random(seed: number): () => number {
 }
 
 export const services: readonly Service[] = [
-  { name: "20 a second, 429 without a time", perSecond: 20, answerMs: 200, open: bucket(20, tooMany) },
+  { name: "20 a second, 429 without a time", perSecond: 20, answerMs: 200, open: () => perSecond(20) },
   {
     name: "20 a second, 429 with Retry-After: 1",
     perSecond: 20,
     answerMs: 200,
-    open: bucket(20, { ...tooMany, retryAfter: 1 }),
+    open: () => perSecond(20, { ...tooMany, retryAfter: 1 }),
   },
-  { name: "10 at once", answerMs: 200, open: atOnce(10) },
-  { name: "200 at once", answerMs: 200, open: atOnce(200) },
+  { name: "10 at once", answerMs: 200, open: () => atOnce(10) },
+  { name: "200 at once", answerMs: 200, open: () => atOnce(200) },
   {
     name: "30 % random 429",
     answerMs: 200,
@@ -94,26 +81,21 @@ export const services: readonly Service[] = [
     open:
       () =>
       ({ row }) =>
-        row === 500 ? { status: 400, code: "INVALID_ARGUMENT" } : undefined,
+        row === 100 ? { status: 400, code: "INVALID_ARGUMENT" } : undefined,
   },
   {
     name: "an outage of 20 s",
     answerMs: 200,
     mendedMs: 21_000,
-    open:
-      () =>
-      ({ ms }) =>
-        ms > 1_000 && ms < 21_000 ? { status: 503, code: "UNAVAILABLE" } : undefined,
+    open: () => between(1_000, 21_000, { status: 503, code: "UNAVAILABLE" }),
   },
   { name: "answers of 5 s", answerMs: 5_000, open: never },
   {
     name: "a key revoked for 5 s",
     answerMs: 200,
     mendedMs: 6_000,
-    open:
-      () =>
-      ({ ms }) =>
-        ms > 1_000 && ms < 6_000 ? { status: 401, code: "UNAUTHENTICATED" } : undefined,
+    open: () => between(1_000, 6_000, { status: 401, code: "UNAUTHENTICATED" }),
   },
-  { name: "the caller cancels", answerMs: 200, isCancelled: true, open: never },
+  // Slow, so that there is much under way, and left, when the caller's word arrives.
+  { name: "the caller cancels", answerMs: 2_000, isCancelled: true, open: never },
 ];

@@ -1,72 +1,24 @@
-// Programs that rank 1,000 rows, as users write them. A process each: node settings.ts NAME URL RATE CANCEL.
+// The package's own ways to rank 1,000 rows, as users write them.
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { rerankAll } from "../../src/bulk/index.js";
 import { createClient, isStatusError } from "../../src/index.js";
-import { rows } from "./services.js";
-
-/** What a program has at its end. */
-export interface Written {
-  /** Rows with a ranking, each once. */
-  readonly rows: number;
-  /** Rows with an error. */
-  readonly errors: number;
-  /** Rows written more than once. */
-  readonly twice: number;
-}
-
-interface Given {
-  readonly url: string;
-  /** Requests a minute, as the user declares them. */
-  readonly perMinute: number | undefined;
-  /** Whether to abort at a third. */
-  readonly isCancelled: boolean;
-}
-
-const body = (row: number) => ({ query: `row ${row}`, documents: ["a document"] });
-const all = Array.from({ length: rows }, (_, row) => row);
-
-class Output {
-  readonly #seen = new Map<number, boolean>();
-  #twice = 0;
-
-  add(row: number, isRanking: boolean): void {
-    if (this.#seen.get(row) === true) this.#twice += 1;
-    this.#seen.set(row, isRanking);
-  }
-
-  has(row: number): boolean {
-    return this.#seen.has(row);
-  }
-
-  get count(): number {
-    return this.#seen.size;
-  }
-
-  get written(): Written {
-    const ranked = [...this.#seen.values()].filter(Boolean).length;
-    return { rows: ranked, errors: this.#seen.size - ranked, twice: this.#twice };
-  }
-}
+import { body, cancelled, type Given, numbers, Output, runSetting, type Written } from "./program.js";
 
 const isRefusedKey = (error: unknown): boolean => isStatusError(error, "UNAUTHENTICATED");
 
-/** Tells the matrix that nothing more may be sent. */
-function cancelled(): void {
-  console.log("cancelled");
-}
-
-async function inBulk({ url, perMinute, isCancelled }: Given): Promise<Written> {
+async function inBulk({ url, rows, perMinute, isCancelled }: Given): Promise<Written> {
   const client = createClient({ baseUrl: url, apiKey: "matrix-key" });
   const output = new Output();
   for (;;) {
     const controller = new AbortController();
-    const left = all.filter((row) => !output.has(row)).map((row) => ({ id: row, ...body(row) }));
+    const left = numbers(rows)
+      .filter((row) => !output.has(row))
+      .map((row) => ({ id: row, ...body(row) }));
     const rate = perMinute === undefined ? undefined : { requestsPerMinute: perMinute };
     try {
       for await (const { id, error } of rerankAll(client, left, { signal: controller.signal, rate })) {
@@ -87,8 +39,8 @@ async function inBulk({ url, perMinute, isCancelled }: Given): Promise<Written> 
   }
 }
 
-async function inItems({ url, isCancelled }: Given): Promise<Written> {
-  const client = createClient({ baseUrl: url, apiKey: "matrix-key", maxConnections: 200 });
+async function inItems({ url, rows, isCancelled }: Given): Promise<Written> {
+  const client = createClient({ baseUrl: url, apiKey: "matrix-key" });
   const controller = new AbortController();
   const output = new Output();
   let attempts = 0;
@@ -98,9 +50,11 @@ async function inItems({ url, isCancelled }: Given): Promise<Written> {
   };
   try {
     // A batch for each row: the query is the same, and the document names the row.
-    const ranked = await client.rerank.items("which row", all, {
+    const ranked = await client.rerank.items("which row", numbers(rows), {
       text: (row) => `row ${row}`,
       batchSize: 1,
+      // As many as the peers have.
+      concurrency: 16,
       signal: controller.signal,
       timeoutMs: 600_000,
       onAttempt,
@@ -118,16 +72,17 @@ async function inItems({ url, isCancelled }: Given): Promise<Written> {
 
 const commandLine = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 
-async function inCommand({ url, perMinute, isCancelled }: Given): Promise<Written> {
+async function inCommand({ url, rows, perMinute, isCancelled }: Given): Promise<Written> {
   const folder = await mkdtemp(path.join(tmpdir(), "tunerank-refusals-"));
   const [input, output, errors] = ["in", "out", "errors"].map((name) =>
     path.join(folder, `${name}.jsonl`),
   ) as [string, string, string];
-  await writeFile(input, all.map((row) => `${JSON.stringify({ id: `${row}`, ...body(row) })}\n`).join(""));
+  const lines = numbers(rows).map((row) => JSON.stringify({ id: `${row}`, ...body(row) }));
+  await writeFile(input, lines.join("\n"));
   const rate = perMinute === undefined ? [] : ["--rate", `${perMinute}/min`];
   const args = ["rerank", "--bulk", input, "--output", output, "--errors", errors, "--quiet", ...rate];
   for (let run = 0; run < 20; run += 1) {
-    const exitCode = await runCommand(args, url, isCancelled ? output : undefined);
+    const exitCode = await runCommand(args, url, isCancelled ? { output, rows: rows / 4 } : undefined);
     if (exitCode !== 3) break;
     await setTimeout(1_000);
   }
@@ -140,27 +95,28 @@ async function inCommand({ url, perMinute, isCancelled }: Given): Promise<Writte
     [output, true],
     [errors, false],
   ] as const) {
-    const lines = await readFile(file, "utf8").catch(() => "");
-    for (const line of lines.split("\n")) if (line !== "") result.add(Number(JSON.parse(line).id), isRanking);
+    const written = await readFile(file, "utf8").catch(() => "");
+    for (const line of written.split("\n"))
+      if (line !== "") result.add(Number(JSON.parse(line).id), isRanking);
   }
   await rm(folder, { recursive: true });
   return result.written;
 }
 
-/** @param watched The output whose rows are counted, to interrupt the command at a quarter of them */
+/** @param until The output whose rows are counted, to interrupt the command at so many */
 function runCommand(
   args: readonly string[],
   url: string,
-  watched: string | undefined,
+  until: { readonly output: string; readonly rows: number } | undefined,
 ): Promise<number | null> {
   return new Promise((resolve) => {
     const node = ["--conditions=tunerank-source", "--import", "tsx", commandLine];
     const env = { ...process.env, TUNERANK_BASE_URL: url, TUNERANK_API_KEY: "matrix-key" };
     const child = execFile(process.execPath, [...node, ...args], { env }, () => resolve(child.exitCode));
-    if (watched === undefined) return;
+    if (until === undefined) return;
     const timer = setInterval(async () => {
-      const lines = (await readFile(watched, "utf8").catch(() => "")).split("\n").length;
-      if (lines <= rows / 4) return;
+      const lines = (await readFile(until.output, "utf8").catch(() => "")).split("\n").length;
+      if (lines <= until.rows) return;
       clearInterval(timer);
       child.kill("SIGINT");
     }, 50);
@@ -168,62 +124,4 @@ function runCommand(
   });
 }
 
-const peer = createRequire(new URL("../package.json", import.meta.url));
-
-async function inLimitedPeer({ url }: Given): Promise<Written> {
-  const { default: OpenAI } = peer("openai");
-  const { default: limit } = await import(peer.resolve("p-limit"));
-  const client = new OpenAI({ apiKey: "matrix-key", baseURL: url });
-  const lane = limit(16);
-  return await eachRow((row) => lane(() => client.post("/inference/v1/rerank", { body: body(row) })));
-}
-
-async function inPlainLoop({ url }: Given): Promise<Written> {
-  const { request } = peer("undici");
-  const left = [...all];
-  const output = new Output();
-  const lane = async (): Promise<void> => {
-    for (let row = left.shift(); row !== undefined; row = left.shift()) {
-      const headers = { authorization: "Bearer matrix-key", "content-type": "application/json" };
-      const answer = await request(`${url}/inference/v1/rerank`, {
-        method: "POST",
-        headers,
-        body: JSON.stringify(body(row)),
-      });
-      await answer.body.text();
-      output.add(row, answer.statusCode === 200);
-    }
-  };
-  await Promise.all(Array.from({ length: 16 }, lane));
-  return output.written;
-}
-
-async function eachRow(rank: (row: number) => Promise<unknown>): Promise<Written> {
-  const output = new Output();
-  await Promise.all(
-    all.map(async (row) => {
-      const isRanked = await rank(row).then(
-        () => true,
-        () => false,
-      );
-      output.add(row, isRanked);
-    }),
-  );
-  return output.written;
-}
-
-export const settings: Readonly<Record<string, (given: Given) => Promise<Written>>> = {
-  rerankAll: inBulk,
-  "the command line": inCommand,
-  "rerank.items": inItems,
-  "p-limit with openai": inLimitedPeer,
-  "a plain loop over undici": inPlainLoop,
-};
-
-const [name = "", url = "", rate = "", cancel = ""] = process.argv.slice(2);
-const setting = settings[name];
-if (setting !== undefined) {
-  const given = { url, perMinute: rate === "" ? undefined : Number(rate), isCancelled: cancel !== "" };
-  console.log(JSON.stringify(await setting(given)));
-  process.exit();
-}
+await runSetting({ rerankAll: inBulk, "the command line": inCommand, "rerank.items": inItems });

@@ -10,9 +10,10 @@ const folder = fileURLToPath(new URL(".", import.meta.url));
 const temporal = path.join(folder, "../temporal/run.ts");
 const given = process.argv.slice(2);
 
-// It has packages of its own, and with --temporal a server.
-if (given.includes("--temporal")) {
-  run(process.execPath, ["--import", "tsx", temporal, "--server"]);
+// It has packages of its own, and with --temporal and --refusals servers.
+if (given.includes("--temporal") || given.includes("--refusals")) {
+  const args = given.map((each) => (each === "--temporal" ? "--server" : each));
+  run(process.execPath, ["--import", "tsx", temporal, ...args]);
   process.exit();
 }
 const installed = path.join(folder, "node_modules/tunerank");

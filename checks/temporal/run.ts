@@ -1,5 +1,6 @@
 // The activities with Temporal's own packages, and BullMQ on a real Redis; with --server also all of it on a real Temporal
-// server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both.
+// server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both; --refusals [--only TEXT]
+// instead measures services that say no.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -10,7 +11,11 @@ import { hasRedis } from "./support/redis.js";
 import { buildServer, startServer } from "./support/temporalServer.js";
 
 const { values: options, positionals } = parseArgs({
-  options: { server: { type: "boolean", default: false } },
+  options: {
+    server: { type: "boolean", default: false },
+    refusals: { type: "boolean", default: false },
+    only: { type: "string", multiple: true, default: [] },
+  },
   allowPositionals: true,
 });
 
@@ -23,6 +28,13 @@ remove();
 copyDocumented();
 
 run([path.join(folder, "node_modules/typescript/bin/tsc"), "-p", folder]);
+if (options.refusals) {
+  // The settings of bench/refusals that need these packages.
+  const only = options.only.flatMap((text) => ["--only", text]);
+  const matrix = path.join(folder, "../../bench/refusals/run.ts");
+  run(["--conditions=tunerank-source", "--import", "tsx", matrix, "--on-servers", ...only]);
+  process.exit();
+}
 // Side by side: most of the second is waiting for BullMQ to find a job whose worker died.
 test(hasRedis() ? ["", "onRedis"] : [""], 2);
 if (!hasRedis()) console.log("SKIPPED  bullmq: there is no redis-server (apt-get install redis-server).");

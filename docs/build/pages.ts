@@ -14,6 +14,7 @@ import { oneProcessPart } from "./oneProcess.js";
 import { outagePart } from "./outage.js";
 import { proxiesPart } from "./proxies.js";
 import { referencePages } from "./reference.js";
+import { refusalsPart } from "./refusals.js";
 import { revisionsPart } from "./revisions.js";
 import { packageChecksPart, runtimesPart } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
@@ -47,5 +48,6 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   benchmarksPart,
   oneProcessPart,
   outagePart,
+  refusalsPart,
   proxiesPart,
 ];

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { type RefusingService, startRefusing } from "../../../bench/refusals/server.js";
 import { readResults, writeChunks } from "../support/lists.js";
-import { type RefusingService, startRefusing } from "../support/refusing.js";
 import { until } from "../support/waiting.js";
 
 const here = fileURLToPath(new URL("..", import.meta.url));

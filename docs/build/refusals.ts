@@ -1,0 +1,87 @@
+import { readData } from "./data.js";
+import { type Page, table } from "./markdown.js";
+
+interface Cell {
+  readonly service: string;
+  readonly setting: string;
+  readonly declared?: number;
+  readonly rows: number;
+  readonly errors: number;
+  readonly requests: number;
+  readonly beyondPercent: number;
+  readonly afterCancel?: number;
+  readonly mendedToNextMs?: number;
+  readonly seconds: number;
+  readonly problems?: string;
+}
+
+interface Refusals {
+  readonly rows: number;
+  readonly cells: readonly Cell[];
+}
+
+const peers = ["p-limit with openai", "a plain loop over undici"];
+
+/** docs/data/refusals.json as a table, and all its figures folded. */
+export async function refusalsPart(): Promise<Page> {
+  const { rows, cells } = await readData<Refusals>("refusals.json", "npm run bench -- refusals");
+  const settings = [...new Set(cells.map(({ setting }) => setting))];
+  const own = settings.filter((setting) => !peers.includes(setting));
+  const lines = [...new Set(cells.map(serviceOf))].map((service) => {
+    const found = (setting: string) =>
+      cells.find((cell) => cell.setting === setting && serviceOf(cell) === service);
+    const others = peers.map(found).map((cell) => (cell ? briefly(cell, rows) : "-"));
+    return [
+      capital(service),
+      ...own.map(found).map((cell) => (cell ? briefly(cell, rows) : "-")),
+      others.every((text) => text === "-") ? "-" : others.join("; "),
+    ];
+  });
+  const text = [
+    table(["The service", ...own.map(capital), `Peers: ${peers.join("; ")}`], lines),
+    "",
+    "::: details All figures",
+    "",
+    ...settings.flatMap((setting) => [
+      `**${capital(setting)}**`,
+      "",
+      table(
+        ["The service", "Rankings", "Errors", "Requests", "Beyond need", "Mended to next", "Seconds"],
+        cells.filter((cell) => cell.setting === setting).map(figures),
+      ),
+      "",
+    ]),
+    ":::",
+  ].join("\n");
+  return { path: "parts/refusals.md", text };
+}
+
+const serviceOf = ({ service, declared }: Cell): string =>
+  declared === undefined ? service : `${service}; ${declared} a second declared`;
+
+// What is not as it has to be stands out.
+function briefly(cell: Cell, rows: number): string {
+  const { setting, afterCancel, beyondPercent, rows: ranked, errors, problems } = cell;
+  const parts = [afterCancel === undefined ? `+${beyondPercent} %` : `${afterCancel} after it`];
+  if (afterCancel === undefined && errors > 0) parts.push(`${errors} failed`);
+  if (afterCancel === undefined && ranked + errors < rows)
+    parts.push(setting === "rerank.items" ? `${ranked} ranked` : `${rows - ranked - errors} lost`);
+  return problems ? `**${parts.join(", ")}**` : parts.join(", ");
+}
+
+function figures(cell: Cell): string[] {
+  const number = (value: number) => value.toLocaleString("en");
+  return [
+    serviceOf(cell),
+    number(cell.rows),
+    number(cell.errors),
+    number(cell.requests),
+    cell.afterCancel === undefined ? `${cell.beyondPercent} %` : `${cell.afterCancel} after the cancel`,
+    cell.mendedToNextMs === undefined ? "" : `${(cell.mendedToNextMs / 1000).toFixed(1)} s`,
+    String(cell.seconds),
+  ];
+}
+
+function capital(text: string): string {
+  return /^(?:rerank|p-limit)/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
