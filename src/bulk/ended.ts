@@ -5,7 +5,7 @@ import type { Ran } from "../policy/retry.js";
 import type { RerankAllError } from "./options.js";
 
 /** What a run had come to when it ended. */
-export interface Progress<Id> {
+export interface RunProgress<Id> {
   readonly done: number;
   readonly notDone: readonly Id[];
   readonly ran: Ran;
@@ -17,7 +17,7 @@ export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" 
 export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
 
 /** The error that ends a run: that of a request, with what is not done. */
-export function endedBy<Id>(error: StatusError, progress: Progress<Id>): RerankAllError<Id> {
+export function endedBy<Id>(error: StatusError, progress: RunProgress<Id>): RerankAllError<Id> {
   return withProgress(error.text, detailsOf(error), progress);
 }
 
@@ -25,7 +25,7 @@ export function endedBy<Id>(error: StatusError, progress: Progress<Id>): RerankA
 export function endedAs<Id>(
   reason: "aborted" | "deadline",
   { cause, totalTimeoutMs }: { cause?: unknown; totalTimeoutMs?: number | undefined },
-  progress: Progress<Id>,
+  progress: RunProgress<Id>,
 ): RerankAllError<Id> {
   const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
   if (reason === "aborted")
@@ -51,7 +51,7 @@ export function endedAs<Id>(
 export function endedByHold<Id>(
   error: StatusError,
   maxHoldMs: number,
-  progress: Progress<Id>,
+  progress: RunProgress<Id>,
 ): RerankAllError<Id> {
   const { retryAfterMs = 0, httpStatus, requestId, attempts } = error;
   const longest =
@@ -76,7 +76,7 @@ export function endedByHold<Id>(
 function withProgress<Id>(
   message: string,
   details: Omit<StatusErrorDetails, "executed">,
-  { done, notDone, ran }: Progress<Id>,
+  { done, notDone, ran }: RunProgress<Id>,
 ): RerankAllError<Id> {
   const text = `${message} The run ended with ${done} results handed out and ${notDone.length} requests begun`;
   const { executed, executedBecause } = ran;

@@ -17,7 +17,7 @@ import {
   endedBy,
   endedByHold,
   endsRun,
-  type Progress,
+  type RunProgress,
   ranWell,
   underWay,
 } from "./ended.js";
@@ -171,7 +171,7 @@ export class Run<Id> {
     this.#advance();
   }
 
-  #progress(): Progress<Id> {
+  #progress(): RunProgress<Id> {
     const notDone = [...this.#intake.held].map(({ id }) => id);
     const ran = this.#limiter.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
     return { done: this.#settled, notDone, ran };

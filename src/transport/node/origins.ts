@@ -48,7 +48,7 @@ export class Origins {
     if (this.#proxies.has(url.origin) || !this.#isProxied(url)) return this.#proxies.get(url.origin);
     const proxy = proxyOf(url, this.#options.proxy as string);
     this.#proxies.set(url.origin, proxy);
-    if (proxy !== undefined) this.secrets.push(...(proxies?.secretsOf(proxy) ?? []));
+    if (proxy !== undefined) this.secrets.push(...(proxies?.proxyCredentialsOf(proxy) ?? []));
     return proxy;
   }
 }

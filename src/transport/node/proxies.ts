@@ -14,7 +14,7 @@ export function createProxyAgent(proxy: URL, options: http.AgentOptions): http.A
 }
 
 /** What has to be redacted of a proxy: its user name and password, together and alone. A user name can be a token. */
-export function secretsOf(proxy: URL): string[] {
+export function proxyCredentialsOf(proxy: URL): string[] {
   const username = decodeURIComponent(proxy.username);
   const password = decodeURIComponent(proxy.password);
   const together = username && password && `${username}:${password}`;
