@@ -58,7 +58,8 @@ export const compressed: Promise<{ pageContent: string; metadata: object }[]> = 
 ).compressDocuments([{ pageContent: "a", metadata: {} }], "q");
 export const activities: Activities = createActivities(client, {
   readChunk: (n, list = "") => [{ id: `${list}-${n}`, query: "q", documents: ["d"] }],
-  writeChunk: (_n, results) => results.map(({ error }) => error?.executed),
+  writePart: (_chunk, _part, rows) => void rows.map(({ error }) => error?.executed),
+  readParts: () => [],
 });
 export const results: RerankAllResults<number> = rerankAll(client, [{ ...body, id: 1 }], { maxHoldMs: 0 });
 export async function bulk(error: unknown): Promise<CallFailure["executed"] | number> {
