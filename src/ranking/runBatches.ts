@@ -28,54 +28,74 @@ export interface BatchRun {
 }
 
 /** Runs batches by number. One that fails ends all: it is what this resolves to, once all have ended. */
-export function runBatches({
-  batches,
-  concurrency,
-  untilDeadline,
-  signal: callers,
-  run,
-}: BatchRun): Promise<BatchFailure | undefined> {
+export async function runBatches(given: BatchRun): Promise<BatchFailure | undefined> {
+  const { signal } = given;
   const controller = new AbortController();
-  const onAbort = (): void => controller.abort(callers?.reason);
-  callers?.addEventListener("abort", onAbort);
-  if (callers?.aborted) onAbort();
-  let next = 0;
-  let underWay = 0;
-  let failure: BatchFailure | undefined;
-  return new Promise((resolve) => {
-    const parts = { limiter: new Limiter(concurrency), pace: undefined, clock: machineClock };
-    const schedule: Schedule = new Schedule(parts, (now) => {
-      while (next < batches && underWay < concurrency && schedule.isOpen(now)) {
-        void runOne(next++, now);
-      }
+  const onAbort = (): void => controller.abort(signal?.reason);
+  signal?.addEventListener("abort", onAbort);
+  if (signal?.aborted) onAbort();
+  try {
+    return await new Batches(given, controller).ended;
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** The batches of one call, as many at once as its schedule lets begin. */
+class Batches {
+  readonly ended: Promise<BatchFailure | undefined>;
+  readonly #given: BatchRun;
+  readonly #controller: AbortController;
+  readonly #schedule: Schedule;
+  #resolve!: (failure: BatchFailure | undefined) => void;
+  #next = 0;
+  #underWay = 0;
+  #failure: BatchFailure | undefined;
+
+  constructor(given: BatchRun, controller: AbortController) {
+    this.#given = given;
+    this.#controller = controller;
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
     });
-    const runOne = async (batch: number, now: number): Promise<void> => {
-      const lane = new Lane({ schedule, untilDeadline }, 0);
-      underWay += 1;
-      lane.begin(now);
-      try {
-        await run(batch, controller.signal, lane);
-        lane.answered();
-      } catch (error) {
-        lane.failed();
-        failure ??= { batch, error };
-        // No other begins.
-        next = batches;
-        controller.abort();
-      }
-      underWay -= 1;
-      schedule.advance();
-      finish();
-    };
-    const finish = (): void => {
-      if (underWay > 0 || next < batches) return;
-      schedule.close();
-      callers?.removeEventListener("abort", onAbort);
-      resolve(failure);
-    };
-    schedule.advance();
-    finish();
-  });
+    const parts = { limiter: new Limiter(given.concurrency), pace: undefined, clock: machineClock };
+    this.#schedule = new Schedule(parts, (now) => this.#begin(now));
+    this.#schedule.advance();
+    this.#finish();
+  }
+
+  #begin(now: number): void {
+    const { batches, concurrency } = this.#given;
+    while (this.#next < batches && this.#underWay < concurrency && this.#schedule.isOpen(now)) {
+      void this.#run(this.#next++, now);
+    }
+  }
+
+  async #run(batch: number, now: number): Promise<void> {
+    const { run, untilDeadline, batches } = this.#given;
+    const lane = new Lane({ schedule: this.#schedule, untilDeadline }, 0);
+    this.#underWay += 1;
+    lane.begin(now);
+    try {
+      await run(batch, this.#controller.signal, lane);
+      lane.answered();
+    } catch (error) {
+      lane.failed();
+      this.#failure ??= { batch, error };
+      // No other begins.
+      this.#next = batches;
+      this.#controller.abort();
+    }
+    this.#underWay -= 1;
+    this.#schedule.advance();
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#underWay > 0 || this.#next < this.#given.batches) return;
+    this.#schedule.close();
+    this.#resolve(this.#failure);
+  }
 }
 
 /** The requests of one call that is made of batches, batch by batch as they ended. */
