@@ -25,6 +25,7 @@ import {
   defaultKeepAliveMs,
   defaultMaxRetries,
 } from "./policy/decisions.js";
+import { attemptPolicy } from "./policy/types.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { addMethods } from "./wrappers/contractClient.js";
@@ -121,6 +122,8 @@ function build(options: ClientOptions, shared: Shared): Client {
     [encodedCall]: createEncodedCall(settings),
     // What console.log shows: never the key.
     [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(given),
+    // By which a run knows the others of the same service.
+    [attemptPolicy]: shared.transport,
     // What `tunerank request ID` sends through.
     [operationCall]: createOperationCall(settings),
   };

@@ -80,7 +80,8 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   /**
    * How many requests are under way at once: at least 1, and never more than the client's `maxConnections` (128 by
    * default). `"auto"` finds how many serve the run best: it begins with 4 and doubles until the service refuses, or
-   * answers no faster for it, or 256 are reached; `{ max }` is another number for that.
+   * answers no faster for it, or 256 are reached; `{ max }` is another number for that. Runs of one client at once
+   * share what they find, and a fixed number is each run's own.
    * @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;

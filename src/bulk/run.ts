@@ -4,8 +4,6 @@ import type { StatusError } from "../errors/statusError.js";
 import { machineClock } from "../policy/clock.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
-import { LimitSearch } from "../policy/limitSearch.js";
-import { MachineLimiter } from "../policy/openFiles.js";
 import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { Schedule } from "../policy/schedule.js";
@@ -22,6 +20,7 @@ import {
   underWay,
 } from "./ended.js";
 import { type Held, Intake } from "./intake.js";
+import { limiterOf } from "./limiters.js";
 import type { RerankAllRequest, RerankAllResult } from "./options.js";
 import { asTheyCome, inOrder } from "./outbox.js";
 import type { RunSettings } from "./settings.js";
@@ -52,10 +51,8 @@ export class Run<Id> {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
-    const { concurrency, rate, maxHoldMs } = settings;
-    const limiter = new MachineLimiter(
-      typeof concurrency === "number" ? concurrency : new LimitSearch(concurrency.max),
-    );
+    const { rate, maxHoldMs } = settings;
+    const limiter = limiterOf(client, settings);
     const pace = rate && new Pace(rate);
     this.#pace = pace;
     this.#settings = settings;
@@ -100,7 +97,6 @@ export class Run<Id> {
 
   // Sends what may be sent.
   #advance(): void {
-    if (this.#state !== "running") return;
     this.#schedule.advance();
     this.#finish();
   }
@@ -120,7 +116,7 @@ export class Run<Id> {
     const { isDry, held, failed } = this.#intake;
     if (this.#heldBy === undefined) {
       if (isDry && held.size === 0) void this.#stop(failed);
-    } else if (this.#limiter.inFlight === 0)
+    } else if (this.#schedule.inFlight === 0)
       this.#end(endedByHold(this.#heldBy, this.#settings.maxHoldMs, this.#progress()));
   }
 
@@ -148,7 +144,6 @@ export class Run<Id> {
   }
 
   #failed(held: Held<Id>, lane: Lane, error: StatusError): void {
-    if (this.#state === "over") return;
     lane.failed();
     this.#ran = worse(this.#ran, error);
     if (lane.progress === "too-many") this.#intake.putBack(held);
@@ -161,19 +156,23 @@ export class Run<Id> {
   #holdBack(error: StatusError): void {
     if ((error.retryAfterMs ?? 0) > (this.#heldBy?.retryAfterMs ?? 0)) this.#heldBy = error;
     this.#schedule.close();
+    // Whoever shares the limit is told so too.
+    this.#limiter.heldUntil = 0;
   }
 
   #settle(held: Held<Id>, result: RerankAllResult<Id>): void {
-    if (this.#state === "over") return;
-    this.#intake.held.delete(held);
-    this.#settled += 1;
-    this.#delivery.add(held.number, result);
+    if (this.#state !== "over") {
+      this.#intake.held.delete(held);
+      this.#settled += 1;
+      this.#delivery.add(held.number, result);
+    }
+    // Other runs may share the limit.
     this.#advance();
   }
 
   #progress(): RunProgress<Id> {
     const notDone = [...this.#intake.held].map(({ id }) => id);
-    const ran = this.#limiter.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
+    const ran = this.#schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
     return { done: this.#settled, notDone, ran };
   }
 

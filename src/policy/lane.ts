@@ -55,10 +55,12 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
 
   /** An attempt begins. */
   begin(now: number): void {
-    const { limiter, pace } = this.#parts.schedule;
+    const { schedule } = this.#parts;
+    const { limiter, pace } = schedule;
     this.#isBusy = true;
     this.began = now;
     this.epoch = limiter.begin(now);
+    schedule.inFlight += 1;
     if (pace) this.estimated = pace.began(now, this.bytes);
     this.#resume?.();
   }
@@ -72,7 +74,7 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
   decide(input: RetryInput, failed: FailedAttempt): Decision {
     const { schedule, untilDeadline, maxHoldMs, noted } = this.#parts;
     const decision = decideRetry(input, maxHoldMs, untilDeadline);
-    this.#isBusy = false;
+    this.#end();
     noted?.(this, failed, decision);
     const wasTooMany = schedule.limiter.failed(failed, decision, this);
     // Its time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
@@ -96,13 +98,18 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
 
   /** It was answered. */
   answered(): void {
-    if (this.#isBusy) this.#parts.schedule.limiter.answered(this);
-    this.#isBusy = false;
+    if (this.#end()) this.#parts.schedule.limiter.answered(this);
   }
 
   /** It failed for good. */
   failed(): void {
-    if (this.#isBusy) this.#parts.schedule.limiter.ended(this.now);
+    if (this.#end()) this.#parts.schedule.limiter.ended(this.now);
+  }
+
+  #end(): boolean {
+    const wasBusy = this.#isBusy;
     this.#isBusy = false;
+    if (wasBusy) this.#parts.schedule.inFlight -= 1;
+    return wasBusy;
   }
 }

@@ -4,11 +4,22 @@ import type { AttemptTimes, FailedAttempt } from "./types.js";
 
 // Fewer failures in a row than this say nothing of the service.
 const fewestForOutage = 4;
+
+/** One of the runs that share a limiter. */
+export interface Sharer {
+  /** Lets begin what may. */
+  takeTurn(): void;
+}
+
 /**
  * How many attempts may be under way, and from when: for all calls of a run together. The clock is passed in. The number
  * is fixed, or found by a search.
  */
 export class Limiter {
+  /** The runs whose attempts it limits: the next is the one whose turn was longest ago. */
+  readonly sharers: Set<Sharer> = new Set();
+  /** Whether they are all over. */
+  isSpent = false;
   inFlight = 0;
   /** Nothing is sent before. */
   heldUntil = 0;

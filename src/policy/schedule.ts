@@ -1,4 +1,4 @@
-import type { Limiter } from "./limiter.js";
+import type { Limiter, Sharer } from "./limiter.js";
 
 /** Time, as a schedule needs it. */
 export interface Clock {
@@ -33,10 +33,12 @@ export interface Waiting {
  * Lets attempts begin: one limit, one rate and one hold for all calls of a run. Those that were tried before begin first,
  * in the order in which they came; then `opened` is asked for others.
  */
-export class Schedule {
+export class Schedule implements Sharer {
   readonly limiter: Limiter;
   readonly pace: Pacing | undefined;
   readonly clock: Clock;
+  /** How many of its attempts are under way. */
+  inFlight = 0;
   readonly #waiting: Set<Waiting> = new Set();
   readonly #opened: (now: number) => void;
   #isAdvancing = false;
@@ -71,11 +73,19 @@ export class Schedule {
     this.#waiting.delete(waiting);
   }
 
-  /** Lets begin what may. */
+  /** Lets begin what may, here and in the runs that share the limiter: they take turns. */
   advance(): void {
+    const { sharers } = this.limiter;
+    if (!this.#isClosed) sharers.add(this);
+    if (sharers.size > 1) for (const sharer of [...sharers]) sharer.takeTurn();
+    else for (const sharer of sharers) sharer.takeTurn();
+  }
+
+  takeTurn(): void {
     // What begins may end at once.
     if (this.#isAdvancing || this.#isClosed) return;
     this.#isAdvancing = true;
+    const { inFlight } = this;
     const now = this.clock.now();
     for (const waiting of this.#waiting) {
       if (!this.isOpen(now)) break;
@@ -85,6 +95,8 @@ export class Schedule {
     }
     if (this.isOpen(now)) this.#opened(now);
     this.#isAdvancing = false;
+    const { sharers } = this.limiter;
+    if (sharers.size > 1 && this.inFlight > inFlight && sharers.delete(this)) sharers.add(this);
     this.#sleep(now);
   }
 
@@ -92,6 +104,9 @@ export class Schedule {
   close(): void {
     this.#isClosed = true;
     this.#unset?.();
+    const { sharers } = this.limiter;
+    sharers.delete(this);
+    this.limiter.isSpent = sharers.size === 0;
   }
 
   // Until time alone lets something begin.

@@ -51,5 +51,5 @@ export interface PolicyOption {
   admitted(connections: Connections): AttemptPolicy;
 }
 
-/** Names that option. Registered: `tunerank` and `tunerank/bulk` are files of their own. */
+/** Names that option, and what the clients of one transport have in common. Registered: `tunerank` and `tunerank/bulk` are files of their own. */
 export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;

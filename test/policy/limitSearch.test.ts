@@ -76,13 +76,12 @@ describe("a run that finds its limit", () => {
       const fixed = await run(1000, refusingAtRandom(0.3, seed), 16, seed);
       ratios.push(found.ms / fixed.ms);
     }
-    // Chance decides where so few answers tell so little: of 24 runs one may take longer.
     ratios.sort((a, b) => a - b);
     expect(ratios[12]).toBeLessThanOrEqual(1.3);
-    expect(ratios[22]).toBeLessThanOrEqual(2);
+    expect(ratios[23]).toBeLessThanOrEqual(2);
   });
 
-  test.each([20, 50])(
+  test.each([20, 50, 200])(
     "learns a rate that nobody declared: answers of %i ms, 20 a second, refusals at most 40 %",
     async (afterMs) => {
       let left = 20;
