@@ -26,7 +26,7 @@ export const allClients = Object.keys(labels).filter(
 );
 
 /** Those that rank many requests: the package's own loop, bare lanes, and p-limit over the others. */
-export const bulkClients = ["tunerank", "nodeHttp", "openai", "cohereAi", "togetherAi"];
+export const bulkClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "openai", "cohereAi", "togetherAi"];
 
 /** Those that a bound names. */
 export const judgedClients = ["tunerank", "nodeHttp", "fetch", "openai"];

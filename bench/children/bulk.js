@@ -4,7 +4,7 @@ import { small } from "../bodies.js";
 import { openBulk } from "../clients/tunerankBulk.js";
 
 const { client, baseUrl, requests, concurrency } = JSON.parse(process.argv[2]);
-const rank = client === "tunerank" ? inBulk() : await withPeer();
+const rank = client.startsWith("tunerank") ? await inBulk() : await withPeer();
 
 await rank(requests);
 const before = process.cpuUsage();
@@ -16,13 +16,18 @@ if (done !== requests) throw new Error(`${client} ranked ${done} of ${requests}.
 console.log(JSON.stringify({ cpu: (user + system) / done, time: (ms * 1000) / done }));
 process.exit(0);
 
-function inBulk() {
-  const run = openBulk(baseUrl);
+async function inBulk() {
+  const run = openBulk(baseUrl, client === "tunerankDispatcher" ? await poolOf(baseUrl) : undefined);
   return async (count) => {
     let ranked = 0;
     for await (const { response } of run(requestsOf(count), { concurrency })) if (response) ranked++;
     return ranked;
   };
+}
+
+async function poolOf(origin) {
+  const { Pool } = await import("undici");
+  return new Pool(origin);
 }
 
 async function withPeer() {

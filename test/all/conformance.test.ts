@@ -1,7 +1,8 @@
 // Our own client, certified by the command that certifies any other.
-import { Agent, ProxyAgent } from "undici";
+import * as undici from "undici";
 import { expect, test } from "vitest";
 import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
+import { certifyOverUndici, hiddenByUndici } from "../support/conformance/overUndici.js";
 import { startRunner } from "../support/conformance/runner.js";
 
 // What fetch functions do not hand on, or have no option for.
@@ -33,27 +34,12 @@ test("over fetch every row passes that fetch lets through", { timeout: 300_000 }
   expect((await outcome).exitCode).toBe(0);
 });
 
-// undici makes a lost connection of a 101, and of the alert with which a server asks for a certificate.
-const hiddenByUndici = ["ca-certificate", "status-101"];
-
 test("over a dispatcher of undici every row passes that it lets through", { timeout: 300_000 }, async () => {
   const { url, outcome, report } = await startRunner();
-  const made: { destroy(): Promise<void> }[] = [];
-  const optionsOf: Parameters<typeof certifyOwnClient>[1] = ({
-    proxy,
-    options: { connectTimeoutMs: timeout },
-  }) => {
-    const dispatcher = proxy
-      ? new ProxyAgent(proxy)
-      : new Agent({ ...(timeout && { connect: { timeout } }) });
-    made.push(dispatcher);
-    return { dispatcher };
-  };
-  await certifyOwnClient(url, optionsOf, hiddenByUndici);
+  await certifyOverUndici(url, undici);
   const { rows, skippedFor } = await report();
   expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
   const lacking = Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"));
   expect(lacking.sort()).toEqual([...hiddenByUndici].sort());
   expect((await outcome).exitCode).toBe(0);
-  await Promise.all(made.map((each) => each.destroy()));
 });
