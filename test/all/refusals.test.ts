@@ -17,13 +17,11 @@ const cells = [
   { name: "the caller cancels", setting: "rerank.items", rows: 400 },
 ];
 
-test.concurrent.each(cells)(
-  "$name, $setting: within the bounds",
-  async ({ name, setting, rows, declared }) => {
+for (const { name, setting, rows, declared } of cells)
+  test.concurrent(`${name}, ${setting}: nothing is lost, and the bounds hold`, async () => {
     const plan = plans.find(
       (each) => each.service.name === name && each.setting === setting && each.declared === declared,
     ) as Plan;
     const cell = await measure(plan, rows);
     expect(problemsOf(cell, plan, rows), JSON.stringify(cell)).toEqual([]);
-  },
-);
+  });
