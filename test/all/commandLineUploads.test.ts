@@ -62,6 +62,24 @@ test("what was refused is sent again on the next start, and what was stored is n
   expect(server.requests.map(nameOf)).toEqual(["b"]);
 });
 
+test("a 429 with Retry-After of one upload holds the next; one that asks for too long ends them", async () => {
+  const arrivals: number[] = [];
+  let seconds = 1;
+  server.reply((request) => {
+    arrivals.push(performance.now());
+    if (nameOf(request) !== "a") return stored(request);
+    return { status: 429, headers: { "retry-after": `${seconds}` } };
+  });
+  const first = await upload("--max-retries", "0");
+  expect(outcomes(first)).toEqual(["Failed", "Uploaded /b", "Uploaded /c"]);
+  expect((arrivals[1] as number) - (arrivals[0] as number)).toBeGreaterThanOrEqual(1000);
+  seconds = 3600;
+  server.requests = [];
+  const second = await upload();
+  expect([second.exitCode, outcomes(second)]).toEqual([7, ["Failed", "Not sent", "Not sent"]]);
+  expect(server.requests.map(nameOf)).toEqual(["a"]);
+});
+
 test("a file whose fate is unknown is not sent again, unless it is asked for", async () => {
   server.reply((request, response) => {
     if (nameOf(request) !== "b") return stored(request);

@@ -1,4 +1,6 @@
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
+import type { AbortSignalLike } from "../../options/callOptions.js";
+import { machineClock } from "../../policy/clock.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
@@ -71,14 +73,18 @@ async function uploadAll(
   let before = 0;
   let failed: StatusError | undefined;
   let isSent = false;
+  let held: Promise<void> | undefined;
   for (const each of planned) {
-    if (!isWanted(each) || (failed && lasting.has(failed.code))) {
+    if (!isWanted(each) || (failed && endsAll(failed))) {
       outcomes.push(withoutSending(each, isWanted(each)));
       continue;
     }
+    await held;
     const show = (sentBytes: number): void => progress.show({ sentBytes: before + sentBytes, totalBytes });
     const outcome = await uploadOne(context, client, each, { owned, rows, show });
     if (isStatusError(outcome)) failed = outcome;
+    // What the service asks of one holds the next.
+    held = isStatusError(outcome) ? waitOf(outcome, context.signal) : undefined;
     isSent ||= !isStatusError(outcome) || outcome.attempts.length > 0;
     outcomes.push(outcomeOf(each.file, outcome));
     before += each.bytes;
@@ -88,6 +94,21 @@ async function uploadAll(
   if (failed !== undefined) throw new Reported(exitCodeAfter(failed, isSent));
   if (outcomes.some(({ outcome }) => outcome === "unknown"))
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+}
+
+function endsAll({ code, notRetried }: StatusError): boolean {
+  return lasting.has(code) || notRetried === "asked-to-wait-too-long";
+}
+
+// Until the service takes the next, or the command is interrupted.
+function waitOf({ retryAfterMs = 0 }: StatusError, signal: AbortSignalLike | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const unset = machineClock.after(retryAfterMs, resolve);
+    signal?.addEventListener("abort", () => {
+      unset();
+      resolve();
+    });
+  });
 }
 
 function outcomeOf(file: string, result: DatasetFile | StatusError): UploadOutcome {
