@@ -73,18 +73,18 @@ async function uploadAll(
   let before = 0;
   let failed: StatusError | undefined;
   let isSent = false;
-  let held: Promise<void> | undefined;
+  let heldUntil = 0;
   for (const each of planned) {
     if (!isWanted(each) || (failed && endsAll(failed))) {
       outcomes.push(withoutSending(each, isWanted(each)));
       continue;
     }
-    await held;
+    await passed(heldUntil - performance.now(), context.signal);
     const show = (sentBytes: number): void => progress.show({ sentBytes: before + sentBytes, totalBytes });
     const outcome = await uploadOne(context, client, each, { owned, rows, show });
     if (isStatusError(outcome)) failed = outcome;
     // What the service asks of one holds the next.
-    held = isStatusError(outcome) ? waitOf(outcome, context.signal) : undefined;
+    heldUntil = performance.now() + ((isStatusError(outcome) && outcome.retryAfterMs) || 0);
     isSent ||= !isStatusError(outcome) || outcome.attempts.length > 0;
     outcomes.push(outcomeOf(each.file, outcome));
     before += each.bytes;
@@ -101,9 +101,9 @@ function endsAll({ code, notRetried }: StatusError): boolean {
 }
 
 // Until the service takes the next, or the command is interrupted.
-function waitOf({ retryAfterMs = 0 }: StatusError, signal: AbortSignalLike | undefined): Promise<void> {
+function passed(ms: number, signal: AbortSignalLike | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const unset = machineClock.after(retryAfterMs, resolve);
+    const unset = machineClock.after(ms, resolve);
     signal?.addEventListener("abort", () => {
       unset();
       resolve();
