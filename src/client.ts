@@ -25,7 +25,7 @@ import {
   defaultKeepAliveMs,
   defaultMaxRetries,
 } from "./policy/decisions.js";
-import { attemptPolicy } from "./policy/types.js";
+import { sharedTransport } from "./policy/types.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { addMethods } from "./wrappers/contractClient.js";
@@ -62,8 +62,7 @@ export interface Client extends ContractClient {
   withOptions(options: SharedOptions): Client;
   /**
    * Ends this client's calls, which reject with `CANCELLED`, and its connections, unless another client of the same
-   * address and options still uses them. A client that is not closed keeps no process alive, so this is for
-   * programs that want their sockets closed at once.
+   * address and options still uses them. A client that is not closed keeps no process alive.
    */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
@@ -122,8 +121,7 @@ function build(options: ClientOptions, shared: Shared): Client {
     [encodedCall]: createEncodedCall(settings),
     // What console.log shows: never the key.
     [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(given),
-    // By which a run knows the others of the same service.
-    [attemptPolicy]: shared.transport,
+    [sharedTransport]: shared.transport,
     // What `tunerank request ID` sends through.
     [operationCall]: createOperationCall(settings),
   };

@@ -1,7 +1,7 @@
 import type { Limiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/limitSearch.js";
 import { MachineLimiter } from "../policy/openFiles.js";
-import { attemptPolicy } from "../policy/types.js";
+import { sharedTransport } from "../policy/types.js";
 import type { RunSettings } from "./settings.js";
 
 // By what clients have in common; of runs that would find the same, and wait as long.
@@ -13,7 +13,7 @@ export function limiterOf<Id>(
   { concurrency, maxHoldMs }: Pick<RunSettings<Id>, "concurrency" | "maxHoldMs">,
 ): Limiter {
   if (typeof concurrency === "number") return new MachineLimiter(concurrency);
-  const { [attemptPolicy]: transport = client } = client as { readonly [attemptPolicy]?: object };
+  const { [sharedTransport]: transport = client } = client as { readonly [sharedTransport]?: object };
   const limiters = shared.get(transport) ?? new Map<string, Limiter>();
   const name = `${concurrency.max}/${maxHoldMs}`;
   const running = limiters.get(name);

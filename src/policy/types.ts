@@ -53,3 +53,6 @@ export interface PolicyOption {
 
 /** Names that option, and what the clients of one transport have in common. Registered: `tunerank` and `tunerank/bulk` are files of their own. */
 export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;
+
+/** Names what clients of one service have in common, by which runs of them know each other. */
+export const sharedTransport: unique symbol = Symbol.for("tunerank.policy") as never;
