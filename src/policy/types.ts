@@ -51,8 +51,8 @@ export interface PolicyOption {
   admitted(connections: Connections): AttemptPolicy;
 }
 
-/** Names that option, and what the clients of one transport have in common. Registered: `tunerank` and `tunerank/bulk` are files of their own. */
+/** Names that option. Registered: `tunerank` and `tunerank/bulk` are files of their own. */
 export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;
 
 /** Names what clients of one service have in common, by which runs of them know each other. */
-export const sharedTransport: unique symbol = Symbol.for("tunerank.policy") as never;
+export const sharedTransport: unique symbol = Symbol.for("tunerank.transport") as never;
