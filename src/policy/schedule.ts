@@ -77,8 +77,9 @@ export class Schedule implements Sharer {
   advance(): void {
     const { sharers } = this.limiter;
     if (!this.#isClosed) sharers.add(this);
-    if (sharers.size > 1) for (const sharer of [...sharers]) sharer.takeTurn();
-    else for (const sharer of sharers) sharer.takeTurn();
+    // Alone, as nearly always: a list of itself for each row costs as much as its turn.
+    if (sharers.size === 1 && !this.#isClosed) this.takeTurn();
+    else for (const sharer of [...sharers]) sharer.takeTurn();
   }
 
   takeTurn(): void {
@@ -87,17 +88,21 @@ export class Schedule implements Sharer {
     this.#isAdvancing = true;
     const { inFlight } = this;
     const now = this.clock.now();
+    if (this.#waiting.size > 0) this.#resume(now);
+    if (this.isOpen(now)) this.#opened(now);
+    this.#isAdvancing = false;
+    const { sharers } = this.limiter;
+    if (sharers.size > 1 && this.inFlight > inFlight && sharers.delete(this)) sharers.add(this);
+    this.#sleep(now);
+  }
+
+  #resume(now: number): void {
     for (const waiting of this.#waiting) {
       if (!this.isOpen(now)) break;
       if (waiting.readyAt > now) continue;
       this.#waiting.delete(waiting);
       waiting.begin(now);
     }
-    if (this.isOpen(now)) this.#opened(now);
-    this.#isAdvancing = false;
-    const { sharers } = this.limiter;
-    if (sharers.size > 1 && this.inFlight > inFlight && sharers.delete(this)) sharers.add(this);
-    this.#sleep(now);
   }
 
   /** Nothing begins from now on. */
@@ -115,7 +120,13 @@ export class Schedule implements Sharer {
     if (this.#isClosed) return;
     const opensAt = Math.max(this.limiter.opensAt(now), this.pace?.opensAt ?? 0);
     let at = opensAt > now ? opensAt : Number.POSITIVE_INFINITY;
-    for (const { readyAt } of this.#waiting) if (readyAt > now) at = Math.min(at, Math.max(readyAt, opensAt));
+    if (this.#waiting.size > 0) at = Math.min(at, this.#nextReadyAt(now, opensAt));
     if (at < Number.POSITIVE_INFINITY) this.#unset = this.clock.after(at - now, () => this.advance());
+  }
+
+  #nextReadyAt(now: number, opensAt: number): number {
+    let at = Number.POSITIVE_INFINITY;
+    for (const { readyAt } of this.#waiting) if (readyAt > now) at = Math.min(at, Math.max(readyAt, opensAt));
+    return at;
   }
 }
