@@ -66,9 +66,9 @@ function oneQuery(options: RerankCommandOptions): { query: string; concurrency: 
 
 // The client counts documents from 0; whoever wrote the file counts its lines, empty ones too.
 function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
-  if (!isStatusError(error) || error.attempts.length > 0) return error;
-  const [, index, text = ""] = /items\[(\d+)\] (alone makes a request .*?\.) /.exec(error.message) ?? [];
-  return index === undefined ? error : new UsageError(`Line ${lines[Number(index)]?.line} ${inFlags(text)}`);
+  if (!isStatusError(error) || error.item === undefined) return error;
+  const { item, text } = error;
+  return new UsageError(inFlags(text.replace(`items[${item}]`, `Line ${lines[item]?.line}`)));
 }
 
 async function input({ args: [file], signal }: Context): Promise<string> {

@@ -62,6 +62,8 @@ export interface StatusErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** The error body: parsed when it is JSON, else its text. */
   readonly body?: unknown;
+  /** The item that cannot be sent, counted from 0. */
+  readonly item?: number | undefined;
   /** What to do now. @default a sentence for the code */
   readonly hint?: string | undefined;
   /** @internal The same without why there was no other attempt, which is then added. */

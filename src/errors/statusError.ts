@@ -21,6 +21,7 @@ const optionalFields = [
   "requestId",
   "retryAfterMs",
   "body",
+  "item",
 ] as const;
 
 // Registered, so that two copies of the package in one program recognise each other's errors.
@@ -63,6 +64,8 @@ export class StatusError extends Error {
   declare readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   declare readonly body?: unknown;
+  /** Of `rerank.items`: the item that cannot be sent, counted from 0; absent where it is none alone. */
+  declare readonly item?: number;
   /** What to do now, and why there was no other attempt where that is not plain; empty where the message says it. */
   readonly hint: string;
   /** What happened: `message` without the code before it and the hint behind. Not in `toJSON`. */

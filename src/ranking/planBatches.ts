@@ -110,6 +110,7 @@ class OpenBatch {
       if (whole > maxBatchBytes)
         throw invalid(
           `items[${index}] alone makes a request of ${whole} bytes: maxBatchBytes is ${maxBatchBytes}.`,
+          { item: index },
         );
       return bytes;
     });

@@ -165,6 +165,7 @@ test("an item that alone is larger than maxBatchBytes is refused before anything
   const options = { text: (each: string) => each, maxBatchBytes: 100 };
   const error = await failureOf(() => connect(server.url).rerank.items("q", ["a", "x".repeat(99)], options));
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+  expect(error.item).toBe(1);
   expect(error.message).toMatch(/items\[1\] alone makes a request of \d+ bytes: maxBatchBytes is 100\./);
   expect(server.requests).toEqual([]);
 });
