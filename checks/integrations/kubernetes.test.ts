@@ -34,7 +34,7 @@ const job: IJob = {
             image: "node:22",
             workingDir: "/data",
             // What it does is tested by running it.
-            command: (await read()).spec?.template.spec?.containers[0]?.command,
+            command: (await read()).spec?.template.spec?.containers[0]?.command ?? [],
             envFrom: [{ secretRef: { name: "tunerank" } }],
             volumeMounts: [{ name: "data", mountPath: "/data" }],
           },
@@ -52,8 +52,8 @@ test("the guide's Kubernetes job is one by the schema of Kubernetes", async () =
 
 test("a wrong type, or a field that is missing, would be found", async () => {
   const { spec, ...about } = job;
-  const mistyped = { ...spec, parallelism: "eight" } as unknown as IJob["spec"];
+  const mistyped = { ...spec, parallelism: "eight" } as unknown as NonNullable<IJob["spec"]>;
   assert.throws(() => new Job({ ...about, spec: mistyped }).validate(), /must be integer/);
-  const empty = { ...spec, template: { spec: {} } } as unknown as IJob["spec"];
+  const empty = { ...spec, template: { spec: {} } } as unknown as NonNullable<IJob["spec"]>;
   assert.throws(() => new Job({ ...about, spec: empty }).validate(), /containers/);
 });
