@@ -281,7 +281,8 @@ test("a row that fails until its time is over is a row with its error, and the o
   service.fail("rerank", { status: 503, times: Number.POSITIVE_INFINITY });
   const chunked = chunkActivities(rows(3), { timeoutMs: 300 });
   assert.deepEqual(await within(() => chunked.rerankChunk(0)).result, { ranked: 0, failed: 3 });
-  assert.equal([...chunked.parts.values()].flat()[0]?.error?.code, "UNAVAILABLE");
+  // Its last attempt may be under way when its time is over.
+  assert.match(`${[...chunked.parts.values()].flat()[0]?.error?.code}`, /^(UNAVAILABLE|DEADLINE_EXCEEDED)$/);
 });
 
 test("a key that is refused midway fails for good; what was answered is written, and skipped the next time", async () => {
