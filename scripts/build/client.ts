@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from "./json.js";
-import { isObject, mapValues, namesReached } from "./walk.js";
+import { isObject, mapObjects, mapValues, namesReached } from "./walk.js";
 
 // Any body at all: a proxy's page, a text, nothing.
 const anyBody: JsonObject = { "*/*": { schema: {} } };
 
 /** The form that clients are generated from: what is sent is as strict as ever, what is answered may be newer. */
-export function toClient(document: JsonObject): JsonObject {
+export function toClient(strict: JsonObject): JsonObject {
+  const document = gatherUnstated(strict);
   const components = document.components as JsonObject;
   const paths = mapItems(document.paths as JsonObject, (operation) => ({
     ...operation,
@@ -17,6 +18,19 @@ export function toClient(document: JsonObject): JsonObject {
   }));
   const schemas = openSchemas(paths, components);
   return prune({ ...document, paths, components: { ...components, responses, schemas } });
+}
+
+// What is not stated is for people: inside of schemas, tools hand it to language models with every call. By place in
+// the strict form, so that what this form leaves out is told too.
+function gatherUnstated(document: JsonObject): JsonObject {
+  const unstated: JsonObject = {};
+  const gathered = mapObjects(document, (object, pointer) => {
+    const { "x-unstated": text, ...others } = object;
+    if (text === undefined) return object;
+    unstated[pointer] = text;
+    return others;
+  });
+  return { ...(gathered as JsonObject), "x-unstated": unstated };
 }
 
 // A default answer counts as a success, too, for tools that have one type for all successes.
@@ -37,10 +51,16 @@ function openSchemas(paths: JsonObject, components: JsonObject): JsonObject {
   const answered = namesReached(answers, components, "schemas");
   const sent = namesReached(requests, components, "schemas");
   return mapValues(components.schemas as JsonObject, (schema, name) => {
-    if (!answered.has(name)) return schema;
+    if (!answered.has(name)) return withOnlyValue(schema as JsonObject);
     if (sent.has(name)) throw new Error(`${name} is sent and answered: it needs a schema for each.`);
     return openAnswer(schema as JsonObject);
   });
+}
+
+// A body without fields must be sent, and can only be one thing: tools for assistants send a default by themselves.
+function withOnlyValue(schema: JsonObject): JsonObject {
+  const isEmpty = schema.type === "object" && schema.additionalProperties === false;
+  return isEmpty && schema.properties === undefined ? { ...schema, default: {} } : schema;
 }
 
 // What nothing refers to any more would be a warning of linters, and a file in some clients.
