@@ -9,7 +9,7 @@ export function toClient(strict: JsonObject): JsonObject {
   const document = gatherUnstated(strict);
   const components = document.components as JsonObject;
   const paths = mapItems(document.paths as JsonObject, (operation) => ({
-    ...operation,
+    ...withoutOwnEncoding(operation),
     responses: withoutDefault(operation.responses as JsonObject),
   }));
   const responses = mapValues(components.responses as JsonObject, (response) => ({
@@ -51,16 +51,36 @@ function openSchemas(paths: JsonObject, components: JsonObject): JsonObject {
   const answered = namesReached(answers, components, "schemas");
   const sent = namesReached(requests, components, "schemas");
   return mapValues(components.schemas as JsonObject, (schema, name) => {
-    if (!answered.has(name)) return withOnlyValue(schema as JsonObject);
+    if (!answered.has(name)) return schema;
     if (sent.has(name)) throw new Error(`${name} is sent and answered: it needs a schema for each.`);
     return openAnswer(schema as JsonObject);
   });
 }
 
-// A body without fields must be sent, and can only be one thing: tools for assistants send a default by themselves.
-function withOnlyValue(schema: JsonObject): JsonObject {
-  const isEmpty = schema.type === "object" && schema.additionalProperties === false;
-  return isEmpty && schema.properties === undefined ? { ...schema, default: {} } : schema;
+/**
+ * The form for clients with a default for each body that must be sent and can only be one thing, `{}`: tools for
+ * assistants send it by themselves. In 3.1 alone: ogen, which reads 3.0, knows no default of an object.
+ */
+export function withOnlyValues(client: JsonObject): JsonObject {
+  const components = client.components as JsonObject;
+  const schemas = mapValues(components.schemas as JsonObject, (schema) => {
+    const { type, additionalProperties, properties } = schema as JsonObject;
+    const isEmpty = type === "object" && additionalProperties === false && properties === undefined;
+    return isEmpty ? { ...(schema as JsonObject), default: {} } : schema;
+  });
+  return { ...client, components: { ...components, schemas } };
+}
+
+// A file is sent as application/octet-stream by itself; ogen makes no client where that is written out.
+function withoutOwnEncoding(operation: JsonObject): JsonObject {
+  return mapObjects(operation, ({ encoding, ...media }) => {
+    if (encoding === undefined) return media;
+    const own = JSON.stringify({ contentType: "application/octet-stream" });
+    const others = mapValues(encoding as JsonObject, (each) =>
+      JSON.stringify(each) === own ? undefined : each,
+    );
+    return Object.keys(others).length === 0 ? media : { ...media, encoding: others };
+  }) as JsonObject;
 }
 
 // What nothing refers to any more would be a warning of linters, and a file in some clients.

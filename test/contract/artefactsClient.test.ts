@@ -137,6 +137,15 @@ describe("the form for clients", () => {
     );
     expect(resume?.requestBody).toMatchObject({ required: true });
     expect(schemaOf(client, "JobResumption")).toMatchObject({ type: "object", default: {} });
+    const { components } = published.json("openapi-client-3.0.json") as unknown as Published;
+    expect(components.schemas.JobResumption, "ogen knows no default of an object").not.toHaveProperty(
+      "default",
+    );
+  });
+
+  test("the upload's form does not write out how a file is sent anyway", () => {
+    expect(published.text("openapi-client.json")).not.toContain('"encoding"');
+    expect(published.text("openapi.json")).toContain('"encoding"');
   });
 
   test("every rule that a client no longer enforces stands in x-limits, and in words", () => {

@@ -1,5 +1,5 @@
 import type { BreakingChange } from "./breakingChanges.js";
-import { field, type Part, remove, rerank, resume, schema } from "./contractParts.js";
+import { field, remove, rerank, resume, schema } from "./contractParts.js";
 
 /** Changes of the form for clients that only its making can bring about, or that only change generated code. */
 export const clientFormChanges: readonly BreakingChange[] = [
@@ -111,12 +111,12 @@ export const clientFormChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "the one body that can be sent is no default any more",
-    change: (d: Part) => {
-      delete schema(d, "JobResumption").default;
+    name: "the file is no longer said to be bytes",
+    change: (d) => {
+      delete field(d, "DatasetUpload", "file").format;
     },
     breaks: [
-      "JobResumption, in requests: default was {}, is none. Breaks callers (resumeReinforcementFineTuningJob).",
+      "DatasetUpload.file, in requests: format was binary, is none. Breaks users of generated code (uploadDatasetFile).",
     ],
     oasdiff: "silent",
   },
