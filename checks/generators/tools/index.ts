@@ -15,7 +15,7 @@ import {
 } from "./openapiGenerator.js";
 import { progenitor } from "./progenitor.js";
 import { datamodelCodeGenerator, openapiPythonClient } from "./python.js";
-import { heyApi, openapiTypescript, orval } from "./typescript.js";
+import { heyApi, kubb, openapiTypescript, orval, swaggerTypescriptApi } from "./typescript.js";
 
 export const tools: readonly Tool[] = [
   openapiGeneratorJava,
@@ -36,4 +36,6 @@ export const tools: readonly Tool[] = [
   heyApi,
   openapiTypescript,
   orval,
+  kubb,
+  swaggerTypescriptApi,
 ];
