@@ -1,5 +1,6 @@
 import type { Tool } from "../check/tool.js";
 import { oapiCodegen } from "./oapiCodegen.js";
+import { ogen } from "./ogen.js";
 import {
   openapiGeneratorCsharp,
   openapiGeneratorElixir,
@@ -22,6 +23,7 @@ export const tools: readonly Tool[] = [
   openapiGeneratorKotlin,
   openapiGeneratorGo,
   oapiCodegen,
+  ogen,
   openapiGeneratorPython,
   openapiPythonClient,
   datamodelCodeGenerator,
