@@ -1,4 +1,5 @@
 import type { Tool } from "../check/tool.js";
+import { fastMcp, openapiMcpGenerator } from "./assistants.js";
 import { oapiCodegen } from "./oapiCodegen.js";
 import { ogen } from "./ogen.js";
 import {
@@ -40,4 +41,6 @@ export const tools: readonly Tool[] = [
   orval,
   kubb,
   swaggerTypescriptApi,
+  openapiMcpGenerator,
+  fastMcp,
 ];
