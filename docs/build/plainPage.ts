@@ -7,12 +7,14 @@ export function plainPage(raw: string): { title: string; description: string; te
   return { title, description: field("description"), text };
 }
 
-// What only the site's own pages need: containers, custom blocks, anchors inside cells, targets of links.
+// What only the site's own pages and the tests need: containers, custom blocks, anchors inside cells, targets of links,
+// what is done with a block.
 function plain(text: string): string {
   return `${text
     .replaceAll(/^::: details (.*)$/gm, "**$1**\n")
     .replaceAll(/^:::.*$\n?/gm, "")
     .replaceAll(/^<!-- .* -->$\n?/gm, "")
+    .replaceAll(/^```(\w+) .*$/gm, "```$1")
     .replaceAll(/^<summary>(.*)<\/summary>$/gm, "**$1**")
     .replaceAll(/<\/?b>/g, "**")
     .replaceAll(/<\/?(div|span|section|main|a|details|summary|FailureLab|TableFilter)\b[^>]*>/g, "")

@@ -1,7 +1,7 @@
 // The pictures of the command line: what the program prints on a terminal, recorded from the program and its stand-in.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -35,18 +35,17 @@ Our office in Lisbon is closed on public holidays.
 A reset link is valid for thirty minutes; ask for a new one after that.
 `;
 
-/** Writes a picture for each recording, and the part of the guide that shows them. */
-export async function writeRecordings(root: string): Promise<void> {
-  const shown = path.join(root, "docs/public/terminal");
+/** The pictures by their names, and the guide that shows them, as they should be now; files are below the project's folder. */
+export async function recordings(root: string): Promise<Record<string, string>> {
   const folder = await mkdtemp(path.join(tmpdir(), "tunerank-recording-"));
+  const files: Record<string, string> = {};
   const pictures: string[] = [];
   try {
     await writeFile(path.join(folder, "articles.txt"), articles);
     await cp(path.join(root, "examples/train.jsonl"), path.join(folder, "train.jsonl"));
-    await mkdir(shown, { recursive: true });
     for (const [name, { fail, commands }] of Object.entries(sessions)) {
       const lines = await record(path.join(root, "dist/cli/main.js"), folder, fail, commands);
-      await writeFile(path.join(shown, `${name}.svg`), terminalSvg(lines, columns));
+      files[`docs/public/terminal/${name}.svg`] = terminalSvg(lines, columns);
       const words = lines.map(plainText).join(lineEnd).replaceAll(/[[\]]/g, "\\$&");
       pictures.push(`![${words}](../public/terminal/${name}.svg)`);
     }
@@ -54,9 +53,9 @@ export async function writeRecordings(root: string): Promise<void> {
     await rm(folder, { recursive: true });
   }
   const text = `${intro}\n\n<div class="terminal" tabindex="0">\n\n${pictures.join("\n\n")}\n\n</div>\n`;
-  const guide = path.join(root, "docs/guide/cli.md");
+  const guide = "docs/guide/cli.md";
   const parts = [{ path: "parts/terminals.md", text }];
-  await writeFile(guide, withParts("docs/guide/cli.md", await readFile(guide, "utf8"), parts));
+  return { ...files, [guide]: withParts(guide, await readFile(path.join(root, guide), "utf8"), parts) };
 }
 
 /** Text in which each recording is a block of what it says. */

@@ -15,7 +15,7 @@ import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { sectionsOf } from "./navigation.js";
 import { contractPages } from "./pages.js";
-import { writeRecordings } from "./recordings.js";
+import { recordings } from "./recordings.js";
 import { publishRevisions } from "./revisions.js";
 import { updateOutputs } from "./runBlocks.js";
 
@@ -26,7 +26,8 @@ const generated = path.join(docs, "generated");
 
 if (process.argv.includes("--update-outputs")) {
   await updateOutputs();
-  await writeRecordings(root);
+  for (const [file, text] of Object.entries(await recordings(root)))
+    await writeFile(path.join(root, file), text);
 }
 await writeGenerated(
   (await contractPages()).filter(
