@@ -28,6 +28,8 @@ describe.each(pages)("docs/%s", (page) => {
   test("has no include, no component, and no block that needs a clone", async () => {
     const text = await readFile(path.join(root, "docs", page), "utf8");
     expect(text).not.toMatch(/<!--@include|^\s*<<<|^:::|<FailureLab|<TableFilter|\{target=/m);
+    // Else GitHub shows what is folded as its summary.
+    expect(text).not.toMatch(/<summary>(?!.*<\/summary>$)/m);
     for (const block of blocks)
       expect(block.text).not.toMatch(/npm (ci|run)\b|git clone|(^|\s)(\.\.\/)?(src|examples)\//);
   });
