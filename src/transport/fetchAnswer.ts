@@ -2,8 +2,8 @@ import type { TransportResponse } from "./transport.js";
 
 /** One answer of a `fetch` function, whole. */
 export class FetchAnswer implements TransportResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  declare readonly status: number;
+  declare readonly headers: Readonly<Record<string, string>>;
   readonly #chunks: readonly Uint8Array<ArrayBuffer>[];
 
   constructor(

@@ -175,6 +175,18 @@ describe("the installed package on this Node", () => {
     );
   });
 
+  test("calls the constructor of an error by its public name in every build", async () => {
+    const stems = ["index", "index.server", "index.web"];
+    const builds = [...stems.flatMap((stem) => [`${stem}.js`, `cjs/${stem}.js`]), "browser.js"];
+    const code = `for (const build of ${JSON.stringify(builds)}) {
+      const { createClient } = await import(${JSON.stringify(packed.installed)} + "/dist/" + build);
+      const error = await createClient({ baseUrl: "https://a.example", apiKey: "k" }).rerank({}).catch((error) => error);
+      console.log(error.constructor.name);
+    }`;
+    const { stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", code]);
+    expect(stderr + stdout).toBe("StatusError\n".repeat(builds.length));
+  });
+
   test("makes a call over its own transport", async () => {
     const code = `
       import { createServer } from "node:http";
