@@ -28,7 +28,7 @@ export function createDeployments(client: LateSettings): Pick<Deployments, "scal
     return startCall("scaleDeployment", client, async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       // Other clients take one object.
-      const what = typeof deploymentId === "string" ? "deploymentId" : "id of scale(id, replicas)";
+      const what = typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
       const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, what) };
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");
