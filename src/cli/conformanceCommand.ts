@@ -11,6 +11,7 @@ import { isSilent, type Terminal } from "./terminal.js";
 interface ConformanceOptions {
   readonly port?: number;
   readonly only?: readonly string[];
+  readonly except?: readonly string[];
   readonly list?: boolean;
   readonly badge?: string;
   /** In seconds. */
@@ -23,12 +24,12 @@ const longestTimeout = 86_400;
 
 /** `tunerank conformance`: serves the conformance data to a client under test, and says what differs. */
 export async function run({ options, terminal, signal }: Context<ConformanceOptions>): Promise<void> {
-  const { port = defaultPort, timeout = defaultTimeout, only, badge } = options;
+  const { port = defaultPort, timeout = defaultTimeout, badge } = options;
   checkPort(port);
   if (!(timeout > 0 && timeout <= longestTimeout))
     throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
   const data = await readData();
-  const cells = chosen(cellsOf(data), only);
+  const cells = chosen(cellsOf(data), options);
   if (options.list) return list(cells, terminal);
   const ended = await serve({
     cells,
@@ -58,9 +59,9 @@ function withIndent(line: string): string {
   return `${/^ */.exec(line)?.[0]}${oneLine(line)}`;
 }
 
-function chosen(cells: readonly Cell[], only: readonly string[] | undefined): readonly Cell[] {
-  if (only === undefined) return cells;
-  const found = cells.filter(({ id }) => only.some((part) => id.includes(part)));
+function chosen(cells: readonly Cell[], { only, except = [] }: ConformanceOptions): readonly Cell[] {
+  const has = (parts: readonly string[], { id }: Cell): boolean => parts.some((part) => id.includes(part));
+  const found = cells.filter((cell) => (only === undefined || has(only, cell)) && !has(except, cell));
   if (found.length === 0) throw new UsageError("--only matches no row: --list prints their names.");
   return found;
 }

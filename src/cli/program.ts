@@ -147,6 +147,7 @@ function addConformance(program: Command): Command {
       numberOf("--port"),
     )
     .option("--only <TEXT>", "Only rows with this in their name. May be given more than once.", collect)
+    .option("--except <TEXT>", "No rows with this in their name. May be given more than once.", collect)
     .option("--list", "Print the names of the rows, and serve nothing.")
     .option(
       "--timeout <SECONDS>",
