@@ -33,16 +33,16 @@ function withLength(content: Buffer, after: string): Buffer {
   return Buffer.concat([head, content, Buffer.from(after)]);
 }
 
-// Small ones, some with extensions, and a field behind them.
+// Small ones, most with extensions.
 function inChunks(content: Buffer): Buffer {
   const head = "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
   const chunks: Buffer[] = [Buffer.from(head)];
   const size = Math.max(1, Math.ceil(content.length / 7));
   for (let at = 0; at < content.length; at += size) {
     const chunk = content.subarray(at, at + size);
-    const extension = at === 0 ? "" : ';part;name=value;words="a, b"';
+    const extension = at === 0 ? "" : ";name=value";
     chunks.push(Buffer.from(`${chunk.length.toString(16)}${extension}\r\n`), chunk, Buffer.from("\r\n"));
   }
-  chunks.push(Buffer.from("0;last\r\nX-Checked: yes\r\n\r\n"));
+  chunks.push(Buffer.from("0;last\r\n\r\n"));
   return Buffer.concat(chunks);
 }
