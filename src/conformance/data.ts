@@ -53,6 +53,8 @@ export interface WaitBounds {
   readonly maxMeanMs: number;
   readonly minSpreadMs: number;
   readonly maxLeastMs: number;
+  /** Against the waits before the retry before. */
+  readonly minGrowthMs?: number;
 }
 
 /** Options of the client or the call that are not the default. */
