@@ -1,10 +1,14 @@
 // The broken clients of contract/conformance/mutants.json, each under the rows that must tell.
-import { readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
 import { type Cell, cellsOf } from "../../../src/conformance/cells.js";
 import { readData } from "../../../src/conformance/data.js";
 import { run } from "../../../src/conformance/runner.js";
 import { root } from "../project.js";
+import { findPython } from "./pythonClient.js";
 
 /** A way in which a client breaks. */
 export interface Mutant {
@@ -95,4 +99,43 @@ export async function survivorsOf(
   };
   await Promise.all(Array.from({ length: workers }, work));
   return survivors;
+}
+
+const execute = promisify(execFile);
+
+/** The Python client, whose program breaks it. */
+export async function brokenPython(): Promise<RunClient> {
+  const python = (await findPython()) ?? "python3";
+  const program = path.join(folder, "python/certify.py");
+  return async (runner, mutant) => {
+    const env = { ...process.env, ...(mutant && { MUTANT: mutant }) };
+    await execute(python, [program, runner, "4"], { env });
+  };
+}
+
+interface Change {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The Go client, of which a copy is broken. */
+export async function brokenGo(): Promise<RunClient> {
+  const changes = read("go/mutants.json") as Readonly<Record<string, readonly Change[]>>;
+  return async (runner, mutant) => {
+    const copy = mkdtempSync(path.join(tmpdir(), "tunerank-mutant-"));
+    try {
+      cpSync(folder, copy, { recursive: true });
+      for (const change of changes[mutant ?? ""] ?? []) breakFile(path.join(copy, "go"), change);
+      await execute("go", ["run", ".", runner], { cwd: path.join(copy, "go") });
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
+  };
+}
+
+function breakFile(copy: string, { file, from, to }: Change): void {
+  const parts = readFileSync(path.join(copy, file), "utf8").split(from);
+  if (parts.length !== 2) throw new Error(`${file} has not one place with ${from}`);
+  writeFileSync(path.join(copy, file), parts.join(to));
 }
