@@ -22,7 +22,7 @@ export function terminalSvg(lines: readonly string[], columns: number): string {
   const width = Math.ceil(columns * cell.width + 2 * margin);
   const height = rows.length * cell.height + 2 * margin;
   const texts = rows.flatMap((spans, row) => rowOf(spans, margin + (row + 0.75) * cell.height));
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, SF Mono, Cascadia Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="14">
+  return `<svg role="img" aria-label="A terminal" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, SF Mono, Cascadia Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="14">
 <rect width="${width}" height="${height}" rx="6" fill="#141a18"/>
 ${texts.join("\n")}
 </svg>
