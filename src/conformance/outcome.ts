@@ -88,7 +88,7 @@ export function readOutcome(text: string): ReportedOutcome {
 function parsed(text: string): object {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     throw new BadOutcome("The body is not JSON.");
   }
