@@ -4,6 +4,7 @@ import { headOf, ownWords, place, sharedHead } from "../build/head.js";
 import { finishedHtml } from "../build/html.js";
 import { printedNote } from "../build/printed.js";
 import { arrange, missing } from "./arrange.js";
+import { codeTheme, withClasses } from "./codeColours.js";
 import { searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
@@ -29,8 +30,10 @@ export default defineConfig({
     "generated/api/tunerank/:entry/:page.md": "api/tunerank/:entry/:page.md",
   },
   lastUpdated: false,
-  // The lab runs what the package ships.
   vite: {
+    // Nothing here is written with Vue's older API: its code would be in every page.
+    define: { __VUE_OPTIONS_API__: false },
+    // The lab runs what the package ships.
     resolve: {
       alias: [
         { find: /^tunerank$/, replacement: built("index.web.js") },
@@ -56,7 +59,8 @@ export default defineConfig({
   },
   transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
-    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    theme: codeTheme,
+    codeTransformers: [withClasses],
     config: (markdown) => {
       addBaseToTargets(markdown);
       nameWhoAnswered(markdown);

@@ -2,13 +2,16 @@
 
 const folded = ["Classes", "Interfaces", "Type Aliases"];
 
+/** Where the contract's own shapes have their fields and values, by name: a page of the site. */
+export type Shapes = ReadonlyMap<string, string>;
+
 /** One page of TypeDoc's Markdown in the form of the site. */
-export function apiPage(text: string): string {
+export function apiPage(text: string, shapes: Shapes): string {
   const [intro = "", ...groups] = withoutRepetition(text).split(/^## /m);
   const functions = groups.filter((group) => !folded.includes(titleOf(group)));
   const types = groups.filter((group) => folded.includes(titleOf(group)));
   const parts = [intro.trim(), ...functions.map((group) => `## ${group.trim()}`)];
-  if (types.length > 0) parts.push("## Types", ...types.flatMap(membersOf).map(foldedType));
+  if (types.length > 0) parts.push("## Types", ...types.flatMap(membersOf).map((member) => foldedType(member, shapes)));
   const [, words = ""] = intro.split("\n\n");
   return `---\ndescription: ${JSON.stringify(inOneLine(words))}\npageClass: api\n---\n\n${parts.join("\n\n")}\n`;
 }
@@ -46,10 +49,12 @@ const generated: Readonly<Record<string, string>> = {
 };
 
 // The name and the first sentence stay; the rest unfolds.
-function foldedType(member: string): string {
+function foldedType(member: string, shapes: Shapes): string {
   const name = titleOf(member);
   const own = generated[name];
-  const body = own === undefined ? member.slice(name.length).trim() : reading(own);
+  const whole = own === undefined ? member.slice(name.length).trim() : reading(own);
+  const shape = shapes.get(name);
+  const body = shape === undefined ? whole : `${whole.split("\n\n")[0]} It has all that [${name}](${shape}) has in the HTTP reference.`;
   const prose = body.replaceAll(/^```.*?^```$/gms, "").trim();
   const [paragraph = ""] = prose.split("\n\n");
   const [first = paragraph] = /^.*?\.(?=\s|$)/s.exec(paragraph) ?? [];

@@ -9,6 +9,8 @@ import { brokenLinks } from "./checkLinks.js";
 import { writeForCrawlers } from "./crawlers.js";
 import { publishedForms } from "./documents.js";
 import { place } from "./head.js";
+import { labPart } from "./labRecordings.js";
+import { lightenStyle } from "./lightStyle.js";
 import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { sectionsOf } from "./navigation.js";
@@ -23,7 +25,7 @@ const generated = path.join(docs, "generated");
 
 await writeGenerated([
   ...(await contractPages()),
-  ...(await Promise.all(measuredParts.map((part) => part()))),
+  ...(await Promise.all([...measuredParts, labPart].map((part) => part()))),
 ]);
 await writeRecordings(root, generated);
 await writeApiPages(docs);
@@ -31,6 +33,7 @@ if (process.argv.includes("--serve")) {
   await vitepress("dev");
 } else {
   await vitepress("build");
+  await lightenStyle(site);
   await publishFiles();
   // It lists what has just been generated.
   const { sidebar } = await import(new URL("../.vitepress/sidebar.ts", import.meta.url).href);
@@ -71,6 +74,9 @@ async function publishFiles(): Promise<void> {
     });
   }
   await cp(path.join(root, "dist/overlays"), path.join(site, "overlays"), { recursive: true });
+  // The typeface and its licence stand beside each other.
+  const typeface = path.join(docs, "node_modules/@fontsource-variable/figtree");
+  await cp(path.join(typeface, "LICENSE"), path.join(site, "assets/OFL.txt"));
   await publishRevisions(site);
   await cp(path.join(root, "contract/conformance"), path.join(site, "conformance"), {
     recursive: true,

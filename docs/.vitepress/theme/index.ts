@@ -1,8 +1,7 @@
 import { type Theme, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
-import { h } from "vue";
+import { defineAsyncComponent, h } from "vue";
 import { ways } from "../../build/ways.js";
-import FailureLab from "./lab/FailureLab.vue";
 import PageTools from "./PageTools.vue";
 import TableFilter from "./TableFilter.vue";
 import "./style.css";
@@ -43,7 +42,9 @@ const notFound = () =>
 export default {
   extends: DefaultTheme,
   enhanceApp({ app, router }) {
-    app.component("FailureLab", FailureLab).component("TableFilter", TableFilter);
+    // Few pages have a lab: the others do not load it.
+    const lab = defineAsyncComponent(() => import("./lab/FailureLab.vue"));
+    app.component("FailureLab", lab).component("TableFilter", TableFilter);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
     router.onAfterRouteChange = () => {
