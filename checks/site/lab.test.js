@@ -100,8 +100,16 @@ describe("every combination is clicked", { concurrency: 5 }, () => {
           const verdicts = await page.locator(".lab-word").allInnerTexts();
           assert.equal(verdicts[0], client.verdict, name);
           if (loop.isDone) assert.equal(verdicts[1], loop.what, name);
-          else assert.ok(verdicts[1].startsWith(`${loop.what} The error says only: `) || verdicts[1] === loop.what, `${name}: ${verdicts[1]}`);
-          assert.equal(/The error says/.test(verdicts[1]), !loop.isDone && !/twice|three/.test(loop.what), name);
+          else
+            assert.ok(
+              verdicts[1].startsWith(`${loop.what} The error says only: `) || verdicts[1] === loop.what,
+              `${name}: ${verdicts[1]}`,
+            );
+          assert.equal(
+            /The error says/.test(verdicts[1]),
+            !loop.isDone && !/twice|three/.test(loop.what),
+            name,
+          );
           for (const [index, { requests }] of [client, loop].entries()) {
             const count = await lane(page, index).locator(".lab-count").innerText();
             assert.match(count.trim(), new RegExp(`^${requests} requests?\\b`), name);
@@ -129,7 +137,8 @@ async function expectError(page, { row, isDone }) {
   assert.equal(await facts.count(), Number(!isDone));
   if (isDone) return;
   const text = await facts.evaluate((element) => element.textContent);
-  for (const fact of [row.code, row.executed, row.notRetried]) assert.ok(text.includes(fact), `${fact}: ${text}`);
+  for (const fact of [row.code, row.executed, row.notRetried])
+    assert.ok(text.includes(fact), `${fact}: ${text}`);
   const decision = facts.getByRole("link", { name: "Our decision", includeHidden: true });
   assert.equal(await decision.count(), Number(row.executedBecause === "refused"));
 }
@@ -139,7 +148,10 @@ function expectBelonging(seen, expected) {
   assert.ok(seen.length > expected.size, `${seen}`);
   const at = [...expected.keys()][0];
   for (const each of seen.slice(seen.findIndex((one) => one.startsWith(at)))) {
-    const [chosen, verdicts] = each.split(": ", 2).length === 2 ? [each.slice(0, each.indexOf(": ")), each.slice(each.indexOf(": ") + 2)] : [];
+    const [chosen, verdicts] =
+      each.split(": ", 2).length === 2
+        ? [each.slice(0, each.indexOf(": ")), each.slice(each.indexOf(": ") + 2)]
+        : [];
     const own = expected.get(chosen)?.split(" | ");
     for (const [index, verdict] of verdicts.split(" | ").entries()) {
       assert.ok(verdict === "…" || verdict === own?.[index], `beside ${chosen} stood ${verdict}`);

@@ -10,7 +10,13 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
   k: ["keyword", "storage", "variable.language", "keyword.operator.new", "entity.name.tag"],
   s: ["string", "punctuation.definition.string", "markup.inline.raw"],
   c: ["constant", "support.constant", "entity.name.type", "support.type.primitive"],
-  f: ["entity.name.function", "support.function", "meta.property-name", "support.type.property-name", "entity.other.attribute-name"],
+  f: [
+    "entity.name.function",
+    "support.function",
+    "meta.property-name",
+    "support.type.property-name",
+    "entity.other.attribute-name",
+  ],
 };
 const names = Object.keys(kinds);
 const plain = "#000000";
@@ -22,7 +28,10 @@ export const codeTheme: Theme = {
   colors: { "editor.foreground": plain, "editor.background": "#ffffff" },
   settings: [
     { settings: { foreground: plain, background: "#ffffff" } },
-    ...Object.values(kinds).map((scope, index) => ({ scope: [...scope], settings: { foreground: colourOf(index) } })),
+    ...Object.values(kinds).map((scope, index) => ({
+      scope: [...scope],
+      settings: { foreground: colourOf(index) },
+    })),
     { scope: ["keyword.operator"], settings: { foreground: plain } },
   ],
 };

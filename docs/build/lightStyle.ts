@@ -16,7 +16,8 @@ export async function lightenStyle(site: string): Promise<void> {
   const assets = path.join(site, "assets");
   const name = (await readdir(assets)).find((file) => /^style\..*\.css$/.test(file));
   if (name === undefined) throw new Error("The site has no style.");
-  const light = usedRules(await readFile(path.join(assets, name), "utf8"), words);
+  const rules = usedRules(await readFile(path.join(assets, name), "utf8"), words);
+  const light = usedVariables(rules, [...texts.values()].join("\n"));
   // Its name is of what it says: a host may keep a name for ever.
   const named = `style.${createHash("sha256").update(light).digest("base64url").slice(0, 8)}.css`;
   await writeFile(path.join(assets, name), light);
@@ -24,6 +25,13 @@ export async function lightenStyle(site: string): Promise<void> {
   for (const [file, text] of texts) {
     if (text.includes(name)) await writeFile(path.join(site, file), text.replaceAll(name, named));
   }
+}
+
+// Of the theme's hundreds of variables few are read; one that is may read others.
+function usedVariables(style: string, texts: string): string {
+  const read = new Set([...`${style}${texts}`.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name));
+  const light = style.replaceAll(/(--vp-[\w-]+):[^;{}]*;?/g, (rule, name) => (read.has(name) ? rule : ""));
+  return light === style ? light : usedVariables(light, texts);
 }
 
 /** The rules of a style that can apply where only these words are names of classes. */

@@ -13,7 +13,16 @@ export interface Stretch {
   readonly code?: string;
 }
 
-const told = ["code", "codeSource", "executed", "executedBecause", "httpStatus", "notRetried", "hint", "inferred"] as const;
+const told = [
+  "code",
+  "codeSource",
+  "executed",
+  "executedBecause",
+  "httpStatus",
+  "notRetried",
+  "hint",
+  "inferred",
+] as const;
 
 /** What the lab shows of an error. */
 export type Told = Pick<StatusError, (typeof told)[number]>;
@@ -99,11 +108,22 @@ interface Lane {
   readonly console: object;
 }
 
-async function follow(experiment: Experiment, show: Show, call: (lane: Lane) => Promise<void>): Promise<Course> {
+async function follow(
+  experiment: Experiment,
+  show: Show,
+  call: (lane: Lane) => Promise<void>,
+): Promise<Course> {
   const { operation } = experiment;
   const service = serviceFor(experiment);
   const started = performance.now();
-  let course: Course = { operation, stretches: [], requests: 0, kept: keptBy(service), printed: [], state: "running" };
+  let course: Course = {
+    operation,
+    stretches: [],
+    requests: 0,
+    kept: keptBy(service),
+    printed: [],
+    state: "running",
+  };
   const update = (changes: Partial<Course>): void => {
     course = { ...course, requests: service.requests.length, kept: keptBy(service), ...changes };
     show(course);

@@ -43,7 +43,8 @@ export const presets: readonly Preset[] = [
   {
     id: "stall",
     label: "No answer within a second",
-    behind: "The service does what it is asked, and never answers. Both sides wait a second for each attempt.",
+    behind:
+      "The service does what it is asked, and never answers. Both sides wait a second for each attempt.",
     row: "attempt-timeout",
     failure: { stall: true, executes: true },
     options: { attemptTimeoutMs: 1000 },

@@ -51,7 +51,8 @@ export function verdictOf(course: Course): Verdict {
 export function keptWords({ operation, kept, requests }: Course): string {
   const received = `${requests} ${requests === 1 ? "request" : "requests"}`;
   if (operation === "rerank") return received;
-  if (operation === "scale") return `${received}, ${kept.replicas} ${kept.replicas === 1 ? "replica" : "replicas"}`;
+  if (operation === "scale")
+    return `${received}, ${kept.replicas} ${kept.replicas === 1 ? "replica" : "replicas"}`;
   if (operation === "resume") return `${received}, ${kept.job}`;
   return `${received}, ${kept.files} ${kept.files === 1 ? "file" : "files"} stored`;
 }
