@@ -48,6 +48,7 @@ export function arrange(markdown: MarkdownRenderer): void {
     // The search tells parts apart by the links of their headings, which cannot stand in a summary.
     if ((env as { isSearch?: boolean }).isSearch) return;
     filterTables(tokens, html);
+    labelCells(tokens);
     for (const anchor of folded[page] ?? []) foldPart(tokens, anchor, html);
     if (foldedLists[page]) foldList(tokens, foldedLists[page], html);
     const label = lists[page];
@@ -72,6 +73,21 @@ function filterTables(tokens: Token[], html: (content: string) => Token): void {
     if (rows <= mostRows) continue;
     tokens.splice(index, 0, html('<TableFilter label="Find a row" of="next" />'));
     index = end + 1;
+  }
+}
+
+// On a phone a row is two lines: below the first cell stand the others, each with the name of its column.
+function labelCells(tokens: Token[]): void {
+  let names: string[] = [];
+  let column = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === "table_open") names = [];
+    else if (token.type === "tr_open") column = 0;
+    else if (token.type === "th_open") names.push(tokens[index + 1]?.content.replaceAll(/[`*]/g, "") ?? "");
+    else if (token.type === "td_open") {
+      const name = names[column++] ?? "";
+      if (names.length > 3 && column > 1 && name !== "") token.attrSet("data-label", name);
+    }
   }
 }
 

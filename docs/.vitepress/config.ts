@@ -14,7 +14,7 @@ const { base } = place;
 
 // Parts of the theme that no page here shows: their code and styles would be in every page.
 const unused =
-  /^.*\/(VP(Home|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|NavScreenTranslations|NavBarMenuGroup|NavScreenMenuGroup|Badge|DocFooterLastUpdated|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
+  /^.*\/(VP(Home|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|NavScreenTranslations|NavBarMenuGroup|NavBarExtra|NavScreenMenuGroup|Badge|DocFooterLastUpdated|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
 export default defineConfig({
   title: "tunerank",
@@ -68,6 +68,7 @@ export default defineConfig({
     },
   },
   themeConfig: {
+    logo: { src: "/icon.svg", alt: "", width: 24, height: 24 },
     siteTitle: "tunerank",
     nav: [
       { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },

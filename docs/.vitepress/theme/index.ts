@@ -1,7 +1,6 @@
-import { type Theme, withBase } from "vitepress";
+import type { Theme } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import { defineAsyncComponent, h } from "vue";
-import { ways } from "../../build/ways.js";
 import PageTools from "./PageTools.vue";
 import TableFilter from "./TableFilter.vue";
 import "./style.css";
@@ -28,14 +27,13 @@ function showActive(): void {
   bar.scrollTop += top - bar.clientHeight / 2;
 }
 
+const openSearch = () => document.querySelector<HTMLButtonElement>(".DocSearch-Button")?.click();
+
 const notFound = () =>
   h("main", { class: "vp-doc home" }, [
     h("h1", "There is no such page"),
-    h("p", "It may have moved. Look for it in the search, or go on at one of these:"),
-    h(
-      "ul",
-      Object.entries(ways).map(([file, text]) => h("li", h("a", { href: withBase(`/${file}`) }, text))),
-    ),
+    h("p", "It may have moved; the search finds it by what it is about."),
+    h("p", { class: "actions" }, h("button", { type: "button", onClick: openSearch }, "Search")),
   ]);
 
 // The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
