@@ -17,7 +17,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
   "rerank.items: a ranking of many batches": [
     "src/ranking/mergeRankings.ts",
     "src/ranking/rankItems.ts",
-    "src/ranking/rerankItems.ts",
     "src/ranking/runBatches.ts",
     "src/ranking/types.ts",
   ],
