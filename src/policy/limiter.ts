@@ -148,8 +148,7 @@ export class Limiter {
 
 /** Whether a failure may pass. */
 function isTransient({ notRetried }: FailedAttempt, decision: Decision): boolean {
-  const why = notRetried ?? decision.notRetried;
-  return why === undefined || why === "deadline-too-close" || why === "asked-to-wait-too-long";
+  return !/^(not-transient|refused|aborted)$/.test(notRetried ?? decision.notRetried ?? "");
 }
 
 /** How long the service asks all calls to wait, in milliseconds; 0 when it asks for nothing. */

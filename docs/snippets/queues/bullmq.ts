@@ -28,16 +28,45 @@ export const resumptions = new Queue("resumptions", {
   defaultJobOptions,
 });
 
+// Of so many outcomes, more refusals than answers: half as many jobs run at
+// once, in all workers together. No refusal: twice as many.
+let answers = 0;
+let refusals = 0;
+async function count(queue: Queue, isRefusal: boolean): Promise<void> {
+  if (isRefusal) refusals += 1;
+  else answers += 1;
+  if (answers + refusals < 24) return;
+  const factor = refusals > answers ? 0.5 : refusals === 0 ? 2 : 1;
+  answers = refusals = 0;
+  const most = await queue.getGlobalConcurrency();
+  // Without a refusal there is no limit yet.
+  if (factor === 1 || (factor === 2 && most === null)) return;
+  const atOnce = (most ?? (await queue.getActiveCount())) * factor;
+  await queue.setGlobalConcurrency(
+    Math.min(Math.max(Math.floor(atOnce), 4), 256),
+  );
+}
+
 async function orGiveUp<T>(queue: Queue, call: PromiseLike<T>): Promise<T> {
   try {
-    return await call;
+    const answer = await call;
+    await count(queue, false);
+    return answer;
   } catch (error) {
-    if (!mayRepeat(error))
+    // Nobody asks with a refused key: mend it, then call queue.resume().
+    const isKey = isStatusError(error, "UNAUTHENTICATED");
+    if (isKey) await queue.pause();
+    else if (!mayRepeat(error))
       throw new UnrecoverableError((error as Error).message);
-    if (!isStatusError(error, "RESOURCE_EXHAUSTED")) throw error;
-    // All workers pause, and the job has spent no attempt.
-    await queue.rateLimit(error.retryAfterMs ?? 1_000);
-    throw Worker.RateLimitError();
+    const isFull = isStatusError(error, "RESOURCE_EXHAUSTED");
+    if (isFull || isStatusError(error, "UNAVAILABLE")) {
+      // All workers pause.
+      await queue.rateLimit(error.retryAfterMs ?? 1_000);
+      await count(queue, true);
+    }
+    // The job has spent no attempt.
+    if (isKey || isFull) throw Worker.RateLimitError();
+    throw error;
   }
 }
 
