@@ -78,7 +78,7 @@ export const workers = [
       connection,
       settings,
       concurrency: 16,
-      limiter: { max: 100, duration: 1000 }, // of all workers together
+      limiter: { max: 10, duration: 100 }, // of all workers together
     },
   ),
   new Worker(
