@@ -4,11 +4,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { blockOf } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
 import { writeBillOfMaterials } from "./billOfMaterials.js";
 import { checkBundlers } from "./bundlers.js";
 import { checkCopies } from "./copies.js";
-import { checkFiles } from "./files.js";
+import { checkFiles, checkWeight } from "./files.js";
 import { checkNest, checkNext } from "./frameworks.js";
 import { checkService } from "./service.js";
 import { checkTestRunners } from "./testRunners.js";
@@ -16,8 +17,6 @@ import { runNode, tool } from "./tool.js";
 import { checkTypes } from "./types.js";
 
 const absent = ["dist/testing/", "dist/adapters/", "dist/cli/"];
-
-const recipe = new URL("../../docs/snippets/recipes/express.cjs", import.meta.url);
 
 const { values: options } = parseArgs({
   options: {
@@ -77,6 +76,7 @@ const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   }),
   "tree-shaking": () => checkTreeShaking(user),
   "files of the tarball": () => checkFiles(files, options.update),
+  "its weight": () => checkWeight(tarball, installed, files),
   "dependencies and install scripts"() {
     const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
     const scripts = ["preinstall", "install", "postinstall"].filter(
@@ -112,7 +112,7 @@ if (options.all && options.tarball === undefined && process.exitCode !== 1) {
 async function checkExpress(user: string): Promise<string> {
   const file = path.join(user, "express.cjs");
   const express = JSON.stringify(tool("express"));
-  writeFileSync(file, readFileSync(recipe, "utf8").replace('"express"', express));
+  writeFileSync(file, blockOf("recipes/express-nest.md", "express.cjs").text.replace('"express"', express));
   return await checkService([file], user, "/search");
 }
 

@@ -3,11 +3,12 @@
 // instead measures services that say no. --server-killed [--after SECONDS] instead kills the server once under 20,000 rankings.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { saveBlocks } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
 import { hasRedis } from "./support/redis.js";
 import { buildServer, startLastingServer, startServer } from "./support/temporalServer.js";
@@ -57,13 +58,11 @@ if (options.server) {
   }
 }
 
-// The examples and the recipe, copied to where their libraries are.
+// The programs of the guide, where their libraries are.
 function copyDocumented(): void {
   const documented = path.join(folder, "documented");
   rmSync(documented, { recursive: true, force: true });
-  mkdirSync(documented);
-  cpSync(path.join(folder, "../../examples/temporal"), documented, { recursive: true });
-  cpSync(path.join(folder, "../../docs/snippets/queues"), documented, { recursive: true });
+  saveBlocks("guide/beyond-one-machine.md", documented);
 }
 
 /** Runs the tests of these folders, or those of them that the command names. */

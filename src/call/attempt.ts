@@ -9,9 +9,7 @@ import type { Ran } from "../policy/retry.js";
 import { type Exchange, isForm, TransportFailure, type TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
-import type { Outcome, PreparedRequest, RunningCall } from "./types.js";
-
-type Answered<T> = Pick<Outcome<T>, "data" | "answer">;
+import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
 const networkWords = { wordsFor, adviceFor };
 
@@ -79,13 +77,14 @@ export function secretsOf<T>({ client, key }: RunningCall<T>): readonly string[]
 
 function headersOf<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
   const { contentType } = request;
-  return {
+  const headers: Record<string, string> = {
     accept: "application/json",
     "user-agent": client.userAgent,
     ...settings.headers,
     authorization: `Bearer ${key}`,
-    ...(contentType !== undefined && { "content-type": contentType }),
   };
+  if (contentType !== undefined) headers["content-type"] = contentType;
+  return headers;
 }
 
 /** The key that a function gives for the next attempt; a Failure when it gives none that can be sent. */
