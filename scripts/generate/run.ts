@@ -74,6 +74,8 @@ async function decided(): Promise<Record<string, string>> {
   const files = {
     retries: json({ ...data, rows: data.rows.map(withExpectations) }),
     errors: await current("contract/conformance/errors.json"),
+    exchanges: await current("contract/conformance/exchanges.json"),
+    mutants: await current("contract/conformance/mutants.json"),
     operations: json({ $schema: "./operations.schema.json", ...conformanceOperations(document, operations) }),
     parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
   };

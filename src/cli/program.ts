@@ -72,6 +72,11 @@ function addUpload(program: Command): Command {
       "--checkpoint <FILE>",
       "Records the outcome of each file: run the same command again to continue. A file that may be stored is not sent again.",
     )
+    .option(
+      "--concurrency <N>",
+      "The most files under way at once, where there are several. Default: 1.",
+      numberOf("--concurrency"),
+    )
     .option("--resend-unknown", "Send such files again too; they may then be stored twice.")
     .option("--wait", "Wait while another run writes to --checkpoint. Without it, that is refused.");
 }
@@ -123,7 +128,7 @@ function addMock(program: Command): Command {
     )
     .option(
       "--allow-origin <ORIGIN>",
-      "An origin whose web pages may call it, filesBeside those of this machine. May be given more than once.",
+      "An origin whose web pages may call it, beside those of this machine. May be given more than once.",
       collect,
     )
     .option(
@@ -139,7 +144,7 @@ function addConformance(program: Command): Command {
     .command("conformance")
     .summary("Test a client in any language")
     .description(
-      "Serves the rows of the conformance data to a client under test, counts its requests, measures its waits, and prints what differs in each row. The client asks with GET /next and reports to POST /outcome. The exit code is 1 if a row differs.",
+      "Serves the rows of the conformance data to a client under test, counts its requests, measures its waits, and prints what differs in each row. The client asks with GET /next and reports to POST /outcome. The exit code is 0 if every row that was not skipped passed; 1 if a row differs, if the run ends before its end, or if every row was skipped; 2 if the command line is wrong.",
     )
     .option(
       "--port <N>",
@@ -147,13 +152,15 @@ function addConformance(program: Command): Command {
       numberOf("--port"),
     )
     .option("--only <TEXT>", "Only rows with this in their name. May be given more than once.", collect)
+    .option("--except <TEXT>", "No rows with this in their name. May be given more than once.", collect)
     .option("--list", "Print the names of the rows, and serve nothing.")
     .option(
       "--timeout <SECONDS>",
       "How long to wait for the client before the run ends. Default: 120.",
       numberOf("--timeout"),
     )
-    .option("--badge <FILE>", "Write a picture (SVG) with the revision and the counts.");
+    .option("--badge <FILE>", "Write a picture (SVG) with the revision and the counts.")
+    .option("--junit <FILE>", "Write the results as JUnit XML, which CI systems read.");
 }
 
 /** The shells that completion is for. */
