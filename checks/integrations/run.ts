@@ -11,8 +11,8 @@ const folder = fileURLToPath(new URL(".", import.meta.url));
 const temporal = path.join(folder, "../temporal/run.ts");
 const given = process.argv.slice(2);
 
-// It has packages of its own, and with --temporal and --refusals servers.
-if (given.includes("--temporal") || given.includes("--refusals")) {
+// It has packages of its own, and with these servers.
+if (["--temporal", "--refusals", "--server-killed"].some((each) => given.includes(each))) {
   const args = given.map((each) => (each === "--temporal" ? "--server" : each));
   run(process.execPath, ["--import", "tsx", temporal, ...args]);
   process.exit();
@@ -44,6 +44,7 @@ function copyDocumented(): void {
   rmSync(documented, { recursive: true, force: true });
   mkdirSync(path.join(documented, "old"), { recursive: true });
   saveBlocks("guide/adapters.md", documented);
+  saveBlocks("guide/coming-from.md", path.join(documented, "comingFrom"));
   saveBlocks("guide/observing.md", documented, ["callSpans.ts"]);
   saveBlocks("guide/testing.md", documented, ["msw.ts", "nock.ts"]);
   saveBlocks("recipes/several-machines.md", documented, ["kubernetes.yml"]);

@@ -52,6 +52,7 @@ export function arrange(markdown: MarkdownRenderer): void {
     if ((env as { isSearch?: boolean }).isSearch) return;
     showPrints(tokens, html);
     filterTables(tokens, html, commandTables[page]);
+    labelCells(tokens);
     for (const anchor of folded[page] ?? []) foldPart(tokens, anchor, html);
     if (foldedLists[page]) foldList(tokens, foldedLists[page], html);
     const label = lists[page];
@@ -72,11 +73,11 @@ function showPrints(tokens: Token[], html: (content: string) => Token): void {
         '<details class="custom-block details">',
       );
     if (type !== "fence") continue;
-    const [, operation, preset, more = ""] = / lab="(\w+) ([\w-]+)([^"]*)"/.exec(info) ?? [];
+    const [, operation, preset] = / lab="(\w+) ([\w-]+)"/.exec(info) ?? [];
     if (operation !== undefined) {
       const printed = tokens.findIndex((each, at) => at > index && / prints\b/.test(each.info));
       tokens.splice(printed + 1, 0, html("</FailureLab>"));
-      tokens.splice(index, 0, html(`<FailureLab operation="${operation}" preset="${preset}"${more}>`));
+      tokens.splice(index, 0, html(`<FailureLab operation="${operation}" preset="${preset}">`));
       index += 1;
     }
     if (!/ prints\b/.test(info)) continue;
@@ -103,6 +104,21 @@ function filterTables(tokens: Token[], html: (content: string) => Token, command
     const before = `${commands ? '<div class="commands">\n' : ""}<TableFilter label="${label}" of="next" />`;
     tokens.splice(index, 0, html(before));
     index = end + 1;
+  }
+}
+
+// On a phone a row is two lines: below the first cell stand the others, each with the name of its column.
+function labelCells(tokens: Token[]): void {
+  let names: string[] = [];
+  let column = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === "table_open") names = [];
+    else if (token.type === "tr_open") column = 0;
+    else if (token.type === "th_open") names.push(tokens[index + 1]?.content.replaceAll(/[`*]/g, "") ?? "");
+    else if (token.type === "td_open") {
+      const name = names[column++] ?? "";
+      if (names.length > 3 && column > 1 && name !== "") token.attrSet("data-label", name);
+    }
   }
 }
 

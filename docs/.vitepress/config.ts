@@ -4,6 +4,7 @@ import { siteAddress } from "../build/addresses.js";
 import { headOf, ownWords, place, sharedHead } from "../build/head.js";
 import { finishedHtml } from "../build/html.js";
 import { arrange, missing } from "./arrange.js";
+import { codeTheme, withClasses } from "./codeColours.js";
 import { searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
@@ -18,7 +19,7 @@ const isFile = /^\/.*SHA256SUMS$/;
 
 // Parts of the theme that no page here shows: their code and styles would be in every page.
 const unused =
-  /^.*\/(VP(Home|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
+  /^.*\/(VP(Home|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|NavScreenTranslations|NavBarMenuGroup|NavBarExtra|NavScreenMenuGroup|Badge|DocFooterLastUpdated|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
 export default defineConfig({
   title: "tunerank",
@@ -34,8 +35,10 @@ export default defineConfig({
     "generated/api/tunerank/:entry/:page.md": "api/tunerank/:entry/:page.md",
   },
   lastUpdated: false,
-  // The lab runs what the package ships.
   vite: {
+    // Nothing here is written with Vue's older API: its code would be in every page.
+    define: { __VUE_OPTIONS_API__: false },
+    // The lab runs what the package ships.
     resolve: {
       alias: [
         { find: /^tunerank$/, replacement: built("index.web.js") },
@@ -61,13 +64,15 @@ export default defineConfig({
   },
   transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
-    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    theme: codeTheme,
+    codeTransformers: [withClasses],
     config: (markdown) => {
       useLinksOfSite(markdown);
       arrange(markdown);
     },
   },
   themeConfig: {
+    logo: { src: "/icon.svg", alt: "", width: 24, height: 24 },
     siteTitle: "tunerank",
     nav: [
       { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },

@@ -15,11 +15,10 @@ export async function guides(root: string): Promise<Record<string, string>> {
   const written = Object.fromEntries(
     whole.map(({ path: name, text }) => [`docs/${name}`, marked(name, text)]),
   );
-  const folder = path.join(root, "docs/guide");
-  for (const name of await readdir(folder)) {
-    const file = `docs/guide/${name}`;
+  const names = await readdir(path.join(root, "docs/guide"));
+  for (const file of ["docs/index.md", ...names.map((name) => `docs/guide/${name}`)]) {
     if (file in written) continue;
-    written[file] = withParts(file, await readFile(path.join(folder, name), "utf8"), pages);
+    written[file] = withParts(file, await readFile(path.join(root, file), "utf8"), pages);
   }
   return written;
 }

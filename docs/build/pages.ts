@@ -14,6 +14,7 @@ import { mutantsPart } from "./mutants.js";
 import { oneProcessPart } from "./oneProcess.js";
 import { outagePart } from "./outage.js";
 import { proxiesPart } from "./proxies.js";
+import { reasonsPart } from "./reasons.js";
 import { referencePages } from "./reference.js";
 import { refusalsPart } from "./refusals.js";
 import { revisionsPart } from "./revisions.js";
@@ -52,4 +53,5 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   outagePart,
   refusalsPart,
   proxiesPart,
+  reasonsPart,
 ];

@@ -11,13 +11,13 @@ import { writeForCrawlers } from "./crawlers.js";
 import { publishedForms } from "./documents.js";
 import { generatedGuides } from "./guides.js";
 import { place } from "./head.js";
+import { labPart } from "./labRecordings.js";
+import { lightenStyle } from "./lightStyle.js";
 import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { sectionsOf } from "./navigation.js";
 import { contractPages } from "./pages.js";
-import { recordings } from "./recordings.js";
 import { publishRevisions } from "./revisions.js";
-import { updateOutputs } from "./runBlocks.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const docs = path.join(root, "docs");
@@ -25,20 +25,26 @@ const site = path.join(root, "site");
 const generated = path.join(docs, "generated");
 
 if (process.argv.includes("--update-outputs")) {
+  const [{ updateOutputs }, { recordings }] = await Promise.all([
+    import("./runBlocks.js"),
+    import("./recordings.js"),
+  ]);
   await updateOutputs();
   for (const [file, text] of Object.entries(await recordings(root)))
     await writeFile(path.join(root, file), text);
 }
-await writeGenerated(
-  (await contractPages()).filter(
+await writeGenerated([
+  ...(await contractPages()).filter(
     ({ path: name }) => !/^parts\//.test(name) && !generatedGuides.includes(name),
   ),
-);
+  await labPart(),
+]);
 await writeApiPages(docs);
 if (process.argv.includes("--serve")) {
   await vitepress("dev");
 } else {
   await vitepress("build");
+  await lightenStyle(site);
   await publishFiles();
   // It lists what has just been generated.
   const { sidebar } = await import(new URL("../.vitepress/sidebar.ts", import.meta.url).href);
@@ -78,6 +84,9 @@ async function publishFiles(): Promise<void> {
     });
   }
   await cp(path.join(root, "dist/overlays"), path.join(site, "overlays"), { recursive: true });
+  // The typeface and its licence stand beside each other.
+  const typeface = path.join(docs, "node_modules/@fontsource-variable/figtree");
+  await cp(path.join(typeface, "LICENSE"), path.join(site, "assets/OFL.txt"));
   await publishRevisions(site);
   await cp(path.join(root, "contract/conformance"), path.join(site, "conformance"), {
     recursive: true,

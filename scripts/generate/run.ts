@@ -56,7 +56,7 @@ async function generated(): Promise<Record<string, string>> {
   const { version } = manifest as { version: string };
   const methods = Object.entries(await generateMethods(document, operations, wrappers));
   return {
-    "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
+    "package.json": `${JSON.stringify({ ...withEntries(manifest), "x-contract-revision": revision }, null, 2)}\n`,
     "src/generated/contract.ts": withHeader(orEnd(() => generateContract(document, operations))),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
     "src/generated/examples.ts": withHeader(generateExamples(operations)),

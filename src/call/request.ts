@@ -16,6 +16,7 @@ export function prepare<T>(baseUrl: string, { operation, path, body, read }: Cal
   const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
   return {
     operation,
+    ids: path,
     method,
     url,
     body: form ?? writeJson(body),
