@@ -1,6 +1,6 @@
 import type { Theme } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
-import { defineAsyncComponent, h } from "vue";
+import { defineAsyncComponent, h, hydrateOnVisible } from "vue";
 import PageTools from "./PageTools.vue";
 import TableFilter from "./TableFilter.vue";
 import "./style.css";
@@ -40,8 +40,11 @@ const notFound = () =>
 export default {
   extends: DefaultTheme,
   enhanceApp({ app, router }) {
-    // Few pages have a lab: the others do not load it.
-    const lab = defineAsyncComponent(() => import("./lab/FailureLab.vue"));
+    // Few pages have a lab, and some have it folded: it is loaded where it is seen.
+    const lab = defineAsyncComponent({
+      loader: () => import("./lab/FailureLab.vue"),
+      hydrate: hydrateOnVisible({ rootMargin: "200px" }),
+    });
     app.component("FailureLab", lab).component("TableFilter", TableFilter);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
