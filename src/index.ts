@@ -59,8 +59,10 @@ export type {
   DispatcherLike,
   FetchLike,
   FetchResponse,
+  LogFunction,
   LoggerLike,
   LogLevel,
+  LogRecord,
 } from "./options/clientOptions.js";
 export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
 export { type CodeOfStatus, codeOfHttpStatus } from "./policy/statuses.js";

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { runProgram } from "./support/program.ts";
 import { firstBody, server, service } from "./support/service.ts";
 
 const folder = new URL("documented/", import.meta.url);
+const node20 = fileURLToPath(new URL("node_modules/node-20/bin/node", import.meta.url));
 
 // What each prints, and how many requests it makes of the service it is given.
 const expected: Readonly<Record<string, readonly [printed: RegExp, requests: number]>> = {
@@ -30,6 +33,25 @@ test("msw.ts does the same with MSW 2", async () => {
   );
   assert.equal(await runProgram("documented/old/msw.ts", server.url), "");
 });
+
+// npm installs AI SDK 6 on Node 20, and 7 where Node is newer.
+for (const file of ["aiSdk.ts", "aiSdkFailure.ts"]) {
+  test(`${file} does the same with AI SDK 6, as npm installs it on Node 20, and on this Node`, async () => {
+    const text = stripTypeScriptTypes(await readFile(new URL(file, folder), "utf8"));
+    const name = `old/${file.replace(".ts", ".mjs")}`;
+    await writeFile(new URL(name, folder), text.replaceAll('from "ai"', 'from "ai-6"'));
+    const outputs: string[] = [];
+    for (const node of [node20, process.execPath]) {
+      service.reset();
+      if (file === "aiSdkFailure.ts")
+        service.fail("rerank", { code: "UNAVAILABLE", times: 3, retryAfter: 0 });
+      outputs.push(await runProgram(`documented/${name}`, server.url, {}, node));
+      assert.equal(service.requests.length, file === "aiSdkFailure.ts" ? 2 : 1);
+    }
+    const [printed] = expected[file] ?? [/^UNAVAILABLE unknown\n$/];
+    for (const output of outputs) assert.match(output, printed);
+  });
+}
 
 test("aiSdkFailure.ts tells of the last of its two requests", async () => {
   service.fail("rerank", { code: "UNAVAILABLE", times: 3, retryAfter: 0 });

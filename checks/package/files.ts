@@ -1,5 +1,6 @@
 // The tarball's files against the list that is committed; --update writes it anew.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
 
 const list = new URL("files.txt", import.meta.url);
 
@@ -18,4 +19,17 @@ export function checkFiles(files: readonly string[], update: boolean): string {
     );
   }
   return `${files.length} files`;
+}
+
+// bench/NOTES.md says what each part weighs.
+const mostPacked = 1_100_000;
+const mostUnpacked = 4_000_000;
+
+/** Weighs the tarball, and what it holds. @param folder Where that is. */
+export function checkWeight(tarball: string, folder: string, files: readonly string[]): string {
+  const packed = statSync(tarball).size;
+  const unpacked = files.reduce((sum, file) => sum + statSync(path.join(folder, file)).size, 0);
+  const found = `${packed} bytes packed, ${unpacked} unpacked`;
+  if (packed <= mostPacked && unpacked <= mostUnpacked) return found;
+  throw new Error(`${found}: at most ${mostPacked} and ${mostUnpacked}.`);
 }

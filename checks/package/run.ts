@@ -9,7 +9,7 @@ import { installPacked } from "../installPacked.js";
 import { writeBillOfMaterials } from "./billOfMaterials.js";
 import { checkBundlers } from "./bundlers.js";
 import { checkCopies } from "./copies.js";
-import { checkFiles } from "./files.js";
+import { checkFiles, checkWeight } from "./files.js";
 import { checkNest, checkNext } from "./frameworks.js";
 import { checkService } from "./service.js";
 import { checkTestRunners } from "./testRunners.js";
@@ -76,6 +76,7 @@ const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   }),
   "tree-shaking": () => checkTreeShaking(user),
   "files of the tarball": () => checkFiles(files, options.update),
+  "its weight": () => checkWeight(tarball, installed, files),
   "dependencies and install scripts"() {
     const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
     const scripts = ["preinstall", "install", "postinstall"].filter(

@@ -26,6 +26,7 @@ const words: Readonly<Record<string, string>> = {
     "mock offline jest vitest stub fake test double fixtures without network unit test nock msw",
   "guide/observing": "logging logger log logs debug pino winston metrics tracing spans request id",
   "guide/cli": "command line terminal shell npx github actions cron bash exit code env environment variables",
+  "guide/coming-from": "cohere together voyage jina vllm openai migrate switch migration",
   "guide/adapters": "vercel ai sdk langchain langchain.js rag vector retriever compressor",
   "guide/beyond-one-machine": "queue queues worker bullmq redis sqs temporal workflow cron schedule durable",
   "guide/runtimes":

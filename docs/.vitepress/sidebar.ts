@@ -77,6 +77,7 @@ export const sidebar: Item[] = [
       { text: "Logs and traces", link: "/guide/observing" },
       { text: "On the command line", link: "/guide/cli" },
       { text: "AI SDK and LangChain", link: "/guide/adapters" },
+      { text: "Coming from another SDK", link: "/guide/coming-from" },
       { text: "Beyond one machine", link: "/guide/beyond-one-machine" },
       { text: "Proxies, runtimes, bundlers", link: "/guide/runtimes" },
       { text: "A dispatcher of undici", link: "/guide/dispatchers" },

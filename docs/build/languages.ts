@@ -142,7 +142,10 @@ function notHad(tools: readonly (readonly ClientRow[])[]): string {
 
 function linted(linters: readonly LinterRow[]): string {
   const found = linters.filter(({ findings }) => findings !== "none");
-  if (found.length === 0) return "None finds anything, on any published form.";
+  // Not one of them, because the service states none of what it asks for.
+  const owasp =
+    "OWASP's ruleset for Spectral (`@stoplight/spectral-owasp-ruleset`) is not among them: it asks for limits of texts, numbers and lists, for rate limits and for CORS headers, which the service does not state and the contract does not invent.";
+  if (found.length === 0) return `None finds anything, on any published form. ${owasp}`;
   return `Findings in ${found.map(({ document }) => document).join(", ")}.`;
 }
 

@@ -6,7 +6,6 @@ export const commandLineBuild: BuildOptions = {
   entryPoints: ["src/cli/main.ts"],
   bundle: true,
   minify: true,
-  sourcemap: true,
   format: "esm",
   target: "es2022",
   platform: "neutral",

@@ -2,6 +2,7 @@ import path from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { browserFile, type Entry, entries, stemOf } from "./entries.js";
 import { apart, joined, sharingOne } from "./late.js";
+import { keepLinesOnly } from "./lineMaps.js";
 import { builtinsAsImports, withoutDebug, withoutSourceMaps } from "./nodeModules.js";
 
 type Platform = "node" | "server" | "web";
@@ -16,6 +17,8 @@ const shared: BuildOptions = {
   // Temporal's packages are peers: a worker and its activities have to share one copy of them.
   external: ["node:*", "@temporalio/*"],
   sourcemap: true,
+  // The text of the sources would be half of the package.
+  sourcesContent: false,
   logLevel: "warning",
 };
 
@@ -26,7 +29,8 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
   for (const entry of entries) {
     const platforms: Platform[] = entry.platforms ? ["node", "server", "web"] : ["node"];
     for (const platform of platforms) {
-      const input = inputOf(entry, platform);
+      // A page's tools look for the sources that a map names, and warn where they are not.
+      const input = { ...inputOf(entry, platform), sourcemap: platform !== "web" };
       await write(input, platform === "web" ? severalFiles(root) : oneFile);
       await write(input, commonJs, { outdir: `${dist}/cjs` });
     }
@@ -36,7 +40,9 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
     entryPoints: { [path.parse(browserFile).name]: "src/index.ts" },
     conditions: conditionsOf("web"),
     minify: true,
+    sourcemap: false,
   });
+  await keepLinesOnly(dist);
 }
 
 function inputOf(entry: Entry, platform: Platform): BuildOptions {

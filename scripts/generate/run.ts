@@ -56,7 +56,7 @@ async function generated(): Promise<Record<string, string>> {
   const { version } = manifest as { version: string };
   const methods = Object.entries(await generateMethods(document, operations, wrappers));
   return {
-    "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
+    "package.json": `${JSON.stringify({ ...withEntries(manifest), "x-contract-revision": revision }, null, 2)}\n`,
     "src/generated/contract.ts": withHeader(orEnd(() => generateContract(document, operations))),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
     "src/generated/examples.ts": withHeader(generateExamples(operations)),
@@ -74,6 +74,8 @@ async function decided(): Promise<Record<string, string>> {
   const files = {
     retries: json({ ...data, rows: data.rows.map(withExpectations) }),
     errors: await current("contract/conformance/errors.json"),
+    exchanges: await current("contract/conformance/exchanges.json"),
+    mutants: await current("contract/conformance/mutants.json"),
     operations: json({ $schema: "./operations.schema.json", ...conformanceOperations(document, operations) }),
     parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
   };

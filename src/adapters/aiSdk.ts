@@ -64,11 +64,11 @@ type BatchOption = "batchSize" | "concurrency" | "continueFrom" | "maxBatchBytes
 /** Options of {@link createRerankingModel}. */
 export interface RerankingModelOptions<Version extends "v3" | "v4">
   extends Pick<RerankItemsOptions<string | object>, BatchOption> {
-  /** The provider interface: `"v4"` is of AI SDK 7, `"v3"` of AI SDK 6. @default "v4" */
+  /** The provider interface: `"v3"`, which AI SDK 6 and 7 take, or `"v4"` of AI SDK 7 alone. @default "v3" */
   specificationVersion?: Version | undefined;
 }
 
-const names: Names<RerankingModelOptions<"v4">> = {
+const names: Names<RerankingModelOptions<"v3">> = {
   specificationVersion: 1,
   batchSize: 1,
   concurrency: 1,
@@ -85,14 +85,14 @@ const names: Names<RerankingModelOptions<"v4">> = {
  *
  * @param client The client that makes the calls.
  * @param modelId The name of the reranker model, in the form `accounts/<account>/models/<model_id>`.
- * @param options For AI SDK 6, and for batches.
+ * @param options For batches, and the version of the provider interface.
  * @throws StatusError from `rerank`, as the client's own call does; after repeats it is the `lastError` of the AI SDK's
  * RetryError. An abort is an AbortError, whose `cause` is the StatusError.
  * @example
  * const model = createRerankingModel(client, "accounts/acme/models/reranker-small");
  * const { rerankedDocuments } = await rerank({ model, query, documents, topN: 3 });
  */
-export function createRerankingModel<Version extends "v3" | "v4" = "v4">(
+export function createRerankingModel<Version extends "v3" | "v4" = "v3">(
   client: Pick<Client, "rerank">,
   modelId: string,
   options: RerankingModelOptions<Version> = {},
@@ -100,7 +100,7 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v4">(
 ): RerankingModel<[Version][Version extends unknown ? 0 : never]> {
   const own = ownProperties(options, "options", names);
   return {
-    specificationVersion: (own.specificationVersion ?? "v4") as Version,
+    specificationVersion: (own.specificationVersion ?? "v3") as Version,
     provider: "tunerank",
     modelId,
     doRerank: (call) => rank(client, modelId, call, own).catch((error) => fail(error, call.abortSignal)),

@@ -14,9 +14,9 @@ const notPromised = "The answer is not the JSON object the contract promises";
 
 /** What a wrapper says of a 2xx answer that it cannot use. */
 export class UnusableAnswer {
-  readonly code: StatusCode;
-  readonly message: string;
-  readonly event: RetryEvent;
+  declare readonly code: StatusCode;
+  declare readonly message: string;
+  declare readonly event: RetryEvent;
   constructor(code: StatusCode, message: string, event: RetryEvent = "ended") {
     this.code = code;
     this.message = message;

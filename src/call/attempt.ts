@@ -9,9 +9,7 @@ import type { Ran } from "../policy/retry.js";
 import { type Exchange, isForm, TransportFailure, type TransportResponse } from "../transport/transport.js";
 import { requestIdOf } from "./answer.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
-import type { Outcome, PreparedRequest, RunningCall } from "./types.js";
-
-type Answered<T> = Pick<Outcome<T>, "data" | "answer">;
+import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
 const networkWords = { wordsFor, adviceFor };
 

@@ -20,7 +20,7 @@ import { Deadline } from "./deadline.js";
 import { Failure } from "./failure.js";
 import { notify } from "./notify.js";
 import { prepare, timesOf } from "./request.js";
-import type { Call, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
+import type { Answered, Call, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outcome<T>> {
@@ -92,28 +92,24 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T>> {
 
 function succeed<T>(
   call: RunningCall<T>,
-  success: Pick<Outcome<T>, "data" | "answer">,
+  success: Answered<T>,
   number: number,
   durationMs: number,
 ): Outcome<T> {
   const { attempts, client, settings } = call;
   if (settings.onAttempt || client.log)
-    report(call, successRecord(success.answer, number, durationMs), success.answer);
+    report(call, successRecord(success.answer, number, durationMs), success);
   return new Succeeded(success, attempts, durationMs);
 }
 
 // A class: for a getter in an object literal V8 makes a hidden class in each call, which costs a third of the call's CPU.
 class Succeeded<T> implements Outcome<T> {
-  readonly data: T;
-  readonly answer: TransportResponse;
+  declare readonly data: T;
+  declare readonly answer: TransportResponse;
   readonly #failed: readonly Attempt[];
   readonly #durationMs: number;
 
-  constructor(
-    { data, answer }: Pick<Outcome<T>, "data" | "answer">,
-    failed: readonly Attempt[],
-    durationMs: number,
-  ) {
+  constructor({ data, answer }: Answered<T>, failed: readonly Attempt[], durationMs: number) {
     this.data = data;
     this.answer = answer;
     this.#failed = failed;
@@ -171,7 +167,7 @@ function callFailure<T>(
 function report<T>(
   call: RunningCall<T>,
   attempt: Attempt,
-  result: TransportResponse | Failure,
+  result: Answered<T> | Failure,
   waitMs?: number,
 ): void {
   const { client, settings, request } = call;
@@ -180,5 +176,5 @@ function report<T>(
   if (onAttempt === undefined && !log) return;
   const event = { ...attempt, ...targetOf(request), ...(waitMs !== undefined && { waitMs }) };
   notify(onAttempt, event);
-  if (log) log(event, { request: request.body, result, redact: redactorOf(secretsOf(call)) });
+  if (log) log(event, { request, result, redact: redactorOf(secretsOf(call)) });
 }

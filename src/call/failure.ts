@@ -51,7 +51,7 @@ const ofThisClient: Pick<FailureDetails, "codeSource" | "events"> = {
 
 /** A failed attempt, as a value: the call's one StatusError is made of the last of them. */
 export class Failure {
-  readonly details: FailureDetails;
+  declare readonly details: FailureDetails;
   constructor(details: FailureInput) {
     // Its own members only: a polluted prototype says nothing of what happened.
     this.details = Object.assign(Object.create(null), ofThisClient, details);

@@ -1,32 +1,33 @@
 // Loaded only where attempts are logged.
 
+import { requests } from "../generated/contract.js";
 import type { AttemptEvent } from "../options/callOptions.js";
-import type { LoggerLike, LogLevel } from "../options/clientOptions.js";
-import type { Log } from "./types.js";
+import type { RequestRules } from "../options/validate.js";
+import { memberOf } from "../values.js";
+import type { Log, LogSettings } from "./types.js";
 
-type LoggedBodies = Parameters<Log>[1];
+type Exchange = Parameters<Log>[1];
 
-/** Writes one line for an attempt, on stderr where there is no logger. */
-export type WriteLine = (
-  logger: LoggerLike | undefined,
-  level: LogLevel,
-  event: AttemptEvent,
-  bodies: LoggedBodies | undefined,
-) => void;
+/** Writes one line for an attempt, on stderr where there is no logger. @returns what the logger does */
+export type WriteLine = (settings: LogSettings, event: AttemptEvent, exchange: Exchange) => unknown;
 
-const order = ["error", "warn", "info", "debug"] as const;
+const weights = { off: 0, error: 1, warn: 2, info: 3, debug: 4 };
 const longestBody = 10_000;
 
-export const writeLine: WriteLine = (logger, level, event, bodies) => {
+export const writeLine: WriteLine = ({ logger, level, withBodies }, event, exchange) => {
   const severity = severityOf(event);
-  if (order.indexOf(severity) > order.indexOf(level as (typeof order)[number])) return;
-  const line = lineOf(event, level === "debug", bodies);
-  try {
-    if (logger === undefined) console.error(line);
-    else Promise.resolve(logger[severity](line)).catch(() => {});
-  } catch {
-    // A logger that fails changes no call.
-  }
+  if (weights[severity] > weights[level]) return undefined;
+  const { host, cause, ...always } = event;
+  const asked = {
+    ...(level === "debug" && { host, cause: cause instanceof Error ? cause.message : undefined }),
+    ...(withBodies && bodiesOf(exchange)),
+  };
+  const message = lineOf(event, asked);
+  if (logger === undefined) return console.error(message);
+  if (typeof logger !== "function") return logger[severity](message);
+  // The event's own come last: no field of a body takes the place of one of them.
+  const fields = Object.entries({ ...fieldsOf(exchange), ...always, ...asked, message });
+  return logger(severity, Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as never);
 };
 
 function severityOf({ code, waitMs }: AttemptEvent): "error" | "warn" | "info" {
@@ -34,8 +35,8 @@ function severityOf({ code, waitMs }: AttemptEvent): "error" | "warn" | "info" {
   return waitMs === undefined ? "error" : "warn";
 }
 
-function lineOf(event: AttemptEvent, detailed: boolean, bodies: LoggedBodies | undefined): string {
-  const { operation, method, path, host, number, httpStatus, code, requestId, durationMs, waitMs } = event;
+function lineOf(event: AttemptEvent, asked: object): string {
+  const { operation, method, path, number, httpStatus, code, requestId, durationMs, waitMs } = event;
   const pairs = {
     attempt: number,
     status: httpStatus,
@@ -43,9 +44,7 @@ function lineOf(event: AttemptEvent, detailed: boolean, bodies: LoggedBodies | u
     request_id: requestId,
     ms: Math.round(durationMs),
     wait_ms: waitMs === undefined ? undefined : Math.round(waitMs),
-    host: detailed ? host : undefined,
-    cause: detailed && event.cause instanceof Error ? event.cause.message : undefined,
-    ...(bodies && bodiesOf(bodies)),
+    ...asked,
   };
   const shown = Object.entries(pairs).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${fieldText(value)}`],
@@ -53,20 +52,38 @@ function lineOf(event: AttemptEvent, detailed: boolean, bodies: LoggedBodies | u
   return ["tunerank", operation, method, path, ...shown].join(" ");
 }
 
+// Ids, numbers, lengths and names: no text that a user of the service wrote.
+function fieldsOf({ request: { operation, ids, content }, result }: Exchange): object {
+  const fields: Record<string, unknown> =
+    "details" in result
+      ? { executed: result.details.executed }
+      : { tokens: memberOf(memberOf(result.data, "usage"), "total_tokens") };
+  if (operation === "request") return fields;
+  for (const [name, id] of Object.entries(ids ?? {})) fields[name.replace(/_id$/, "")] = id;
+  const { body }: RequestRules = requests[operation];
+  for (const [name, { pattern }] of Object.entries(body?.properties ?? {})) {
+    const value = memberOf(content, name);
+    // A name has a form.
+    const isShown = typeof value !== "object" && (typeof value !== "string" || pattern);
+    fields[name] = Array.isArray(value) ? value.length : isShown ? value : undefined;
+  }
+  return fields;
+}
+
 // Bytes and files are left out.
 function bodiesOf({
-  request,
+  request: { body },
   result,
   redact,
-}: LoggedBodies): Record<"request" | "response", string | undefined> {
-  const body = "details" in result ? result.details.body : result.text;
-  const text = typeof body === "string" ? body : JSON.stringify(body);
+}: Exchange): Record<"request" | "response", string | undefined> {
+  const answer = "details" in result ? result.details.body : result.answer.text;
+  const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   const shown = (value: string | undefined) => value && redact(value.slice(0, longestBody), true);
-  return { request: shown(typeof request === "string" ? request : undefined), response: shown(text) };
+  return { request: shown(typeof body === "string" ? body : undefined), response: shown(text) };
 }
 
 // In quotes, with escapes, unless it is one plain word: a line stays one line.
-function fieldText(value: string | number): string {
+function fieldText(value: unknown): string {
   const text = String(value);
   return /^[\w.:@/+-]+$/.test(text)
     ? text

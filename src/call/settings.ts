@@ -13,10 +13,10 @@ import {
   checkText,
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
-import type { ApiKey, ClientOptions, LoggerLike, LogLevel } from "../options/clientOptions.js";
+import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
-import type { CallSettings, ClientSettings, Log } from "./types.js";
+import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js";
 
 /**
  * Joins a call's options with its client's.
@@ -163,18 +163,20 @@ export function logOf(
   name: string,
 ): Log | false {
   if (!levels.includes(level as LogLevel)) throw invalid(`${name} must be one of ${levels.join(", ")}.`);
-  if (logger !== undefined && methods.some((method) => typeof logger?.[method] !== "function")) {
-    throw invalid(`logger must have the methods ${methods.join(", ")}.`);
+  if (
+    logger !== undefined &&
+    typeof logger !== "function" &&
+    methods.some((method) => typeof logger?.[method] !== "function")
+  ) {
+    throw invalid(`logger must have the methods ${methods.join(", ")}, or be a function.`);
   }
-  return level !== "off" && lineWriter(logger, level as LogLevel, logBodies === true);
+  return level !== "off" && lineWriter({ logger, level: level as LogLevel, withBodies: logBodies === true });
 }
 
-function lineWriter(logger: LoggerLike | undefined, level: LogLevel, withBodies: boolean): Log {
+function lineWriter(settings: LogSettings): Log {
   // Begun now, so that it is there when the first attempt ends.
   const loaded = import("./logLine.js");
-  return (event, bodies) => {
-    const content = withBodies ? bodies : undefined;
-    // A line that cannot be written changes no call.
-    loaded.then(({ writeLine }) => writeLine(logger, level, event, content)).catch(() => {});
-  };
+  // A line that cannot be written, or a logger that fails, changes no call.
+  return (event, exchange) =>
+    void loaded.then(({ writeLine }) => writeLine(settings, event, exchange)).catch(() => {});
 }

@@ -2,7 +2,7 @@
 import type { Attempt, OperationName } from "../errors/details.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
-import type { ApiKey } from "../options/clientOptions.js";
+import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
 import type { AttemptPolicy } from "../policy/types.js";
 import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
@@ -22,6 +22,8 @@ export interface Call<T> {
 /** The same as HTTP has it, but for the headers. */
 export interface PreparedRequest<T> {
   readonly operation: OperationName;
+  /** Those in the path of an operation of the contract, by the names of their parameters. */
+  readonly ids?: Readonly<Record<string, string>> | undefined;
   readonly method: string;
   readonly url: URL;
   readonly body: Body;
@@ -78,20 +80,30 @@ export interface CallSettings {
   readonly policy: AttemptPolicy | undefined;
 }
 
-/** Writes the line of an attempt, with its bodies as they were sent and came. */
+/** What a client's options say of its log. */
+export interface LogSettings extends Pick<ClientOptions, "logger"> {
+  readonly level: LogLevel;
+  readonly withBodies: boolean;
+}
+
+/** Writes the line of an attempt, of what was sent and came. */
 export type Log = (
   event: AttemptEvent,
-  bodies: {
-    readonly request: Body;
-    readonly result: TransportResponse | Failure;
+  exchange: {
+    readonly request: PreparedRequest<unknown>;
+    readonly result: Answered<unknown> | Failure;
     readonly redact: Redact;
   },
 ) => void;
 
-/** A call's value, with the answer it was read from. */
-export interface Outcome<T> {
+/** A call's value, and the answer it was read from. */
+export interface Answered<T> {
   readonly data: T;
   readonly answer: TransportResponse;
+}
+
+/** The same with the attempts it took. */
+export interface Outcome<T> extends Answered<T> {
   readonly attempts: readonly Attempt[];
 }
 

@@ -107,10 +107,10 @@ export class StatusError extends Error {
 
   /** @internal `instanceof` knows the errors of another copy of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
+    // A subclass, which has no such method of its own, has only its own instances. Of a class that names itself within,
+    // esbuild would make `_StatusError`.
     // biome-ignore lint/complexity/noThisInStatic: it is a subclass when that is asked
-    if (this === StatusError) return isStatusError(value);
-    // biome-ignore lint/complexity/noThisInStatic: it has only its own instances
-    return Function.prototype[Symbol.hasInstance].call(this, value);
+    return Object.hasOwn(this, Symbol.hasInstance) ? isStatusError(value) : super[Symbol.hasInstance](value);
   }
 
   /** A plain object for logs: every field but the stack and the causes. */
@@ -120,6 +120,9 @@ export class StatusError extends Error {
     return { ...fields, name: this.name, message, attempts };
   }
 }
+
+// Loggers show the constructor's name, which bundlers change.
+define(StatusError, { name: "StatusError" });
 
 /**
  * Whether a caught value is a {@link StatusError}, also one made by another copy of this package.
@@ -141,7 +144,7 @@ export function isStatusError<C extends StatusCode = StatusCode>(
 }
 
 // What no log lists. The descriptors inherit nothing: Object.prototype may have a `get` or `set`.
-function define(error: StatusError, values: Readonly<Record<string | symbol, unknown>>): void {
+function define(error: object, values: Readonly<Record<string | symbol, unknown>>): void {
   for (const name of Reflect.ownKeys(values)) {
     Object.defineProperty(error, name, {
       __proto__: null,

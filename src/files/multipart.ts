@@ -3,12 +3,12 @@ import { SourceError } from "./sourceError.js";
 
 /** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
 export class Multipart implements FetchForm, FileForm {
-  readonly part: FilePart;
-  readonly contentType: string;
-  readonly head: string;
-  readonly tail: string;
+  declare readonly part: FilePart;
+  declare readonly contentType: string;
+  declare readonly head: string;
+  declare readonly tail: string;
   /** The whole body's size in bytes; undefined when the file's is unknown. */
-  readonly size: number | undefined;
+  declare readonly size: number | undefined;
   // For `fetch` it is no stream, and nothing of it is read by us.
   readonly duplex = undefined;
   readonly failed = undefined;

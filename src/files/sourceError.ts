@@ -2,9 +2,9 @@ import type { StatusCode } from "../errors/codes.js";
 
 /** A file that cannot be sent: it changed, or cannot be read from the beginning. */
 export class SourceError extends Error {
-  readonly code: StatusCode;
+  declare readonly code: StatusCode;
   /** What to do now, instead of the code's own hint. */
-  readonly hint: string | undefined;
+  declare readonly hint: string | undefined;
 
   constructor(code: StatusCode, message: string, hint?: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });

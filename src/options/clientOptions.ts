@@ -1,4 +1,5 @@
-import type { CallOptions } from "./callOptions.js";
+import type { Executed } from "../errors/codes.js";
+import type { AttemptEvent, CallOptions } from "./callOptions.js";
 import type { Names } from "./validate.js";
 
 /** Where the API key comes from: a string, or a function called for every attempt. */
@@ -30,6 +31,40 @@ export interface DispatcherLike {
 
 /** How much is logged. */
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
+
+/**
+ * An attempt as a log has it: what {@link CallOptions.onAttempt} is told, the line, and what the request and answer hold
+ * that is a number or a name. Of an operation of the contract that is each id in its path (`dataset: "reviews"`), and
+ * each field of its body: a number as it is (`replicaCount`), a list by its length (`documents`), a name (`model`). A
+ * text such as `query` is not among them.
+ */
+export interface LogRecord extends Omit<AttemptEvent, "cause" | "host"> {
+  /** The line that a logger with methods is given. */
+  readonly message: string;
+  /** Of an attempt that failed: whether the operation ran. */
+  readonly executed?: Executed;
+  /** The tokens that were used, where the answer counts them. */
+  readonly tokens?: number;
+  /** The host, with its port; with the level `debug`. */
+  readonly host?: string;
+  /** What the network reported; with the level `debug`. */
+  readonly cause?: string;
+  /** The body that was sent, without the key; with `logBodies`. */
+  readonly request?: string;
+  /** The body of the answer, without the key; with `logBodies`. */
+  readonly response?: string;
+  /** The ids, numbers, lengths and names of the operation's own. */
+  readonly [field: string]: unknown;
+}
+
+/**
+ * A logger that takes fields.
+ *
+ * @param level The method of a logger that it is meant for.
+ * @param record The attempt; its `message` is the line.
+ * @example const logger: LogFunction = (level, record) => log[level](record, record.message); // pino, bunyan
+ */
+export type LogFunction = (level: "error" | "warn" | "info", record: LogRecord) => unknown;
 
 /** The methods of a logger that are used; `console` and the loggers of pino and winston have them. */
 export interface LoggerLike {
@@ -109,9 +144,9 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
   proxy?: string | undefined;
   /**
    * Where a line for each attempt goes: `console`, or a logger of pino, winston and others. Each of its methods is given
-   * one string. @default stderr
+   * one string. A function is given the level, and the line with its fields. @default stderr
    */
-  logger?: LoggerLike | undefined;
+  logger?: LoggerLike | LogFunction | undefined;
   /**
    * Which attempts have a line: those that end a call in failure (`error`), all that failed (`warn`), or all (`info`;
    * `debug` adds the host and what the network reported). A line has the operation, the path, the attempt's number,

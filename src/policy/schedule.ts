@@ -52,9 +52,9 @@ export interface Waiting {
  * in the order in which they came; then `opened` is asked for others.
  */
 export class Schedule implements Sharer {
-  readonly limiter: Limiter;
-  readonly pace: Pacing | undefined;
-  readonly clock: Clock;
+  declare readonly limiter: Limiter;
+  declare readonly pace: Pacing | undefined;
+  declare readonly clock: Clock;
   /** How many of its attempts are under way. */
   inFlight = 0;
   readonly #waiting: Set<Waiting> = new Set();

@@ -170,8 +170,8 @@ function textOf(error: unknown): string {
 
 // One answer, whole.
 class FetchAnswer implements TransportResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  declare readonly status: number;
+  declare readonly headers: Readonly<Record<string, string>>;
   readonly #chunks: readonly Uint8Array<ArrayBuffer>[];
 
   constructor(

@@ -91,14 +91,14 @@ export type FailureReason =
 /** The one error a transport rejects with. */
 export class TransportFailure extends Error {
   override readonly name = "TransportFailure";
-  readonly phase: Phase;
-  readonly reason: FailureReason;
+  declare readonly phase: Phase;
+  declare readonly reason: FailureReason;
   /** The answer's status when its headers came; a proxy's, when it refused to open a tunnel. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** Whether it was sent on a connection that had been idle: its server may have closed it. */
-  readonly reusedSocket: boolean;
+  declare readonly reusedSocket: boolean;
   /** What to do, or what else may be behind a connection that never came to be. */
-  readonly advice: string | undefined;
+  declare readonly advice: string | undefined;
 
   constructor(
     message: string,

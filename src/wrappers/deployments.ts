@@ -27,7 +27,9 @@ export function createDeployments(client: LateSettings): Pick<Deployments, "scal
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", client, async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
-      const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, "deploymentId") };
+      // Other clients take one object.
+      const what = typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
+      const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, what) };
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");
       const call = {

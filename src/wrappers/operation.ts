@@ -50,9 +50,11 @@ export async function callOperation<T>(
   const own = ownProperties(options, "options", callOptionNames);
   const settings = callSettings(client, own, row.path.includes("{account_id}"));
   const { query, headers } = checkParameters(rules, parameters);
-  const target = pathWith(row.path, pathOf(operation, ids, settings)) + encodeQuery(query);
+  const path = pathOf(operation, ids, settings);
+  const target = pathWith(row.path, path) + encodeQuery(query);
   const request = {
     operation,
+    ids: path,
     method: row.method,
     url: urlBelow(settings.client.baseUrl, target),
     body: bodyOf(rules, body, json),

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import type { ClientOptions, LoggerLike } from "../../src/index.js";
+import type { Client, ClientOptions, LogFunction, LoggerLike, LogRecord } from "../../src/index.js";
 import { inTurn, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
@@ -33,6 +33,16 @@ function silenced(method: "error" | "info") {
   return spy;
 }
 
+/** What a logger that is a function is given, the times left out. */
+async function recordsOf(options: ClientOptions, call: (client: Client) => Promise<unknown>) {
+  const records: [string, LogRecord][] = [];
+  const logger: LogFunction = (level, { durationMs: _, ...record }) =>
+    records.push([level, { ...record, message: withoutTime(record.message) } as LogRecord]);
+  await call(connect(server.url, { ...options, logger }));
+  await lineWritten();
+  return records;
+}
+
 const withoutTime = (line: string) => line.replace(/ ms=\d+/, " ms=N");
 const busyOnce = () => inTurn(unavailable, { headers: { "x-request-id": "r 2" }, json: {} });
 
@@ -64,6 +74,68 @@ test.each([
   ["warn", [["warn", failed]]],
 ] as const)("logLevel %s leaves out what is of less weight", async (logLevel, lines) => {
   expect(await linesOf({ logLevel })).toEqual(lines);
+});
+
+test("a logger that is a function is given the level, and the line with its fields", async () => {
+  server.reply(busyOnce());
+  const records = await recordsOf({ maxRetries: 1 }, (client) => client.deployments.scale("prod", 2));
+  const [operation, method] = ["scaleDeployment", "PATCH"];
+  const path = "/v1/accounts/acme/deployments/prod:scale";
+  const asked = { operation, method, path, account: "acme", deployment: "prod", replicaCount: 2 };
+  const busy = { number: 1, httpStatus: 503, code: "UNAVAILABLE", executed: "unknown", waitMs: 0 };
+  expect(records).toEqual([
+    ["warn", { ...asked, ...busy, message: failed }],
+    ["info", { ...asked, number: 2, httpStatus: 200, requestId: "r 2", message: succeeded }],
+  ]);
+});
+
+test("fields have the length of a list and the name of a model, and no text that somebody wrote", async () => {
+  server.reply({ json: { data: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 7 } } });
+  const model = "accounts/acme/models/small";
+  const body = {
+    query: "private",
+    documents: ["secret", "b"],
+    task: "hidden",
+    top_n: 1,
+    model,
+    replicaCount: 9,
+  };
+  const [[, record] = []] = await recordsOf({}, (client) => client.rerank(body));
+  expect(record).toMatchObject({ documents: 2, top_n: 1, model, tokens: 7 });
+  expect(record).not.toHaveProperty("replicaCount");
+  expect(JSON.stringify(record)).not.toMatch(/private|secret|hidden/);
+});
+
+test("fields of an operation that the contract does not have are none of its body", async () => {
+  const [[, record] = []] = await recordsOf({}, (client) =>
+    client.request({ method: "POST", path: "/v1/x", body: { replicaCount: 3, number: 9 } }),
+  );
+  expect(record).toMatchObject({ operation: "request", number: 1 });
+  expect(record).not.toHaveProperty("replicaCount");
+});
+
+test("fields have the host and what the network reported with debug alone, and bodies with logBodies alone", async () => {
+  const scale = (client: Client) => client.deployments.scale("prod", 2);
+  const [[, plain] = []] = await recordsOf({}, scale);
+  expect(Object.keys(plain ?? {}).filter((name) => ["host", "request", "response"].includes(name))).toEqual(
+    [],
+  );
+  server.reset();
+  server.reply({ json: { ok: true } });
+  const [[, full] = []] = await recordsOf({ logLevel: "debug", logBodies: true }, scale);
+  expect(full).toMatchObject({
+    host: new URL(server.url).host,
+    request: '{"replicaCount":2}',
+    response: '{"ok":true}',
+  });
+});
+
+test("a function that throws or rejects changes no call", async () => {
+  for (const logger of [() => Promise.reject(new Error("full")), () => JSON.parse("{")]) {
+    await connect(server.url, { logger }).deployments.scale("prod", 2);
+    await lineWritten();
+  }
+  expect(server.requests).toHaveLength(2);
 });
 
 test("debug adds the host, and what the network reported", async () => {

@@ -59,6 +59,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/integrations/aiSdk.test.ts",
     "checks/integrations/documented.test.ts",
     "checks/integrations/langchain.test.ts",
+    "checks/integrations/loggers.test.ts",
     "checks/integrations/openTelemetry.test.ts",
     "checks/package/consumer.ts",
     "checks/package/projects/calls.js",

@@ -295,7 +295,9 @@ await import(savedBlock("search.test.ts"));
 test("no program of the guides that can run here is left out", () => {
   const withOwnTest = ["freshKey", "privateAuthority", "proxy"];
   // test/all/recipes.test.ts runs those of the recipes.
-  const guides = blocks.filter(({ page, language }) => language === "ts" && !page.startsWith("recipes/"));
+  // checks/integrations has the other clients that programs of guide/coming-from.md use.
+  const elsewhere = /^(recipes\/|guide\/coming-from\.md$)/;
+  const guides = blocks.filter(({ page, language }) => language === "ts" && !elsewhere.test(page));
   const names = guides.map(({ file }) => file.replace(/\.ts$/, ""));
   const run = [...onMock, ...Object.keys(onServer), ...withOwnTest, "lookBeforeRepeating"];
   expect([...new Set([...names, "lookBeforeRepeating"])].sort()).toEqual([...new Set(run)].sort());

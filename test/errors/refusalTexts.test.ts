@@ -51,6 +51,11 @@ const calls: readonly (readonly [
     'deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
   ],
   [
+    "one object, as other clients of scale take it",
+    (client) => client.deployments.scale({ id: "prod", replicas: 2 } as never, undefined as never),
+    "deploymentId of scale(id, replicas) must be a string.",
+  ],
+  [
     "repeatable that is no boolean",
     (client) => client.deployments.scale("prod", 1, { repeatable: "yes" as unknown as boolean }),
     "repeatable must be true or false.",
@@ -119,4 +124,12 @@ describe("at the edge of what is refused, a call is made", () => {
     await connect(server.url).deployments.scale("p", 1, { onAttempt: ({ number }) => numbers.push(number) });
     expect(numbers).toEqual([1]);
   });
+});
+
+test("documents that are objects are refused with a message that names rerank.items", async () => {
+  const documents = [{ text: "Paris." }] as never;
+  const error = await failureOf(() => connect("https://a.example").rerank({ query: "q", documents }));
+  expect(error.message).toBe(
+    "[INVALID_ARGUMENT] documents[0] must be a string. Rank objects with rerank.items.",
+  );
 });

@@ -9,6 +9,7 @@ export async function runProgram(
   file: string,
   baseUrl: string,
   extra: Readonly<Record<string, string>> = {},
+  node = process.execPath,
 ): Promise<string> {
   const env = {
     PATH: process.env.PATH,
@@ -17,6 +18,6 @@ export async function runProgram(
     TUNERANK_ACCOUNT_ID: "acme",
     ...extra,
   };
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder, env });
+  const { stdout } = await promisify(execFile)(node, [file], { cwd: folder, env });
   return stdout;
 }

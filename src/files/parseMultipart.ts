@@ -33,15 +33,27 @@ export function parseMultipart(body: Uint8Array, contentType: string): Part[] | 
 function readHead(head: string): Omit<Part, "content"> {
   const header = (name: string): string =>
     new RegExp(`^${name}:[ \\t]*(.*)$`, "im").exec(head)?.[1]?.trim() ?? "";
+  const disposition = header("content-disposition");
+  // A quote within is \" or %22: clients differ.
   const parameter = (name: string): string | undefined =>
-    new RegExp(`;\\s*${name}="([^"]*)"`, "i")
-      .exec(header("content-disposition"))?.[1]
-      ?.replace(/%(22|0D|0A)/gi, decodeURIComponent);
+    new RegExp(`;\\s*${name}="((?:\\\\"|[^"])*)"(?=\\s*(?:;|$))`, "i")
+      .exec(disposition)?.[1]
+      ?.replaceAll('\\"', '"')
+      .replace(/%(22|0D|0A)/gi, decodeURIComponent);
+  const [, extended] = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
   return {
     name: parameter("name"),
-    filename: parameter("filename"),
+    filename: extended === undefined ? parameter("filename") : decodedName(extended),
     contentType: header("content-type") || undefined,
   };
+}
+
+function decodedName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function bytesOf(text: string): Uint8Array {
