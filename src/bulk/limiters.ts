@@ -8,10 +8,13 @@ import type { RunSettings } from "./settings.js";
 const shared = new WeakMap<object, Map<string, Limiter>>();
 
 /** The limiter of a run: that of the runs beside it, of the same client, where it is to find its limit. */
-export function limiterOf<Id>(
-  client: object,
-  { concurrency, maxHoldMs }: Pick<RunSettings<Id>, "concurrency" | "maxHoldMs">,
-): Limiter {
+export function limiterOf<Id>(client: object, settings: RunSettings<Id>): Limiter {
+  const limiter = found(client, settings);
+  limiter.isOneOfMany ||= settings.isOneOfMany;
+  return limiter;
+}
+
+function found<Id>(client: object, { concurrency, maxHoldMs }: RunSettings<Id>): Limiter {
   if (typeof concurrency === "number") return new MachineLimiter(concurrency);
   const { [sharedTransport]: transport = client } = client as { readonly [sharedTransport]?: object };
   const limiters = shared.get(transport) ?? new Map<string, Limiter>();

@@ -13,8 +13,6 @@ const stepGain = 0.5;
 const slowest = 2;
 // So much more likely is certain, as a logarithm.
 const certain = 4;
-// The shortest time in which the only place stays empty after a refusal.
-const onlyRestMs = 200;
 
 // "up" and "down" try another limit; "settling" follows refusals that were not expected.
 type State = "steady" | "up" | "down" | "settling";
@@ -30,7 +28,7 @@ export class LimitSearch {
   epoch = 0;
   #most: number;
   #state: State = "steady";
-  #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, underWay: 0 };
+  #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, taken: 0 };
   readonly #steps: Steps = new Steps();
   readonly #usual: UsualShare = new UsualShare();
   // Whether the refusals at the base may come from its limit.
@@ -38,7 +36,7 @@ export class LimitSearch {
   // The refusals of this epoch show how many were too many.
   #tooMany = -1;
   #fewest = 1;
-  // How long a good answer takes: of late, and where nothing was refused.
+  // How long a good answer takes: of late, and at best.
   #answerMs = 0;
   #fastest = Number.POSITIVE_INFINITY;
   #round: Round = new Round(0);
@@ -49,15 +47,20 @@ export class LimitSearch {
     this.limit = Math.min(firstLimit, most);
   }
 
+  /** Whether refusals have nothing to do with it, as far as is known. */
+  get areUsual(): boolean {
+    return this.#steps.areWide && this.#usual.value > 0;
+  }
+
   /** There are never more than so many. */
   cap(most: number): void {
     this.#most = Math.min(this.#most, most);
     if (this.limit > this.#most) this.#set(this.#most, "steady");
   }
 
-  /** Time has passed with so many under way. */
-  passed(now: number, inFlight: number): void {
-    this.#round.passed(now, inFlight);
+  /** Time has passed with so many under way, and so many places empty after a refusal. */
+  passed(now: number, inFlight: number, resting: number): void {
+    this.#round.passed(now, inFlight, resting);
   }
 
   /** An attempt was answered. */
@@ -71,10 +74,10 @@ export class LimitSearch {
   /**
    * An attempt was refused.
    * @param inFlight How many are under way without it
-   * @returns for how many milliseconds its place stays empty: as long as an answer takes. Else the next would be refused
-   * at once, and again, where the limit is a little too high
+   * @returns for how many milliseconds its place stays empty, where it still has one: as long as an answer takes. Else
+   * the next would be refused at once, and again, where the limit is a little too high
    */
-  refused({ epoch }: AttemptTimes, inFlight: number): number {
+  refused({ epoch }: AttemptTimes, inFlight: number): number | undefined {
     const before = this.limit;
     if (epoch === this.epoch) {
       this.#round.addRefused();
@@ -85,8 +88,7 @@ export class LimitSearch {
     // It took those that are left.
     if (epoch === this.#tooMany && this.#state === "settling")
       this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
-    if (this.limit < before) return 0;
-    return this.limit > 1 ? this.#answerMs : Math.max(this.#answerMs, onlyRestMs);
+    return this.limit < before ? undefined : this.#answerMs;
   }
 
   // A round ends with as many answers as may be under way, more where some of them are refusals.
@@ -142,7 +144,7 @@ export class LimitSearch {
   #goOn(found: Measured): void {
     this.#base = { ...found, share: this.#usual.value };
     const isFull =
-      found.underWay > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
+      found.taken > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
     this.#isDoubted = this.#usual.value > 0 && this.limit > 1;
     if (this.#steps.isDue && isFull && this.limit < this.#most) this.#tryMore();
     else if (this.#steps.isDue && this.#isDoubted) this.#tryLess();

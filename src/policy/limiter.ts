@@ -2,6 +2,10 @@ import type { LimitSearch } from "./limitSearch.js";
 import type { Decision } from "./retry.js";
 import type { AttemptTimes, FailedAttempt } from "./types.js";
 
+// The shortest time in which the only place stays empty after a refusal.
+const onlyRestMs = 200;
+// And any place of a run that is asked to wait, or is one of several: a service that counts by time counts seconds.
+const longRestMs = 1000;
 // Fewer failures in a row than this say nothing of the service.
 const fewestForOutage = 4;
 
@@ -20,6 +24,8 @@ export class Limiter {
   readonly sharers: Set<Sharer> = new Set();
   /** Whether they are all over. */
   isSpent = false;
+  /** Whether others send to the same service, of whose refusals it hears nothing. */
+  isOneOfMany = false;
   inFlight = 0;
   /** Nothing is sent before. */
   heldUntil = 0;
@@ -93,8 +99,9 @@ export class Limiter {
     const { code, codeSource, httpStatus } = failed;
     const { now } = times;
     const transient = isTransient(failed, decision);
-    this.#hold(now + holdAskedBy(failed, decision));
-    if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(times);
+    const askedMs = holdAskedBy(failed, decision);
+    this.#hold(now + askedMs);
+    if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(times, askedMs);
     else if (!transient && httpStatus !== undefined) this.answered(times);
     else {
       this.#change(-1, now);
@@ -103,11 +110,20 @@ export class Limiter {
     return false;
   }
 
-  #refused(times: AttemptTimes): void {
+  #refused(times: AttemptTimes, askedMs: number): void {
     this.#failuresInRow = 0;
     this.#change(-1, times.now);
-    const restMs = this.#search?.refused(times, this.inFlight) ?? 0;
-    if (restMs > 0) this.#resting.push(times.now + restMs);
+    const restMs = this.#search?.refused(times, this.inFlight);
+    if (restMs === undefined) return;
+    // What all wait for is no rest of this place, unless it is the only one.
+    const until = this.limit > 1 ? this.heldUntil : 0;
+    this.#resting.push(Math.max(times.now, until) + Math.max(restMs, this.#shortestRest(askedMs > 0)));
+    this.#resting.sort((a, b) => a - b);
+  }
+
+  #shortestRest(isAsked: boolean): number {
+    if (isAsked || (this.isOneOfMany && !this.#search?.areUsual)) return longRestMs;
+    return this.limit > 1 ? 0 : onlyRestMs;
   }
 
   #noteFailure(now: number, waitMs: number | undefined): void {
@@ -125,15 +141,14 @@ export class Limiter {
   }
 
   #change(by: 1 | -1, now: number): void {
-    this.#search?.passed(now, this.inFlight);
+    this.#search?.passed(now, this.inFlight, this.#resting.length);
     this.inFlight += by;
   }
 }
 
 /** Whether a failure may pass. */
 function isTransient({ notRetried }: FailedAttempt, decision: Decision): boolean {
-  const why = notRetried ?? decision.notRetried;
-  return why === undefined || why === "deadline-too-close" || why === "asked-to-wait-too-long";
+  return !/^(not-transient|refused|aborted)$/.test(notRetried ?? decision.notRetried ?? "");
 }
 
 /** How long the service asks all calls to wait, in milliseconds; 0 when it asks for nothing. */

@@ -1,0 +1,22 @@
+import { createClient, isStatusError } from "tunerank";
+
+export const runtime = "edge";
+
+const articles = [
+  { title: "Rome", body: "Rome is in Italy." },
+  { title: "Paris", body: "Paris is the capital of France." },
+];
+// Its options are read at the first call, never by a build.
+const client = createClient();
+
+export async function GET(request) {
+  const query = request.nextUrl.searchParams.get("q");
+  const { signal } = request;
+  try {
+    const best = await client.rerank.items(query, articles, { text: ({ body }) => body, signal });
+    return Response.json(best.map(({ item }) => item.title));
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return Response.json({ code: error.code, message: error.message }, { status: 502 });
+  }
+}

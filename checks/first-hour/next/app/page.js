@@ -1,0 +1,7 @@
+"use client";
+
+import { isStatusError } from "tunerank";
+
+export default function Page() {
+  return <p>{String(isStatusError(undefined))}</p>;
+}
