@@ -17,8 +17,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions, alias },
   ssr: { resolve: { conditions } },
   test: {
-    // The recipe of the docs that is a test file is one.
-    include: ["test/**/*.test.ts", "docs/snippets/recipes/*.test.ts"],
+    include: ["test/**/*.test.ts"],
     // What is slow or needs a tool that not everybody has: `npm run test:all` runs it too.
     exclude: ["test/all/**"],
     // On two cores the default is one worker at a time.

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { small } from "./bodies.js";
 import { openBulk } from "./clients/tunerankBulk.js";
+import { style } from "./palette.js";
 
 const seconds = 16;
 const stepMs = 250;
@@ -76,28 +77,14 @@ function chart() {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 84}" width="${width}" height="${bottom + 84}" role="img" aria-labelledby="title desc">
 <title id="title">A bulk run of ${seconds} seconds</title>
 <desc id="desc">${done} requests were ranked, ${counts.refused} attempts refused, and ${counts.away} sent while the service was away.</desc>
-<style>
-  text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
-  .heading { font-size: 15px; font-weight: 600; }
-  .note { fill: #59636e; }
-  .ground { fill: #ffffff; stroke: #d1d9e0; }
-  .area { fill: #9aa4af; opacity: 0.5; }
-  .line { fill: none; stroke: #1f6feb; stroke-width: 2; }
-  .away { fill: #d1242f; opacity: 0.12; }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; }
-    .note { fill: #9198a1; }
-    .ground { fill: #0d1117; stroke: #3d444d; }
-    .area { fill: #5b6570; }
-    .line { stroke: #4493f8; }
-  }
+<style>${style}
 </style>
 <rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="${bottom + 83}" rx="8"/>
 <text class="heading" x="16" y="30">${seconds} seconds of a bulk run</text>
 <text class="note" x="16" y="50">The service takes ${mostAtOnce} requests at once,</text>
 <text class="note" x="16" y="68">asks to wait, and goes away (red).</text>
-<text class="note" x="16" y="92">Grey, scale on the left: answers a second.</text>
-<text class="note" x="16" y="110">Blue, scale on the right: requests allowed at once.</text>
+<text class="note" x="16" y="92">Area, scale on the left: answers a second.</text>
+<text class="note" x="16" y="110">Line, scale on the right: requests allowed at once.</text>
 ${[0, 0.5, 1].map((share) => `<text class="note" x="${left - 6}" y="${Number(y(share)) + 4}" text-anchor="end">${share * perSecond}</text><text class="note" x="${width - right + 6}" y="${Number(y(share)) + 4}">${share * 32}</text>`).join("\n")}
 <rect class="away" x="${x(outage.from * stepsPerSecond)}" y="${top}" width="${x(outage.until * stepsPerSecond) - x(outage.from * stepsPerSecond)}" height="${bottom - top}"/>
 <polygon class="area" points="${left},${bottom} ${area} ${width - right},${bottom}"/>

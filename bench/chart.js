@@ -1,4 +1,5 @@
 // chart.svg: bars of the figures that a reader asks for first. It brings its own ground, so that it reads on any page.
+import { style } from "./palette.js";
 
 // No wider than a phone shows without shrinking its text.
 const width = 400;
@@ -20,21 +21,6 @@ const panels = {
   },
   uploadTime: { heading: "Upload of a 150 MB file", scale: "milliseconds; less is better", unit: "ms" },
 };
-
-const style = `
-  text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
-  .heading { font-size: 15px; font-weight: 600; }
-  .note { fill: #59636e; }
-  .ground { fill: #ffffff; stroke: #d1d9e0; }
-  .bar { fill: #9aa4af; }
-  .own { fill: #1f6feb; }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; }
-    .note { fill: #9198a1; }
-    .ground { fill: #0d1117; stroke: #3d444d; }
-    .bar { fill: #5b6570; }
-    .own { fill: #4493f8; }
-  }`;
 
 /** Draws the results of the newest Node that was measured: one that is still maintained. */
 export function chart(results) {

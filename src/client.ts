@@ -19,12 +19,7 @@ import {
   ownProperties,
 } from "./options/arguments.js";
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
-import {
-  budget,
-  defaultConnectTimeoutMs,
-  defaultKeepAliveMs,
-  defaultMaxRetries,
-} from "./policy/decisions.js";
+import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import { sharedTransport } from "./policy/types.js";
 import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
@@ -154,7 +149,7 @@ function transportOf(options: ClientOptions): Transport {
 // No `...rest` here: rest objects inherit from Object.prototype.
 function givenSettings(options: ClientOptions, { transport, budget, calls }: Shared): GivenSettings {
   const { baseUrl, apiKey, accountId } = options;
-  const { connectTimeoutMs = defaultConnectTimeoutMs, maxRetries = defaultMaxRetries } = options;
+  const { connectTimeoutMs = defaultConnectTimeoutMs } = options;
   const allowInsecureHttp = options.allowInsecureHttp === true;
   return {
     baseUrl: checkIfGiven((value, what) => checkBaseUrl(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
@@ -169,7 +164,7 @@ function givenSettings(options: ClientOptions, { transport, budget, calls }: Sha
     calls,
     timeoutMs: checkIfGiven(checkDuration, options.timeoutMs, "timeoutMs"),
     attemptTimeoutMs: checkIfGiven(checkDuration, options.attemptTimeoutMs, "attemptTimeoutMs"),
-    maxRetries: checkInteger(maxRetries, "maxRetries", 0),
+    maxRetries: checkIfGiven(checkInteger, options.maxRetries, "maxRetries"),
     headers: checkHeaders(options.headers),
     onAttempt: checkCallback(options.onAttempt, "onAttempt"),
     log: givenLog(options),

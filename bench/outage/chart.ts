@@ -1,27 +1,15 @@
 // outage.svg: requests per call, as bars. It brings its own ground, so that it reads on any page.
 import type { Figures, Scenario } from "./simulate.js";
 
+// It is JavaScript, without types.
+const { style } = (await import(new URL("../palette.js", import.meta.url).href)) as { style: string };
+
 // No wider than a phone shows without shrinking its text.
 const width = 400;
 const left = 16;
 const longestBar = 200;
 const rowHeight = 46;
 const top = 66;
-
-const style = `
-  text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #1f2328; }
-  .heading { font-size: 15px; font-weight: 600; }
-  .note { fill: #59636e; }
-  .ground { fill: #ffffff; stroke: #d1d9e0; }
-  .bar { fill: #9aa4af; }
-  .own { fill: #1f6feb; }
-  @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3; }
-    .note { fill: #9198a1; }
-    .ground { fill: #0d1117; stroke: #3d444d; }
-    .bar { fill: #5b6570; }
-    .own { fill: #4493f8; }
-  }`;
 
 export function chart(figures: readonly Figures[], { downFromMs, downUntilMs }: Scenario): string {
   const seconds = (downUntilMs - downFromMs) / 1000;

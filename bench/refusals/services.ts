@@ -1,4 +1,5 @@
 // Services that say no, each as its rule for one request.
+import { seededRandom } from "../outage/random.js";
 import type { Asked, No } from "./server.js";
 
 export interface Service {
@@ -45,17 +46,6 @@ const between =
 
 const never: Service["open"] = () => () => undefined;
 
-// The same numbers in each run: mulberry32.
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 export const services: readonly Service[] = [
   { name: "20 a second, 429 without a time", perSecond: 20, answerMs: 200, open: () => perSecond(20) },
   {
@@ -70,7 +60,7 @@ export const services: readonly Service[] = [
     name: "30 % random 429",
     answerMs: 200,
     open() {
-      const next = random(7);
+      const next = seededRandom(7);
       return () => (next() < 0.3 ? tooMany : undefined);
     },
   },

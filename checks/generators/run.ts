@@ -21,12 +21,13 @@ const { values: options } = parseArgs({
     only: { type: "string", multiple: true },
     "require-all": { type: "boolean", default: false },
     conformance: { type: "boolean", default: false },
+    all: { type: "boolean", default: false },
   },
 });
 
 if (options.conformance) {
   const { checkConformance } = await import("./conformance/run.js");
-  await checkConformance();
+  await checkConformance(options.all);
   process.exit();
 }
 

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { type IJob, Job } from "kubernetes-models/batch/v1/Job";
 import { parse } from "yaml";
 
-const manifest = new URL("../../docs/snippets/recipes/shards/kubernetes.yml", import.meta.url);
+// Saved by run.ts from the guide.
+const manifest = new URL("documented/kubernetes.yml", import.meta.url);
 const read = async (): Promise<IJob> => parse(await readFile(manifest, "utf8"));
 
 // The schema passes over fields that it does not know; the compiler does not.

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { saveBlocks } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
 import { newerNode } from "../newerNode.js";
 
@@ -38,13 +39,15 @@ if (node === undefined) {
 }
 if (given.length === 0) run(process.execPath, ["--import", "tsx", temporal]);
 
-// Copied to where their libraries are.
+// From the guides to where their libraries are.
 function copyDocumented(): void {
   rmSync(documented, { recursive: true, force: true });
   mkdirSync(path.join(documented, "old"), { recursive: true });
-  for (const name of ["aiSdk.ts", "langchain.ts"])
-    cpSync(path.join(folder, "../../examples", name), path.join(documented, name));
-  cpSync(path.join(folder, "../../docs/snippets/integrations"), documented, { recursive: true });
+  saveBlocks("guide/adapters.md", documented);
+  saveBlocks("guide/coming-from.md", path.join(documented, "comingFrom"));
+  saveBlocks("guide/observing.md", documented, ["callSpans.ts"]);
+  saveBlocks("guide/testing.md", documented, ["msw.ts", "nock.ts"]);
+  saveBlocks("recipes/several-machines.md", documented, ["kubernetes.yml"]);
 }
 
 function run(program: string, args: readonly string[]): void {

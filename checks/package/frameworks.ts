@@ -1,22 +1,22 @@
-// Frameworks that are too large for every run, with the package beside them as npm installs it.
+// Frameworks that are too large for every run, with the package beside them as npm installs it. The programs are those
+// of the docs.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { blockOf, saveBlocks } from "../../docs/build/blocks.js";
 import { checkService } from "./service.js";
 import { runNode } from "./tool.js";
 
 const folder = fileURLToPath(new URL("large/", import.meta.url));
-// The programs are those of the docs.
-const recipes = fileURLToPath(new URL("../../docs/snippets/recipes/", import.meta.url));
 const inFolder = (file: string): string => path.join(folder, file);
 
 /** A Nest service in TypeScript, compiled as its own starter does, with the client injected. */
 export async function checkNest(tarball: string): Promise<string> {
   install(tarball);
-  cpSync(path.join(recipes, "nest/main.ts"), inFolder("nest/main.ts"));
+  saveBlocks("recipes/express-nest.md", inFolder("nest"), ["main.ts"]);
   await runNode([inFolder("node_modules/typescript/bin/tsc"), "-p", inFolder("nest")]);
   return await checkService([inFolder("nest/dist/main.js")], folder, "/search");
 }
@@ -43,7 +43,7 @@ export async function checkNext(tarball: string): Promise<string> {
 }
 
 function writeRoutes(app: string): void {
-  const program = readFileSync(path.join(recipes, "next/route.js"), "utf8");
+  const program = blockOf("recipes/nextjs.md", "route.js").text;
   const routes = { node: program, edge: `${program}\nexport const runtime = "edge";\n` };
   for (const [runtime, text] of Object.entries(routes)) {
     mkdirSync(path.join(app, runtime), { recursive: true });

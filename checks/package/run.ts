@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { blockOf } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
 import { writeBillOfMaterials } from "./billOfMaterials.js";
 import { checkBundlers } from "./bundlers.js";
@@ -16,8 +17,6 @@ import { runNode, tool } from "./tool.js";
 import { checkTypes } from "./types.js";
 
 const absent = ["dist/testing/", "dist/adapters/", "dist/cli/"];
-
-const recipe = new URL("../../docs/snippets/recipes/express.cjs", import.meta.url);
 
 const { values: options } = parseArgs({
   options: {
@@ -113,7 +112,7 @@ if (options.all && options.tarball === undefined && process.exitCode !== 1) {
 async function checkExpress(user: string): Promise<string> {
   const file = path.join(user, "express.cjs");
   const express = JSON.stringify(tool("express"));
-  writeFileSync(file, readFileSync(recipe, "utf8").replace('"express"', express));
+  writeFileSync(file, blockOf("recipes/express-nest.md", "express.cjs").text.replace('"express"', express));
   return await checkService([file], user, "/search");
 }
 

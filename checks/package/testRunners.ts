@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { blockOf } from "../../docs/build/blocks.js";
 import { inPairs, runNode, tool } from "./tool.js";
 
 interface Runner {
@@ -23,7 +24,7 @@ interface Runner {
 const text = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`projects/${name}`, import.meta.url)), "utf8");
 
-const recipe = readFileSync(new URL("../../docs/snippets/recipes/search.test.ts", import.meta.url), "utf8");
+const recipe = blockOf("recipes/jest-vitest.md", "search.test.ts").text;
 
 const jests = [29, 30].flatMap((version): Runner[] => {
   const args = [tool(`jest-${version}/bin/jest.js`), "--watchman=false"];

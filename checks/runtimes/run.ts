@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { saveBlocks } from "../../docs/build/blocks.js";
 import { chromiumProgram } from "../chromium.js";
 import { installPacked } from "../installPacked.js";
 import { type Browser, bundlers, checkInChromium, launch } from "./drivers/chromium.js";
@@ -20,15 +21,11 @@ const workerd = binary("@cloudflare/workerd-linux-64/bin/workerd");
 const file = fileURLToPath(new URL("../../examples/train.jsonl", import.meta.url));
 
 const entries = ["onServer.js", "inNode.js", "inBun.js", "inDeno.js", "inBrowser.js", "inWorkerd.js"];
-// The worker is that of the docs.
-const programsOfUsers = [
-  "checking.js",
-  "behaviour.js",
-  ...entries,
-  "../../docs/snippets/recipes/edgeWorker.ts",
-];
+const programsOfUsers = ["checking.js", "behaviour.js", ...entries];
 const packed = installPacked(programsOfUsers.map((name) => new URL(name, import.meta.url)));
 const { user } = packed;
+// The worker is that of the docs.
+saveBlocks("recipes/workers.md", user);
 const closedUrl = `http://127.0.0.1:${await closedPort()}`;
 const rows: { runtime: string; version: string; passed: number; checks: number }[] = [];
 const skipped: string[] = [];

@@ -2,17 +2,18 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
+import path from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { blockOf, saveBlocks } from "../../docs/build/blocks.ts";
 import { createTestService } from "../../src/testing/index.ts";
 import { expectQuiet, useSite } from "./visit.js";
 
 const site = useSite();
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const recipes = new URL("../../docs/snippets/recipes/", import.meta.url);
 
 /** What somebody wants, the links they click, and the words that answer, below the heading where they arrive. */
 const wishes = [
@@ -99,6 +100,7 @@ describe("the page of the recipe, in Chromium,", () => {
   const started = {};
 
   before(async () => {
+    started.folder = await mkdtemp(path.join(root, "docs/generated/recipe-"));
     started.service = createTestService({ apiKey: "backend-key" });
     started.standIn = await started.service.listen();
     started.pages = createServer((_request, response) => {
@@ -107,12 +109,10 @@ describe("the page of the recipe, in Chromium,", () => {
     }).listen(0, "127.0.0.1");
     await once(started.pages, "listening");
     started.page = `http://127.0.0.1:${started.pages.address().port}`;
-    const args = [
-      "--conditions=tunerank-source",
-      "--import",
-      "tsx",
-      fileURLToPath(new URL("backend.ts", recipes)),
-    ];
+    // Within the project, where it finds the package.
+    saveBlocks("recipes/browser.md", started.folder);
+    const backend = path.join(started.folder, "backend.ts");
+    const args = ["--conditions=tunerank-source", "--import", "tsx", backend];
     const env = {
       ...process.env,
       TUNERANK_BASE_URL: started.standIn.url,
@@ -129,14 +129,17 @@ describe("the page of the recipe, in Chromium,", () => {
       started.address = `http://127.0.0.1:${port}`;
       break;
     }
-    const program = await readFile(new URL("page.js", recipes), "utf8");
-    started.program = program.replace("https://backend.example.com", started.address);
+    started.program = blockOf("recipes/browser.md", "page.js").text.replace(
+      "https://backend.example.com",
+      started.address,
+    );
   });
   after(async () => {
     started.pages.close();
     started.backend.kill();
     await once(started.backend, "exit");
     await started.standIn.close();
+    await rm(started.folder, { recursive: true });
   });
 
   // Runs the page's own program as the module that it is.

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
+import { blockOf } from "../../docs/build/blocks.ts";
 import { pageOf } from "../../docs/build/operations.ts";
 import { useSite } from "./visit.js";
 
@@ -42,8 +43,8 @@ describe("without JavaScript the page of", () => {
         const samples = await page.locator(".vp-code-group code").allTextContents();
         assert.equal(samples.length, 3);
         for (const [index, extension] of ["ts", "sh", "py"].entries()) {
-          const snippet = (await read(`docs/snippets/${name}.${extension}`)).replace(/\/\/ #.*\n/g, "");
-          assert.equal(samples[index].trim(), snippet.trim());
+          const { text } = blockOf(`guide/${name}.md`, `${name}.${extension}`);
+          assert.equal(samples[index].trim(), text.trim());
         }
         await close();
       });

@@ -2,10 +2,11 @@
 // server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both; --refusals [--only TEXT]
 // instead measures services that say no.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { saveBlocks } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
 import { hasRedis } from "./support/redis.js";
 import { buildServer, startServer } from "./support/temporalServer.js";
@@ -49,13 +50,11 @@ if (options.server) {
   }
 }
 
-// The examples and the recipe, copied to where their libraries are.
+// The programs of the guide, where their libraries are.
 function copyDocumented(): void {
   const documented = path.join(folder, "documented");
   rmSync(documented, { recursive: true, force: true });
-  mkdirSync(documented);
-  cpSync(path.join(folder, "../../examples/temporal"), documented, { recursive: true });
-  cpSync(path.join(folder, "../../docs/snippets/queues"), documented, { recursive: true });
+  saveBlocks("guide/beyond-one-machine.md", documented);
 }
 
 /** Runs the tests of these folders, or those of them that the command names. */

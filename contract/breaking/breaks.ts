@@ -1,5 +1,5 @@
 /** Who is broken by a change. */
-export type Whom = "callers" | "readers of answers" | "users of generated code";
+export type Whom = "callers" | "readers of answers" | "users of generated code" | "certified clients";
 
 /** One way in which a new contract breaks what was built on the old one. */
 export interface Break {

@@ -1,10 +1,11 @@
-import { type Break, describeBreak } from "./breaks.js";
+import { describeBreak } from "./breaks.js";
+import type { Changes } from "./findChanges.js";
 
 const begin = "<!-- from the documents: npm run check:breaking -- --changelog -->";
 const end = "<!-- end -->";
 
 /** The changes between two contracts as a part of the changelog. */
-export function describeChanges(breaks: readonly Break[], additions: readonly string[]): string {
+export function describeChanges({ breaks, additions }: Changes): string {
   const renamed = breaks.flatMap(({ what }) => /^is now called (\w+)$/.exec(what)?.[1] ?? []);
   const added = additions.filter((line) => !renamed.some((name) => line === `schema \`${name}\``));
   const lines = [

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Report } from "./breaks.js";
-import { affected, type Comparison, compareSchemas } from "./compareSchemas.js";
+import { compareSchemas } from "./compareSchemas.js";
+import { affected, type Comparison } from "./comparison.js";
 import {
   type Content,
   type Document,
@@ -14,14 +15,13 @@ import {
 
 /** Reports what the new form of an operation breaks for those who use the old one. */
 export function compareOperations(
-  before: Document,
-  after: Document,
+  contracts: Omit<Comparison, "direction" | "seen">,
   old: Endpoint,
   now: Endpoint,
-  report: Report,
 ): void {
+  const { before, after, report } = contracts;
   const compared = (direction: "request" | "answer"): Comparison => {
-    return { before, after, direction, report, seen: new Set() };
+    return { ...contracts, direction, seen: new Set() };
   };
   if (old.operation.operationId !== now.operation.operationId) {
     report("operationId", `is now ${now.operation.operationId}`, "users of generated code");
@@ -83,6 +83,8 @@ function compareParameters(comparison: Comparison, old: Endpoint, now: Endpoint)
       if (parameter[keyword] === found[keyword]) continue;
       comparison.report(where, `${keyword} is now ${found[keyword] ?? "the default"}`, "callers");
     }
+    if (parameter.required && !found.required)
+      comparison.report(where, "may now be left out", "users of generated code");
     compareSchemas(comparison, parameter.schema ?? {}, found.schema ?? {}, where);
   }
   for (const [where, parameter] of after) {
@@ -100,6 +102,10 @@ function compareBodies(comparison: Comparison, old: Endpoint, now: Endpoint): vo
   }
   if (after?.required && !before?.required) {
     comparison.report("request body", "is now required", "callers");
+  }
+  // Its argument, which was one of every call, may now be missing from signatures.
+  if (before?.required && !after?.required) {
+    comparison.report("request body", "may now be left out", "users of generated code");
   }
   compareContent(comparison, before?.content ?? {}, after?.content ?? {}, "request");
 }
@@ -143,6 +149,9 @@ function compareAnswers(comparison: Comparison, old: Endpoint, now: Endpoint): v
     compareHeaders(comparison, before.headers ?? {}, after.headers ?? {}, `status ${status}`);
     compareContent(comparison, before.content ?? {}, after.content ?? {}, `status ${status}`);
   }
+  // Tools that have one type for all successes count it among them.
+  if (comparison.form === "clients" && now.operation.responses.default && !old.operation.responses.default)
+    comparison.report("status default", "is new", "users of generated code");
 }
 
 function compareHeaders(

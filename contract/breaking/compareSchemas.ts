@@ -1,19 +1,12 @@
-import { isDeepStrictEqual } from "node:util";
-import type { Report, Whom } from "./breaks.js";
-import { change, narrowings } from "./constraints.js";
+import {
+  compareEnums,
+  compareOptional,
+  compareReadOnly,
+  compareRefusals,
+  compareValues,
+} from "./compareKeywords.js";
+import { type Comparison, tell } from "./comparison.js";
 import { type Document, flatten, referenceOf, type Schema } from "./document.js";
-import { formatChange, typeChange } from "./types.js";
-
-/** Two contracts, the way a value travels between their sides, and where breaks are told. */
-export interface Comparison {
-  readonly before: Document;
-  readonly after: Document;
-  /** A request is made by the old side and read by the new one; an answer the other way round. */
-  readonly direction: "request" | "answer";
-  readonly report: Report;
-  /** The pairs of named schemas compared so far: a schema may contain itself. */
-  readonly seen: Set<string>;
-}
 
 /** Reports what a new schema breaks for those who send or read values of the old one. */
 export function compareSchemas(comparison: Comparison, old: Schema, now: Schema, at: string): void {
@@ -40,57 +33,11 @@ function compareInline(comparison: Comparison, old: Schema, now: Schema, where: 
   compareValues(comparison, before, after, where);
   compareEnums(comparison, before, after, where);
   compareProperties(comparison, before, after, where);
+  if (comparison.form === "clients" && comparison.direction === "answer")
+    compareRefusals(comparison, before, after, where);
   compareVariants(comparison, before, after, where);
   if (before.items !== undefined || after.items !== undefined) {
     compareSchemas(comparison, before.items ?? {}, after.items ?? {}, `${where}[]`);
-  }
-}
-
-/** Who makes, or reads, the values of a direction. */
-export function affected({ direction }: Comparison): Whom {
-  return direction === "request" ? "callers" : "readers of answers";
-}
-
-function tell(comparison: Comparison, where: string, what: string, whom: Whom = affected(comparison)): void {
-  comparison.report(`${where}, in ${comparison.direction}s`, what, whom);
-}
-
-function compareValues(comparison: Comparison, before: Schema, after: Schema, where: string): void {
-  compareTypes(comparison, before, after, where);
-  // A request is broken when less is taken than before, an answer when more may come.
-  const [from, to] = comparison.direction === "request" ? [before, after] : [after, before];
-  for (const keyword of narrowings(from, to)) tell(comparison, where, change(keyword, before, after));
-  if (before.default !== undefined && !isDeepStrictEqual(before.default, after.default)) {
-    tell(comparison, where, change("default", before, after));
-  }
-}
-
-// What allows more in a request, or less in an answer, breaks only the types that were generated.
-function compareTypes(comparison: Comparison, before: Schema, after: Schema, where: string): void {
-  const harmless = comparison.direction === "request" ? "wider" : "narrower";
-  for (const [keyword, changed] of [
-    ["type", typeChange(before, after)],
-    ["format", formatChange(before, after)],
-  ] as const) {
-    if (changed === "none") continue;
-    const whom =
-      changed === harmless || changed === "alike" ? "users of generated code" : affected(comparison);
-    tell(comparison, where, change(keyword, before, after), whom);
-  }
-}
-
-// New values of an answer break nobody: the contract says that they may appear, and the types are open.
-function compareEnums(comparison: Comparison, before: Schema, after: Schema, where: string): void {
-  if (before.enum === undefined) {
-    if (after.enum !== undefined && comparison.direction === "request") {
-      tell(comparison, where, "is now limited to an enumeration");
-    }
-    return;
-  }
-  const kept = new Set(after.enum ?? (comparison.direction === "request" ? before.enum : []));
-  for (const value of before.enum.filter((value) => !kept.has(value))) {
-    const whom = comparison.direction === "request" ? "callers" : "users of generated code";
-    tell(comparison, where, `value ${value} is gone`, whom);
   }
 }
 
@@ -111,21 +58,8 @@ function compareProperties(comparison: Comparison, before: Schema, after: Schema
     if (less.required?.includes(name) || isHidden(name) || (!isRequest && now[name] === undefined)) continue;
     tell(comparison, `${where}.${name}`, isRequest ? "is now required" : "is no longer always there");
   }
+  compareOptional(comparison, before, after, where);
   compareOthers(comparison, before.additionalProperties, after.additionalProperties, where);
-}
-
-// Generated code has a constructor, or a type of its own, without what is read-only.
-function compareReadOnly(comparison: Comparison, before: Schema, after: Schema, where: string): void {
-  for (const [name, property] of Object.entries(before.properties ?? {})) {
-    const found = after.properties?.[name];
-    if (found === undefined) continue;
-    const old = flatten(comparison.before, property).readOnly === true;
-    const now = flatten(comparison.after, found).readOnly === true;
-    // In a request the field is told to be gone.
-    if (old === now || (now && comparison.direction === "request")) continue;
-    const what = now ? "is now read-only" : "is no longer read-only";
-    tell(comparison, `${where}.${name}`, what, "users of generated code");
-  }
 }
 
 // Read-only properties are not sent, write-only ones not answered.
@@ -149,7 +83,12 @@ function compareOthers(
   if (typeof before === "object") {
     if (after === false) tell(comparison, others, "is gone");
     else compareSchemas(comparison, before, typeof after === "object" ? after : {}, others);
-  } else if (before !== false && comparison.direction === "request") {
+  } else if (comparison.direction === "answer") {
+    // Closed types refuse what a newer service adds; what was closed is read as having nothing else.
+    if (before !== false && after === false)
+      tell(comparison, others, "no further properties are read", "users of generated code");
+    if (before === false && after !== false) tell(comparison, others, "further properties may come");
+  } else if (before !== false) {
     if (after === false) tell(comparison, others, "no further properties are taken");
     else if (typeof after === "object") compareSchemas(comparison, {}, after, others);
   }

@@ -126,5 +126,7 @@ export function flatten(document: Document, schema: Schema): Schema {
     if (Object.keys(properties).length > 0) whole.properties = properties;
     if (required.length > 0) whole.required = required;
   }
+  // The bytes of a file: named by a media type in 3.1, by a format in 3.0.
+  if (whole.contentMediaType === "application/octet-stream") whole = { ...whole, format: "binary" };
   return whole;
 }

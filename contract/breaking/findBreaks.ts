@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Break, Breaks, type Report } from "./breaks.js";
 import { compareOperations } from "./compareOperations.js";
+import type { Form } from "./comparison.js";
 import { type Document, endpointsOf, type Schema } from "./document.js";
 
-/** How a new contract breaks what was built on the old one. */
-export function findBreaks(before: Document, after: Document): Break[] {
+/** How a new contract breaks what was built on the old one; of the form for clients, also what makes them refuse more. */
+export function findBreaks(before: Document, after: Document, form: Form = "strict"): Break[] {
   const breaks = new Breaks();
   const everywhere = breaks.reporter();
   compareServers(before, after, everywhere);
@@ -15,7 +16,7 @@ export function findBreaks(before: Document, after: Document): Break[] {
     const found = now.get(name);
     const report = breaks.reporter(endpoint.name);
     if (found === undefined) report(name, "is gone", "callers");
-    else compareOperations(before, after, endpoint, found, report);
+    else compareOperations({ before, after, form, report }, endpoint, found);
   }
   compareNames(before, after, breaks);
   return breaks.list();

@@ -34,6 +34,9 @@ const lists: Readonly<Record<string, string>> = {
   "guide/unstated": "Find a decision",
 };
 
+// Pages whose long table holds commands to paste.
+const commandTables: Readonly<Record<string, string>> = { "guide/languages": "Find a language" };
+
 const mostRows = 12;
 
 /** Headings that are named above or in the search's words, and were not there when the pages were rendered. */
@@ -47,7 +50,9 @@ export function arrange(markdown: MarkdownRenderer): void {
     const page = (env as MarkdownEnv).relativePath?.replace(/^generated\//, "").replace(/\.md$/, "") ?? "";
     // The search tells parts apart by the links of their headings, which cannot stand in a summary.
     if ((env as { isSearch?: boolean }).isSearch) return;
-    filterTables(tokens, html);
+    showPrints(tokens, html);
+    filterTables(tokens, html, commandTables[page]);
+    labelCells(tokens);
     for (const anchor of folded[page] ?? []) foldPart(tokens, anchor, html);
     if (foldedLists[page]) foldList(tokens, foldedLists[page], html);
     const label = lists[page];
@@ -58,7 +63,31 @@ export function arrange(markdown: MarkdownRenderer): void {
   });
 }
 
-function filterTables(tokens: Token[], html: (content: string) => Token): void {
+// A block that the lab can run is within it, with what it prints.
+function showPrints(tokens: Token[], html: (content: string) => Token): void {
+  for (let index = 0; index < tokens.length; index++) {
+    const { type, info, content } = tokens[index] as Token;
+    if (type === "html_block" && /^<details>\s/.test(content))
+      (tokens[index] as Token).content = content.replace(
+        "<details>",
+        '<details class="custom-block details">',
+      );
+    if (type !== "fence") continue;
+    const [, operation, preset] = / lab="(\w+) ([\w-]+)"/.exec(info) ?? [];
+    if (operation !== undefined) {
+      const printed = tokens.findIndex((each, at) => at > index && / prints\b/.test(each.info));
+      tokens.splice(printed + 1, 0, html("</FailureLab>"));
+      tokens.splice(index, 0, html(`<FailureLab operation="${operation}" preset="${preset}">`));
+      index += 1;
+    }
+    if (!/ prints\b/.test(info)) continue;
+    tokens.splice(index + 1, 0, html("</div>"));
+    tokens.splice(index, 0, html('<div class="prints">'));
+    index += 1;
+  }
+}
+
+function filterTables(tokens: Token[], html: (content: string) => Token, commands?: string): void {
   let isFiltered = false;
   for (let index = 0; index < tokens.length; index++) {
     const { type, content, level } = tokens[index] as Token;
@@ -70,8 +99,26 @@ function filterTables(tokens: Token[], html: (content: string) => Token): void {
     );
     const rows = tokens.slice(index, end).filter((each) => each.type === "tr_open").length - 1;
     if (rows <= mostRows) continue;
-    tokens.splice(index, 0, html('<TableFilter label="Find a row" of="next" />'));
+    if (commands) tokens.splice(end + 1, 0, html("</div>"));
+    const label = commands ?? "Find a row";
+    const before = `${commands ? '<div class="commands">\n' : ""}<TableFilter label="${label}" of="next" />`;
+    tokens.splice(index, 0, html(before));
     index = end + 1;
+  }
+}
+
+// On a phone a row is two lines: below the first cell stand the others, each with the name of its column.
+function labelCells(tokens: Token[]): void {
+  let names: string[] = [];
+  let column = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === "table_open") names = [];
+    else if (token.type === "tr_open") column = 0;
+    else if (token.type === "th_open") names.push(tokens[index + 1]?.content.replaceAll(/[`*]/g, "") ?? "");
+    else if (token.type === "td_open") {
+      const name = names[column++] ?? "";
+      if (names.length > 3 && column > 1 && name !== "") token.attrSet("data-label", name);
+    }
   }
 }
 

@@ -1,19 +1,25 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig, type MarkdownRenderer } from "vitepress";
+import { defineConfig, type MarkdownEnv, type MarkdownRenderer } from "vitepress";
+import { siteAddress } from "../build/addresses.js";
 import { headOf, ownWords, place, sharedHead } from "../build/head.js";
 import { finishedHtml } from "../build/html.js";
-import { printedNote } from "../build/printed.js";
 import { arrange, missing } from "./arrange.js";
+import { codeTheme, withClasses } from "./codeColours.js";
 import { searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
 const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
 
+type Token = ReturnType<MarkdownRenderer["parse"]>[number];
+
 const { base } = place;
+
+// VitePress would add ".html" to it.
+const isFile = /^\/.*SHA256SUMS$/;
 
 // Parts of the theme that no page here shows: their code and styles would be in every page.
 const unused =
-  /^.*\/(VP(Home|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
+  /^.*\/(VP(Home|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|NavScreenTranslations|NavBarMenuGroup|NavBarExtra|NavScreenMenuGroup|Badge|DocFooterLastUpdated|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
 export default defineConfig({
   title: "tunerank",
@@ -22,15 +28,17 @@ export default defineConfig({
   lang: "en",
   base,
   outDir: "../site",
-  srcExclude: ["generated/parts/**", "github/**", "snippets/**", "build/**"],
+  srcExclude: ["generated/parts/**", "build/**"],
   rewrites: {
     "generated/:section/:page.md": ":section/:page.md",
     "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
     "generated/api/tunerank/:entry/:page.md": "api/tunerank/:entry/:page.md",
   },
   lastUpdated: false,
-  // The lab runs what the package ships.
   vite: {
+    // Nothing here is written with Vue's older API: its code would be in every page.
+    define: { __VUE_OPTIONS_API__: false },
+    // The lab runs what the package ships.
     resolve: {
       alias: [
         { find: /^tunerank$/, replacement: built("index.web.js") },
@@ -56,14 +64,15 @@ export default defineConfig({
   },
   transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
-    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    theme: codeTheme,
+    codeTransformers: [withClasses],
     config: (markdown) => {
-      addBaseToTargets(markdown);
-      nameWhoAnswered(markdown);
+      useLinksOfSite(markdown);
       arrange(markdown);
     },
   },
   themeConfig: {
+    logo: { src: "/icon.svg", alt: "", width: 24, height: 24 },
     siteTitle: "tunerank",
     nav: [
       { text: "Guide", link: "/guide/quickstart", activeMatch: "^/guide/" },
@@ -79,24 +88,25 @@ export default defineConfig({
   },
 });
 
-// Before each recorded output, who answered when it was recorded.
-function nameWhoAnswered(markdown: MarkdownRenderer): void {
-  const { fence } = markdown.renderer.rules;
-  markdown.renderer.rules.fence = (tokens, index, options, env, self) => {
-    const { src: [file = ""] = [] } = tokens[index] as unknown as { readonly src?: readonly string[] };
-    const note = printedNote(file);
-    const shown = fence?.(tokens, index, options, env, self) ?? "";
-    return note === undefined ? shown : `<p class="printed">${note}</p>\n${shown}`;
+// A guide's links are the repository's. VitePress leaves a link with a target as it is, without the site's base.
+function useLinksOfSite(markdown: MarkdownRenderer): void {
+  const { link_open: open, image } = markdown.renderer.rules;
+  const readdress = (name: "href" | "src", token: Token | undefined, env: MarkdownEnv): string => {
+    const [address = "", title] = [token?.attrGet(name) ?? "", token?.attrGet("title") ?? undefined];
+    const found = siteAddress({ address, title }, `docs/${env.relativePath}`);
+    token?.attrSet(name, found);
+    if (token?.attrs && title !== undefined) token.attrs = token.attrs.filter(([each]) => each !== "title");
+    return found;
   };
-}
-
-// VitePress leaves a link with a target as it is, without the site's base.
-function addBaseToTargets(markdown: MarkdownRenderer): void {
-  const open = markdown.renderer.rules.link_open;
   markdown.renderer.rules.link_open = (tokens, index, options, env, self) => {
     const token = tokens[index];
-    const address = token?.attrGet("href") ?? "";
+    const address = readdress("href", token, env);
+    if (isFile.test(address)) token?.attrSet("target", "_self");
     if (token?.attrGet("target") && address.startsWith("/")) token.attrSet("href", base + address.slice(1));
     return open?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
+  };
+  markdown.renderer.rules.image = (tokens, index, options, env, self) => {
+    readdress("src", tokens[index], env);
+    return image?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
   };
 }

@@ -1,5 +1,4 @@
 import type { Place } from "./head.js";
-import { ways } from "./ways.js";
 
 /**
  * A built page, put right for a slow line: the style alone is waited for, the scripts come after it. VitePress writes
@@ -14,6 +13,5 @@ export function finishedHtml(html: string, page: string, where: Place): string {
 }
 
 function lostPage({ base }: Place): string {
-  const links = Object.entries(ways).map(([file, text]) => `<li><a href="${base}${file}">${text}</a></li>`);
-  return `<noscript><main class="vp-doc home"><h1>There is no such page</h1><p>It may have moved. Go on at one of these:</p><ul>${links.join("")}</ul></main></noscript>`;
+  return `<noscript><main class="vp-doc home"><h1>There is no such page</h1><p>It may have moved. Go on at the <a href="${base}guide/quickstart.html">Quickstart</a>, or look through <a href="${base}llms.txt">all pages</a>.</p></main></noscript>`;
 }

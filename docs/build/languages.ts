@@ -47,11 +47,7 @@ export async function languagesPart(): Promise<Page> {
   );
   const text = [
     toGet(clients),
-    '<div class="commands">\n',
-    '<TableFilter label="Find a language">\n',
     table(["Language", "Command", "Calls", "Jobs", "Newer", "Nulls", "Errors", "Check"], rows),
-    "\n</TableFilter>\n",
-    "</div>\n",
     legend(clients),
     `\n## Good to know\n\n${notes.join("\n")}`,
     `\n::: details Toolchains that were missing\n\n${notHad(tools)}\n\n:::`,
@@ -83,7 +79,7 @@ function rowOf(row: ClientRow, of: string): string[] {
 // Each tool once, whatever the number of its languages. The others are got by npx, or by a build.
 function toGet(clients: readonly ClientRow[]): string {
   const commands = new Set(clients.flatMap(({ get }) => (get === "" ? [] : [get])));
-  return `\`npx\` downloads some of the tools by itself. These commands install the others:\n\n${block("sh", [...commands].join("\n"))}\n`;
+  return `\`npx\` downloads some of the tools by itself. These commands install the others:\n\n${block("sh check", [...commands].join("\n"))}\n`;
 }
 
 function resultOf({
@@ -146,7 +142,10 @@ function notHad(tools: readonly (readonly ClientRow[])[]): string {
 
 function linted(linters: readonly LinterRow[]): string {
   const found = linters.filter(({ findings }) => findings !== "none");
-  if (found.length === 0) return "None finds anything, on any published form.";
+  // Not one of them, because the service states none of what it asks for.
+  const owasp =
+    "OWASP's ruleset for Spectral (`@stoplight/spectral-owasp-ruleset`) is not among them: it asks for limits of texts, numbers and lists, for rate limits and for CORS headers, which the service does not state and the contract does not invent.";
+  if (found.length === 0) return `None finds anything, on any published form. ${owasp}`;
   return `Findings in ${found.map(({ document }) => document).join(", ")}.`;
 }
 

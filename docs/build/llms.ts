@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { relinked, siteAddress } from "./addresses.js";
 import { publishedForms } from "./documents.js";
 import { addressOf, ownWords, type Place } from "./head.js";
 import { whatTheyDo } from "./operations.js";
@@ -36,10 +37,10 @@ export async function writeLlmsTexts(
   const texts = new Map<string, string>();
   for (const { source, target } of pages) {
     const file = path.join(docs, source);
-    const include = (part: string) => readFile(path.join(path.dirname(file), part), "utf8");
-    const page = await plainPage(await readFile(file, "utf8"), docs, include);
+    const page = plainPage(await readFile(file, "utf8"));
+    const linked = relinked(page.text, (link) => ({ address: siteAddress(link, `docs/${source}`) }));
     const description = page.description || (ownWords(target).description ?? "");
-    const text = withoutRecordings(page.text).replaceAll("](/", `](${addressOf("", place)}`);
+    const text = withoutRecordings(linked).replaceAll("](/", `](${addressOf("", place)}`);
     listed.set(target, `- [${page.title}](${addressOf(target, place)})${description && `: ${description}`}`);
     texts.set(target, `<!-- ${addressOf(target, place)} -->\n\n${text}`);
     await mkdir(path.dirname(path.join(site, target)), { recursive: true });

@@ -30,7 +30,7 @@ export function head(title: string, description: string, { wide = false }: { wid
   return `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\n${wide ? "aside: false\n" : ""}---\n`;
 }
 
-/** What is not documented, marked as such, and what was decided here: it stands beside what it is about. */
+/** What is not documented, marked as such, and what was decided here: a note that opens, below what it is about. */
 export function unstated({
   "x-unstated": text,
 }: {
@@ -38,7 +38,7 @@ export function unstated({
 } = {}): string {
   const [, open, decided] = /^Not stated: (.*?)\s+Decided: (.*)$/s.exec(text?.trim() ?? "") ?? [];
   if (open === undefined || decided === undefined) return "";
-  return `<span class="unstated"><b>Not documented:</b> ${prose(open)} <b>Decided here:</b> ${prose(decided)}</span>`;
+  return `\n\n<details class="unstated"><summary>Not documented</summary>\n\n${prose(open)} <b>Decided here:</b> ${prose(decided)}\n\n</details>\n\n`;
 }
 
 /** A block of code. */

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { isSafe } from "../../scripts/generate/document.js";
 import type { AnswerKind, OperationShape } from "../../scripts/generate/operations.js";
 import { calls } from "../lab/calls.js";
+import { blocksOf } from "./blocks.js";
 import type { Answer, Contract, Operation, Parameter, Schema } from "./contract.js";
 import { type Field, fieldsOf, fieldTable, job } from "./fields.js";
 import { block, code, head, prose, table, unstated } from "./markdown.js";
@@ -60,13 +61,14 @@ const samples = [
   ["py", "Python"],
 ] as const;
 
-// Those that somebody wrote and that tests run.
+// Those of its guide, which tests run.
 function samplesOf(name: string): string {
-  const lines = samples.flatMap(([extension, label]) =>
-    existsSync(new URL(`../snippets/${name}.${extension}`, import.meta.url))
-      ? [`<<< @/snippets/${name}.${extension} [${label}]\n`]
-      : [],
-  );
+  if (!existsSync(new URL(`../guide/${name}.md`, import.meta.url))) return "";
+  const blocks = blocksOf(`guide/${name}.md`);
+  const lines = samples.flatMap(([extension, label]) => {
+    const found = blocks.find(({ file }) => file === `${name}.${extension}`);
+    return found === undefined ? [] : [`${block(`${found.language} [${label}]`, found.text)}\n`];
+  });
   return lines.length === 0 ? "" : ["::: code-group\n", ...lines, ":::\n"].join("\n");
 }
 

@@ -13,6 +13,7 @@ import type { Page } from "./markdown.js";
 import { oneProcessPart } from "./oneProcess.js";
 import { outagePart } from "./outage.js";
 import { proxiesPart } from "./proxies.js";
+import { reasonsPart } from "./reasons.js";
 import { referencePages } from "./reference.js";
 import { refusalsPart } from "./refusals.js";
 import { revisionsPart } from "./revisions.js";
@@ -50,4 +51,5 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   outagePart,
   refusalsPart,
   proxiesPart,
+  reasonsPart,
 ];

@@ -1,9 +1,12 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { contractPages, measuredParts } from "./pages.js";
+import { relative, relinked } from "./addresses.js";
+import { writtenPages } from "./blocks.js";
+import { documents } from "./documents.js";
+import { contractPages } from "./pages.js";
 import { plainPage } from "./plainPage.js";
 
-/** A guide or a recipe as Markdown that stands alone; its links are the site's. */
+/** A guide or a recipe as Markdown that stands alone. */
 export interface PlainGuide {
   /** `quickstart.md`, `recipes/go.md`. */
   readonly name: string;
@@ -12,57 +15,45 @@ export interface PlainGuide {
   readonly text: string;
 }
 
-/** Every guide and recipe, what somebody reads first coming first. */
+/** Every guide and recipe as the package ships it, what somebody reads first coming first. */
 export async function plainGuides(docs: string): Promise<PlainGuide[]> {
-  const sources = new Map([
-    ...(await pagesIn(docs, "guide", "")),
-    ...(await pagesIn(docs, "recipes", "recipes/")),
-  ]);
-  // What nobody has measured yet keeps nobody from building.
-  const measured = await Promise.all(measuredParts.map((part) => part().catch(() => undefined)));
-  const pages = [...(await contractPages()), ...measured.filter((part) => part !== undefined)];
-  const generated = new Map(pages.map(({ path: name, text }) => [name, text]));
-  for (const [name, text] of generated) {
-    if (name.startsWith("guide/")) sources.set(path.basename(name), text);
+  // By what they are named in links: the project's own documents are guides too.
+  const sources = new Map<string, { readonly name: string; readonly raw: string; readonly at: string }>();
+  for (const page of writtenPages().filter((each) => each !== "index.md")) {
+    const raw = await readFile(path.join(docs, page), "utf8");
+    sources.set(`docs/${page}`, { name: page.replace(/^guide\//, ""), raw, at: `docs/${page}` });
   }
-  const include = async (part: string) => generated.get(part.replace("../generated/", "")) ?? "";
-  const guides = [...sources].map(async ([name, raw]) => ({
-    name,
-    ...(await plainPage(raw, docs, include)),
-  }));
-  return (await Promise.all(guides)).sort(
-    (a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name),
-  );
+  const pages = new Map((await contractPages()).map(({ path: name, text }) => [name, text]));
+  for (const { file, page } of documents)
+    sources.set(file, { name: path.basename(page), raw: pages.get(page) ?? "", at: `docs/${page}` });
+  const nameOf = (file: string) => (sources.get(file) ?? siteSources(sources, file))?.name;
+  const guides = [...sources.values()].map(({ name, raw, at }) => {
+    const page = plainPage(raw);
+    const text = relinked(page.text, (link) => linkInPackage(link.address, at, name, nameOf));
+    return { ...page, name, text };
+  });
+  return guides.sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
 }
 
-/** The name of the guide at an address of the site, such as `/guide/retries.md`. */
-export function guideAt(address: string): string | undefined {
-  const [, folder = "", file = ""] = /^\/(guide\/|recipes\/)([\w-]+\.md)$/.exec(address) ?? [];
-  return folder === "" ? undefined : folder.replace("guide/", "") + file;
+// The documents' own links are the site's.
+function siteSources<T>(sources: ReadonlyMap<string, T>, file: string): T | undefined {
+  const document = documents.find(({ page }) => `docs/${page}` === file);
+  return sources.get(document?.file ?? "");
 }
 
-/** Gives each link to a place of the site the address that the function names; without one its words stay. */
-export function withLinks(text: string, addressOf: (address: string) => string | undefined): string {
-  return text.replaceAll(
-    /\[([^\]]*)\]\((\/[^)#]*)(#[^)]*)?\)/g,
-    (_, words: string, address: string, anchor = "") => {
-      const found = addressOf(address);
-      return found === undefined ? words : `[${words}](${found}${found.endsWith(".md") ? anchor : ""})`;
-    },
-  );
-}
-
-/** The way from one file to another. */
-export function relative(from: string, to: string): string {
-  return path.posix.relative(path.posix.dirname(from), to);
-}
-
-async function pagesIn(docs: string, folder: string, before: string): Promise<(readonly [string, string])[]> {
-  const names = await readdir(path.join(docs, folder));
-  const texts = names.map(
-    async (name) => [before + name, await readFile(path.join(docs, folder, name), "utf8")] as const,
-  );
-  return await Promise.all(texts);
+// A link to what the package's guides do not have becomes its words.
+function linkInPackage(
+  address: string,
+  at: string,
+  name: string,
+  nameOf: (file: string) => string | undefined,
+): { address: string } | undefined {
+  if (/^([a-z]+:|#)/.test(address)) return { address };
+  const [place = "", anchor] = address.split("#");
+  const file = place.startsWith("/") ? `docs${place}` : path.posix.join(path.posix.dirname(at), place);
+  const found = nameOf(file);
+  if (found === undefined) return undefined;
+  return { address: relative(name, found) + (anchor === undefined ? "" : `#${anchor}`) };
 }
 
 function rank(name: string): number {

@@ -1,10 +1,11 @@
 // The pictures of the command line: what the program prints on a terminal, recorded from the program and its stand-in.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { withParts } from "./guides.js";
 import { block } from "./markdown.js";
 import { plainText, terminalSvg } from "./terminalSvg.js";
 
@@ -27,30 +28,39 @@ const terminal = `data:text/javascript,for (const s of [process.stdout, process.
 const intro =
   "On a terminal it looks like this; the second and the third picture show failures. [The stand-in](/guide/testing.md#on-a-port) answers, and invents the scores:";
 
-/** Writes a picture for each recording below docs/generated, and the part of a page that shows them. */
-export async function writeRecordings(root: string, generated: string): Promise<void> {
+const articles = `Invoices of the last two years can be downloaded as PDF under Settings, Billing.
+A password needs twelve characters and must differ from your last five.
+If you forgot your password, choose Reset on the sign-in page.
+Our office in Lisbon is closed on public holidays.
+A reset link is valid for thirty minutes; ask for a new one after that.
+`;
+
+/** The pictures by their names, and the guide that shows them, as they should be now; files are below the project's folder. */
+export async function recordings(root: string): Promise<Record<string, string>> {
   const folder = await mkdtemp(path.join(tmpdir(), "tunerank-recording-"));
+  const files: Record<string, string> = {};
   const pictures: string[] = [];
   try {
-    await cp(path.join(root, "docs/snippets/articles.txt"), path.join(folder, "articles.txt"));
+    await writeFile(path.join(folder, "articles.txt"), articles);
     await cp(path.join(root, "examples/train.jsonl"), path.join(folder, "train.jsonl"));
-    await mkdir(path.join(generated, "terminal"), { recursive: true });
     for (const [name, { fail, commands }] of Object.entries(sessions)) {
       const lines = await record(path.join(root, "dist/cli/main.js"), folder, fail, commands);
-      await writeFile(path.join(generated, "terminal", `${name}.svg`), terminalSvg(lines, columns));
+      files[`docs/public/terminal/${name}.svg`] = terminalSvg(lines, columns);
       const words = lines.map(plainText).join(lineEnd).replaceAll(/[[\]]/g, "\\$&");
-      pictures.push(`![${words}](../generated/terminal/${name}.svg)`);
+      pictures.push(`![${words}](../public/terminal/${name}.svg)`);
     }
   } finally {
     await rm(folder, { recursive: true });
   }
-  const part = `${intro}\n\n<div class="terminal" tabindex="0">\n\n${pictures.join("\n\n")}\n\n</div>\n`;
-  await writeFile(path.join(generated, "parts/terminals.md"), part);
+  const text = `${intro}\n\n<div class="terminal" tabindex="0">\n\n${pictures.join("\n\n")}\n\n</div>\n`;
+  const guide = "docs/guide/cli.md";
+  const parts = [{ path: "parts/terminals.md", text }];
+  return { ...files, [guide]: withParts(guide, await readFile(path.join(root, guide), "utf8"), parts) };
 }
 
 /** Text in which each recording is a block of what it says. */
 export function withoutRecordings(text: string): string {
-  return text.replaceAll(/^!\[(\$ .*)\]\(\.\.\/generated\/terminal\/.*\)$/gm, (_, words: string) =>
+  return text.replaceAll(/^!\[(\$ .*)\]\(.*\/terminal\/\w+\.svg\)$/gm, (_, words: string) =>
     block("console", words.replaceAll(lineEnd, "\n").replaceAll(/\\([[\]])/g, "$1")),
   );
 }

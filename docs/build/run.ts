@@ -1,4 +1,5 @@
-// Writes the docs site to site/; with --serve, serves it instead and follows changes.
+// Writes the docs site to site/; with --serve, serves it instead and follows changes; with --update-outputs, first writes
+// what the blocks of the guides print into them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
@@ -8,29 +9,40 @@ import { writeApiPages } from "./api.js";
 import { brokenLinks } from "./checkLinks.js";
 import { writeForCrawlers } from "./crawlers.js";
 import { publishedForms } from "./documents.js";
+import { generatedGuides } from "./guides.js";
 import { place } from "./head.js";
+import { labPart } from "./labRecordings.js";
+import { lightenStyle } from "./lightStyle.js";
 import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { sectionsOf } from "./navigation.js";
-import { contractPages, measuredParts } from "./pages.js";
-import { writeRecordings } from "./recordings.js";
+import { contractPages } from "./pages.js";
+import { recordings } from "./recordings.js";
 import { publishRevisions } from "./revisions.js";
+import { updateOutputs } from "./runBlocks.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const docs = path.join(root, "docs");
 const site = path.join(root, "site");
 const generated = path.join(docs, "generated");
 
+if (process.argv.includes("--update-outputs")) {
+  await updateOutputs();
+  for (const [file, text] of Object.entries(await recordings(root)))
+    await writeFile(path.join(root, file), text);
+}
 await writeGenerated([
-  ...(await contractPages()),
-  ...(await Promise.all(measuredParts.map((part) => part()))),
+  ...(await contractPages()).filter(
+    ({ path: name }) => !/^parts\//.test(name) && !generatedGuides.includes(name),
+  ),
+  await labPart(),
 ]);
-await writeRecordings(root, generated);
 await writeApiPages(docs);
 if (process.argv.includes("--serve")) {
   await vitepress("dev");
 } else {
   await vitepress("build");
+  await lightenStyle(site);
   await publishFiles();
   // It lists what has just been generated.
   const { sidebar } = await import(new URL("../.vitepress/sidebar.ts", import.meta.url).href);
@@ -51,7 +63,6 @@ async function writeGenerated(written: readonly Page[]): Promise<void> {
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, `${text.trim()}\n`);
   }
-  await cp(path.join(root, "bench/chart.svg"), path.join(generated, "chart.svg"));
 }
 
 async function vitepress(command: "build" | "dev"): Promise<void> {
@@ -71,6 +82,9 @@ async function publishFiles(): Promise<void> {
     });
   }
   await cp(path.join(root, "dist/overlays"), path.join(site, "overlays"), { recursive: true });
+  // The typeface and its licence stand beside each other.
+  const typeface = path.join(docs, "node_modules/@fontsource-variable/figtree");
+  await cp(path.join(typeface, "LICENSE"), path.join(site, "assets/OFL.txt"));
   await publishRevisions(site);
   await cp(path.join(root, "contract/conformance"), path.join(site, "conformance"), {
     recursive: true,
@@ -82,9 +96,7 @@ async function publishFiles(): Promise<void> {
 async function sitePages(): Promise<SitePage[]> {
   const files = (await readdir(docs, { recursive: true }))
     .map((file) => file.split(path.sep).join("/"))
-    .filter(
-      (file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|github|\.vitepress)\//.test(file),
-    );
+    .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|\.vitepress)\//.test(file));
   const found = files.map((source) => ({ source, target: source.replace(/^generated\//, "") }));
   return found.sort((a, b) => a.target.localeCompare(b.target));
 }

@@ -2,9 +2,9 @@
 const colours: Readonly<Record<string, string>> = {
   1: "#ffffff",
   2: "#9a9d96",
-  31: "#ff9b8a",
-  32: "#8fd694",
-  33: "#f0c674",
+  31: "#f59b7a",
+  32: "#9ad29a",
+  33: "#e5bb62",
   36: "#6fcdb8",
 };
 const plainColour = "#e8e6df";
@@ -16,14 +16,14 @@ interface Span {
   readonly colour: string;
 }
 
-/** The picture of the lines, none wider than `columns`; its colours are readable on light pages and dark ones. */
+/** The picture of the lines, none wider than `columns`; its colours are those of the dark pages. */
 export function terminalSvg(lines: readonly string[], columns: number): string {
   const rows = lines.flatMap((line) => wrapped(spansOf(line), columns));
   const width = Math.ceil(columns * cell.width + 2 * margin);
   const height = rows.length * cell.height + 2 * margin;
   const texts = rows.flatMap((spans, row) => rowOf(spans, margin + (row + 0.75) * cell.height));
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, SF Mono, Cascadia Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="14">
-<rect width="${width}" height="${height}" rx="6" fill="#141a18"/>
+  return `<svg role="img" aria-label="A terminal" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, SF Mono, Cascadia Mono, Menlo, Consolas, Liberation Mono, monospace" font-size="14">
+<rect width="${width}" height="${height}" rx="6" fill="#121615"/>
 ${texts.join("\n")}
 </svg>
 `;

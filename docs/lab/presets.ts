@@ -5,65 +5,92 @@ import type { ScriptedFailure } from "tunerank/testing";
 /** One position of the lab's switch. */
 export interface Preset {
   readonly id: string;
+  /** What happened, in words of the one it happened to. */
   readonly label: string;
+  /** What the stand-in does. */
+  readonly behind: string;
   /** The `event` of its row, where something fails. */
   readonly row?: string;
   /** What becomes of a request. */
   readonly failure?: ScriptedFailure;
-  /** What the call is given besides. */
+  /** What the client's call is given besides. */
   readonly options?: CallOptions;
 }
 
+/** The first of them are always shown, the others under "more". */
+export const shownPresets = 6;
+
 export const presets: readonly Preset[] = [
-  { id: "nothing", label: "nothing" },
+  {
+    id: "lost",
+    label: "The connection broke before the answer",
+    behind: "The service does what it is asked, then the connection is reset.",
+    row: "reset-before-headers",
+    failure: { reset: true, executes: true },
+  },
   {
     id: "proxy-503",
-    label: "503 of a proxy",
+    label: "A proxy said 503",
+    behind: "The service does what it is asked, and a proxy before it gives up and answers 503.",
     row: "status-503",
     failure: {
       status: 503,
       headers: { "content-type": "text/plain" },
       body: "upstream connect error or disconnect/reset before headers",
+      executes: true,
     },
   },
   {
+    id: "stall",
+    label: "No answer within a second",
+    behind:
+      "The service does what it is asked, and never answers. Both sides wait a second for each attempt.",
+    row: "attempt-timeout",
+    failure: { stall: true, executes: true },
+    options: { attemptTimeoutMs: 1000 },
+  },
+  {
+    id: "retry-after",
+    label: "Too many requests",
+    behind: "The service refuses with 429 and asks to wait one second.",
+    row: "status-429-retry-after",
+    failure: { status: 429, retryAfter: 1 },
+  },
+  {
     id: "unavailable",
-    label: "UNAVAILABLE, named",
+    label: "The service is busy and says so",
+    behind: "The service does nothing, and answers 503 with the code UNAVAILABLE in the body.",
     row: "unavailable-named",
     failure: { code: "UNAVAILABLE", message: "Busy." },
   },
   {
-    id: "retry-after",
-    label: "429 with Retry-After",
-    row: "status-429-retry-after",
-    failure: { status: 429, retryAfter: 1 },
-  },
-  { id: "no-retry-after", label: "429 without", row: "status-429", failure: { status: 429 } },
-  {
-    id: "lost",
-    label: "connection lost before the answer",
-    row: "reset-before-headers",
-    failure: { reset: true },
-  },
-  { id: "cut", label: "answer cut short", row: "body-truncated", failure: { truncate: true } },
-  {
-    id: "stall",
-    label: "no answer within attemptTimeoutMs",
-    row: "attempt-timeout",
-    failure: { stall: true },
-    options: { attemptTimeoutMs: 1000 },
-  },
-  {
     id: "fresh-key",
-    label: "401, with a fresh key each time",
+    label: "The key was changed",
+    behind: "The service answers 401. The client asks its apiKey function again.",
     row: "status-401-fresh-key",
     failure: { status: 401 },
   },
+  { id: "nothing", label: "Nothing goes wrong", behind: "The service answers." },
+  {
+    id: "no-retry-after",
+    label: "Too many requests, no time to wait named",
+    behind: "The service refuses with 429 and does not say how long to wait.",
+    row: "status-429",
+    failure: { status: 429 },
+  },
+  {
+    id: "cut",
+    label: "The answer was cut short",
+    behind: "The service does what it is asked, and the connection breaks in the middle of its answer.",
+    row: "body-truncated",
+    failure: { truncate: true },
+  },
   {
     id: "deadline",
-    label: "no answer within timeoutMs",
+    label: "No time left for another attempt",
+    behind: "The service does what it is asked, and never answers. The client's whole call has one second.",
     row: "deadline",
-    failure: { stall: true },
+    failure: { stall: true, executes: true },
     options: { timeoutMs: 1000, attemptTimeoutMs: 1000 },
   },
 ];

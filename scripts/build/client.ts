@@ -1,14 +1,15 @@
 import type { Json, JsonObject } from "./json.js";
-import { isObject, mapValues, namesReached } from "./walk.js";
+import { isObject, mapObjects, mapValues, namesReached } from "./walk.js";
 
 // Any body at all: a proxy's page, a text, nothing.
 const anyBody: JsonObject = { "*/*": { schema: {} } };
 
 /** The form that clients are generated from: what is sent is as strict as ever, what is answered may be newer. */
-export function toClient(document: JsonObject): JsonObject {
+export function toClient(strict: JsonObject): JsonObject {
+  const document = gatherUnstated(strict);
   const components = document.components as JsonObject;
   const paths = mapItems(document.paths as JsonObject, (operation) => ({
-    ...operation,
+    ...withoutOwnEncoding(operation),
     responses: withoutDefault(operation.responses as JsonObject),
   }));
   const responses = mapValues(components.responses as JsonObject, (response) => ({
@@ -17,6 +18,19 @@ export function toClient(document: JsonObject): JsonObject {
   }));
   const schemas = openSchemas(paths, components);
   return prune({ ...document, paths, components: { ...components, responses, schemas } });
+}
+
+// What is not stated is for people: inside of schemas, tools hand it to language models with every call. By place in
+// the strict form, so that what this form leaves out is told too.
+function gatherUnstated(document: JsonObject): JsonObject {
+  const unstated: JsonObject = {};
+  const gathered = mapObjects(document, (object, pointer) => {
+    const { "x-unstated": text, ...others } = object;
+    if (text === undefined) return object;
+    unstated[pointer] = text;
+    return others;
+  });
+  return { ...(gathered as JsonObject), "x-unstated": unstated };
 }
 
 // A default answer counts as a success, too, for tools that have one type for all successes.
@@ -41,6 +55,32 @@ function openSchemas(paths: JsonObject, components: JsonObject): JsonObject {
     if (sent.has(name)) throw new Error(`${name} is sent and answered: it needs a schema for each.`);
     return openAnswer(schema as JsonObject);
   });
+}
+
+/**
+ * The form for clients with a default for each body that must be sent and can only be one thing, `{}`: tools for
+ * assistants send it by themselves. In 3.1 alone: ogen, which reads 3.0, knows no default of an object.
+ */
+export function withOnlyValues(client: JsonObject): JsonObject {
+  const components = client.components as JsonObject;
+  const schemas = mapValues(components.schemas as JsonObject, (schema) => {
+    const { type, additionalProperties, properties } = schema as JsonObject;
+    const isEmpty = type === "object" && additionalProperties === false && properties === undefined;
+    return isEmpty ? { ...(schema as JsonObject), default: {} } : schema;
+  });
+  return { ...client, components: { ...components, schemas } };
+}
+
+// A file is sent as application/octet-stream by itself; ogen makes no client where that is written out.
+function withoutOwnEncoding(operation: JsonObject): JsonObject {
+  return mapObjects(operation, ({ encoding, ...media }) => {
+    if (encoding === undefined) return media;
+    const own = JSON.stringify({ contentType: "application/octet-stream" });
+    const others = mapValues(encoding as JsonObject, (each) =>
+      JSON.stringify(each) === own ? undefined : each,
+    );
+    return Object.keys(others).length === 0 ? media : { ...media, encoding: others };
+  }) as JsonObject;
 }
 
 // What nothing refers to any more would be a warning of linters, and a file in some clients.

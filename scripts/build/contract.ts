@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parse, stringify } from "yaml";
 import type { Document } from "../generate/document.js";
-import { toClient } from "./client.js";
+import { toClient, withOnlyValues } from "./client.js";
 import type { JsonObject } from "./json.js";
 import { toOpenApi30 } from "./openapi30.js";
 import { overlays } from "./overlays.js";
@@ -17,8 +17,8 @@ export function publishedForms(source: string): Record<string, string> {
     "openapi.yaml": toYaml(strict),
     "openapi.json": toJson(strict),
     "openapi-3.0.json": toJson(toOpenApi30(document)),
-    "openapi-client.yaml": toYaml(client),
-    "openapi-client.json": toJson(client),
+    "openapi-client.yaml": toYaml(withOnlyValues(client)),
+    "openapi-client.json": toJson(withOnlyValues(client)),
     "openapi-client-3.0.json": toJson(toOpenApi30(client)),
   };
   const named = Object.entries(overlays(parse(source) as Document));

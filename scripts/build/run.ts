@@ -4,7 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { about } from "../../docs/build/llms.js";
-import { guideAt, plainGuides, relative, withLinks } from "../../docs/build/plainGuides.js";
+import { plainGuides } from "../../docs/build/plainGuides.js";
 import { commandLineBuild } from "./commandLine.js";
 import { writeContract } from "./contract.js";
 import { writeDeclarations } from "./declarations.js";
@@ -25,19 +25,8 @@ await writeGuides(root, dist);
 /** Writes the guides as Markdown to dist/docs, for people offline and for assistants, and llms.txt, their list. */
 async function writeGuides(root: string, dist: string): Promise<void> {
   const guides = await plainGuides(path.join(root, "docs"));
-  const names = new Set(guides.map(({ name }) => name));
   await mkdir(path.join(dist, "docs/recipes"), { recursive: true });
-  for (const { name, text } of guides) {
-    const linked = withLinks(withoutPictures(text), (address) => {
-      const guide = guideAt(address);
-      return guide !== undefined && names.has(guide) ? relative(name, guide) : undefined;
-    });
-    await writeFile(path.join(dist, "docs", name), linked);
-  }
+  for (const { name, text } of guides) await writeFile(path.join(dist, "docs", name), text);
   const listed = guides.map(({ name, title, description }) => `- [${title}](docs/${name}): ${description}`);
   await writeFile(path.join(dist, "llms.txt"), `${about}\n## Guides\n\n${listed.join("\n")}\n`);
-}
-
-function withoutPictures(text: string): string {
-  return text.replaceAll(/^!\[[^\]]*\]\((?!https:).*\)\n*/gm, "");
 }

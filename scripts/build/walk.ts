@@ -21,15 +21,19 @@ export function mapValues(
   return Object.fromEntries(entries);
 }
 
+/** Replaces an object of the document, which stands at a place: a JSON Pointer. */
+type MapObject = (object: JsonObject, pointer: string) => JsonObject;
+
 /** A part of the document with each of its objects replaced, innermost first; examples and extensions stay. */
-export function mapObjects(node: Json, map: (object: JsonObject) => JsonObject, under = ""): Json {
-  if (Array.isArray(node)) return node.map((each) => mapObjects(each, map));
+export function mapObjects(node: Json, map: MapObject, under = "", pointer = ""): Json {
+  if (Array.isArray(node)) return node.map((each, index) => mapObjects(each, map, "", `${pointer}/${index}`));
   if (!isObject(node)) return node;
   const isNamed = mapsOfNames.test(under);
-  const mapped = mapValues(node, (value, key) =>
-    !isNamed && holdsValues.test(key) ? value : mapObjects(value, map, isNamed ? "" : key),
-  );
-  return isNamed ? mapped : map(mapped);
+  const mapped = mapValues(node, (value, key) => {
+    const below = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    return !isNamed && holdsValues.test(key) ? value : mapObjects(value, map, isNamed ? "" : key, below);
+  });
+  return isNamed ? mapped : map(mapped, pointer);
 }
 
 /** The names of the components of one kind that a part of the document refers to, directly or through others. */

@@ -1,6 +1,6 @@
 // Writes what follows from openapi.yaml and from the decision table, and keeps the contract's revision; with --check,
 // only says what is stale.
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { withEntries } from "../build/manifest.js";
 import { revisionFiles, withId, withRevision } from "../build/revision.js";
@@ -27,7 +27,9 @@ await put(await generated());
 const conformance = await decided();
 await put({ ...conformance, "README.md": await readme() });
 await put(await kept(conformance));
-await put(await guides());
+// They hold what is generated above.
+const { guides } = await import("../../docs/build/guides.js");
+await put(await guides(root.pathname));
 if (stale.length > 0) {
   console.error(`Stale: ${stale.join(", ")}. Run \`npm run generate\` and commit the result.`);
   process.exitCode = 1;
@@ -54,7 +56,7 @@ async function generated(): Promise<Record<string, string>> {
   const { version } = manifest as { version: string };
   const methods = Object.entries(await generateMethods(document, operations, wrappers));
   return {
-    "package.json": `${JSON.stringify(withEntries(manifest), null, 2)}\n`,
+    "package.json": `${JSON.stringify({ ...withEntries(manifest), "x-contract-revision": revision }, null, 2)}\n`,
     "src/generated/contract.ts": withHeader(orEnd(() => generateContract(document, operations))),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
     "src/generated/examples.ts": withHeader(generateExamples(operations)),
@@ -72,6 +74,8 @@ async function decided(): Promise<Record<string, string>> {
   const files = {
     retries: json({ ...data, rows: data.rows.map(withExpectations) }),
     errors: await current("contract/conformance/errors.json"),
+    exchanges: await current("contract/conformance/exchanges.json"),
+    mutants: await current("contract/conformance/mutants.json"),
     operations: json({ $schema: "./operations.schema.json", ...conformanceOperations(document, operations) }),
     parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
   };
@@ -96,19 +100,6 @@ async function readme(): Promise<string> {
   const { withRetryTable } = await import("./retryTable.js");
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
   return withRetryTable(await current("README.md"), data.rows.map(withExpectations));
-}
-
-// They hold what is generated above. One that is no longer written is stale too.
-async function guides(): Promise<Record<string, string>> {
-  const { githubGuides } = await import("../../docs/build/githubGuides.js");
-  const written = await githubGuides(root.pathname);
-  const found = await readdir(new URL("docs/github", root), { recursive: true }).catch(() => []);
-  for (const file of found.map((name) => `docs/github/${name}`)) {
-    if (!file.endsWith(".md") || file in written) continue;
-    if (checking) stale.push(file);
-    else await rm(new URL(file, root));
-  }
-  return written;
 }
 
 // A revision is kept from its release on, and never written again: what was served under its name stays the same.

@@ -1,12 +1,11 @@
 import { endOnAbort, stopEndingOnAbort } from "../call/deadline.js";
 import type { Client } from "../client.js";
 import type { StatusError } from "../errors/statusError.js";
-import { machineClock } from "../policy/clock.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
-import { Schedule } from "../policy/schedule.js";
+import { machineClock, Schedule } from "../policy/schedule.js";
 import { Calls, sizeOf, tokensOf } from "./calls.js";
 import { Delivery, type Failed } from "./delivery.js";
 import {

@@ -77,13 +77,14 @@ export function secretsOf<T>({ client, key }: RunningCall<T>): readonly string[]
 
 function headersOf<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
   const { contentType } = request;
-  return {
+  const headers: Record<string, string> = {
     accept: "application/json",
     "user-agent": client.userAgent,
     ...settings.headers,
     authorization: `Bearer ${key}`,
-    ...(contentType !== undefined && { "content-type": contentType }),
   };
+  if (contentType !== undefined) headers["content-type"] = contentType;
+  return headers;
 }
 
 /** The key that a function gives for the next attempt; a Failure when it gives none that can be sent. */

@@ -28,7 +28,7 @@ export function start<T, O extends { readonly data: T }, R>(
   run: () => Promise<O>,
   present: (outcome: O) => R,
 ): Promise<O["data"]> & { withResponse(): Promise<R> } {
-  const outcome = run();
+  const outcome = begun(run);
   const value = outcome.then(
     ({ data }) => data,
     (error) => {
@@ -37,6 +37,7 @@ export function start<T, O extends { readonly data: T }, R>(
       throw named;
     },
   );
+  // Not by assignment: on Node 24 a call then costs a quarter more, most of it in the garbage collector.
   return Object.assign(value, {
     withResponse() {
       // Whoever asks for the response gets its failure there: here it is not unhandled.
@@ -46,6 +47,15 @@ export function start<T, O extends { readonly data: T }, R>(
       });
     },
   });
+}
+
+// Not an async function around it: that costs every call two more turns of the queue of promises.
+function begun<O>(run: () => Promise<O>): Promise<O> {
+  try {
+    return run();
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /** A part of this package that is loaded when it is used. @throws StatusError `UNAVAILABLE` when it is not there */

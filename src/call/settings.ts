@@ -14,6 +14,7 @@ import {
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
+import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
 import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js";
 
@@ -25,7 +26,7 @@ import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js"
  */
 export function callSettings(late: LateSettings, own: CallOptions, needsAccount = false): CallSettings {
   const client = late.settle(needsAccount && own.accountId === undefined);
-  const { maxRetries = client.maxRetries } = own;
+  const { maxRetries = client.maxRetries ?? defaultMaxRetries } = own;
   return {
     client,
     signal: checkSignal(own.signal),
@@ -35,7 +36,7 @@ export function callSettings(late: LateSettings, own: CallOptions, needsAccount 
       own.attemptTimeoutMs ?? client.attemptTimeoutMs,
       "attemptTimeoutMs",
     ),
-    maxRetries: checkInteger(maxRetries, "maxRetries", 0),
+    maxRetries: checkInteger(maxRetries, "maxRetries"),
     repeatable: checkIfGiven(checkFlag, own.repeatable, "repeatable"),
     headers: own.headers === undefined ? client.headers : { ...client.headers, ...checkHeaders(own.headers) },
     onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,

@@ -59,7 +59,7 @@ export interface ClientSettings {
   readonly rerankModel: string | undefined;
   readonly timeoutMs: number | undefined;
   readonly attemptTimeoutMs: number | undefined;
-  readonly maxRetries: number;
+  readonly maxRetries: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly onAttempt: CallOptions["onAttempt"];
 }

@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { type Cell, cellsOf } from "../conformance/cells.js";
 import { readData } from "../conformance/data.js";
-import { badgeOf, countsOf, reportLines, reportOf } from "../conformance/report.js";
-import { type RunResult, run as serve } from "../conformance/runner.js";
+import { junitOf } from "../conformance/junit.js";
+import { badgeOf, countsOf, reportLines, reportOf, type ToldRun } from "../conformance/report.js";
+import { run as serve } from "../conformance/runner.js";
 import { type Context, reasonOf, UsageError } from "./context.js";
 import { checkPort, listenError } from "./listening.js";
 import { jsonLines, oneLine } from "./safeText.js";
@@ -11,8 +12,10 @@ import { isSilent, type Terminal } from "./terminal.js";
 interface ConformanceOptions {
   readonly port?: number;
   readonly only?: readonly string[];
+  readonly except?: readonly string[];
   readonly list?: boolean;
   readonly badge?: string;
+  readonly junit?: string;
   /** In seconds. */
   readonly timeout?: number;
 }
@@ -23,12 +26,13 @@ const longestTimeout = 86_400;
 
 /** `tunerank conformance`: serves the conformance data to a client under test, and says what differs. */
 export async function run({ options, terminal, signal }: Context<ConformanceOptions>): Promise<void> {
-  const { port = defaultPort, timeout = defaultTimeout, only, badge } = options;
+  const { port = defaultPort, timeout = defaultTimeout } = options;
   checkPort(port);
   if (!(timeout > 0 && timeout <= longestTimeout))
     throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
   const data = await readData();
-  const cells = chosen(cellsOf(data), only);
+  const every = cellsOf(data);
+  const cells = chosen(every, options);
   if (options.list) return list(cells, terminal);
   const ended = await serve({
     cells,
@@ -47,20 +51,22 @@ export async function run({ options, terminal, signal }: Context<ConformanceOpti
   }).catch((error: Error) => {
     throw listenError(error, port);
   });
-  const counts = countsOf(ended.results);
-  if (terminal.json) terminal.print(jsonLines(reportOf(ended.results, data.revision, ended.cut)));
-  else for (const line of reportLines(ended.results, data.revision)) terminal.print(withIndent(line));
-  if (badge !== undefined) await writeBadge(badge, badgeOf(counts, data.revision));
-  conclude(ended);
+  const { results, cut } = ended;
+  const told = { results, cut, counts: countsOf(results, every.length), revision: data.revision };
+  if (terminal.json) terminal.print(jsonLines(reportOf(told)));
+  else for (const line of reportLines(told)) terminal.print(withIndent(line));
+  if (options.badge !== undefined) await write(options.badge, badgeOf(told.counts, told.revision), "badge");
+  if (options.junit !== undefined) await write(options.junit, junitOf(told), "JUnit file");
+  conclude(told);
 }
 
 function withIndent(line: string): string {
   return `${/^ */.exec(line)?.[0]}${oneLine(line)}`;
 }
 
-function chosen(cells: readonly Cell[], only: readonly string[] | undefined): readonly Cell[] {
-  if (only === undefined) return cells;
-  const found = cells.filter(({ id }) => only.some((part) => id.includes(part)));
+function chosen(cells: readonly Cell[], { only, except = [] }: ConformanceOptions): readonly Cell[] {
+  const has = (parts: readonly string[], { id }: Cell): boolean => parts.some((part) => id.includes(part));
+  const found = cells.filter((cell) => (only === undefined || has(only, cell)) && !has(except, cell));
   if (found.length === 0) throw new UsageError("--only matches no row: --list prints their names.");
   return found;
 }
@@ -73,16 +79,16 @@ function list(cells: readonly Cell[], terminal: Terminal): void {
   else for (const row of rows) terminal.print(lineOf(row));
 }
 
-async function writeBadge(file: string, svg: string): Promise<void> {
-  await writeFile(file, svg).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`The badge cannot be written: ${reasonOf(error)}.`);
+async function write(file: string, text: string, name: string): Promise<void> {
+  await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`The ${name} cannot be written: ${reasonOf(error)}.`);
   });
 }
 
 // The exit code is 0 only where every row was served, and all that were not skipped passed.
-function conclude({ results, cut }: RunResult): void {
+function conclude({ results, counts, cut }: ToldRun): void {
   if (cut !== undefined) throw new Error(cut);
-  const { passed, failed, neverServed } = countsOf(results);
+  const { passed, failed, neverServed } = counts;
   if (failed > 0) throw new Error(`${failed} of ${results.length} rows differ.`);
   if (neverServed > 0) throw new Error(`${neverServed} of ${results.length} rows were never served.`);
   if (passed === 0) throw new Error("Every row was skipped: nothing is certified.");

@@ -139,7 +139,7 @@ function addConformance(program: Command): Command {
     .command("conformance")
     .summary("Test a client in any language")
     .description(
-      "Serves the rows of the conformance data to a client under test, counts its requests, measures its waits, and prints what differs in each row. The client asks with GET /next and reports to POST /outcome. The exit code is 1 if a row differs.",
+      "Serves the rows of the conformance data to a client under test, counts its requests, measures its waits, and prints what differs in each row. The client asks with GET /next and reports to POST /outcome. The exit code is 0 if every row that was not skipped passed; 1 if a row differs, if the run ends before its end, or if every row was skipped; 2 if the command line is wrong.",
     )
     .option(
       "--port <N>",
@@ -147,13 +147,15 @@ function addConformance(program: Command): Command {
       numberOf("--port"),
     )
     .option("--only <TEXT>", "Only rows with this in their name. May be given more than once.", collect)
+    .option("--except <TEXT>", "No rows with this in their name. May be given more than once.", collect)
     .option("--list", "Print the names of the rows, and serve nothing.")
     .option(
       "--timeout <SECONDS>",
       "How long to wait for the client before the run ends. Default: 120.",
       numberOf("--timeout"),
     )
-    .option("--badge <FILE>", "Write a picture (SVG) with the revision and the counts.");
+    .option("--badge <FILE>", "Write a picture (SVG) with the revision and the counts.")
+    .option("--junit <FILE>", "Write the results as JUnit XML, which CI systems read.");
 }
 
 /** The shells that completion is for. */

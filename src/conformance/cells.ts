@@ -2,24 +2,14 @@
 import type {
   ConformanceData,
   ErrorRow,
+  ExchangeRow,
   OperationData,
   RetryRow,
-  RowAnswer,
   RowClient,
+  RowExchange,
   RowExpected,
-  RowStep,
 } from "./data.js";
-
-/** An answer, ready to be sent. */
-export interface CellAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  /** In a text, `{apiKey}` stands for the key of the request. */
-  readonly body: string | Uint8Array;
-}
-
-/** What one request meets. */
-export type Step = { readonly answer: CellAnswer } | { readonly network: string };
+import { type Step, stepsOf } from "./steps.js";
 
 /** What must come of a cell. */
 export interface Expected extends RowExpected {
@@ -39,6 +29,11 @@ export interface Cell {
   readonly client: RowClient;
   readonly needs: readonly string[];
   readonly expected: Expected;
+  /** The path that is due, byte by byte; else the operation's with its arguments. */
+  readonly path?: string | undefined;
+  /** Whether connections are looked at. */
+  readonly connections?: true | undefined;
+  readonly comparedFor?: RowExchange["comparedFor"];
 }
 
 /** Every cell, in the order of the data. */
@@ -47,6 +42,8 @@ export function cellsOf(data: ConformanceData): readonly Cell[] {
   // One that is not sent twice anyway.
   const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
   return [
+    // Those that wait for long come first, so that the others are made meanwhile.
+    ...data.exchanges.flatMap((row) => asked.flatMap((operation) => exchangeCells(row, operation))),
     ...data.retries.flatMap((row) => asked.flatMap((operation) => retryCells(row, operation))),
     ...unique(once.flatMap((operation) => data.errors.map((row) => errorCell(row, operation)))),
   ];
@@ -64,7 +61,7 @@ function retryCells(row: RetryRow, [operation, asked]: Asked): readonly Cell[] {
     description,
     operation,
     asked,
-    steps: steps.map((step) => stepOf(step, asked)),
+    steps: stepsOf(steps, asked),
     client,
     needs: asked.part === undefined ? needs : [...needs, "upload"],
     expected: expected.value
@@ -74,23 +71,26 @@ function retryCells(row: RetryRow, [operation, asked]: Asked): readonly Cell[] {
   return [cell];
 }
 
-function stepOf(step: RowStep, asked: OperationData): Step {
-  if ("success" in step) return { answer: goodCellAnswer(asked) };
-  return "answer" in step ? { answer: answerOf(step.answer) } : step;
-}
-
-function goodCellAnswer({ status = 200, answerType, answer }: OperationData): CellAnswer {
-  if (answer === undefined) return { status, headers: {}, body: "" };
-  if (typeof answer !== "string") return answerOf({ status, body: answer });
-  return answerOf({ status, headers: { "content-type": answerType ?? "text/plain" }, text: answer });
-}
-
-function answerOf({ status, headers, body, text }: RowAnswer): CellAnswer {
-  return {
-    status,
-    headers: { "content-type": "application/json", ...headers },
-    body: text ?? (body === undefined ? "" : JSON.stringify(body)),
+function exchangeCells(row: ExchangeRow, [operation, known]: Asked): readonly Cell[] {
+  const own = row.operations[operation];
+  if (own === undefined) return [];
+  const { name, description, client = {}, needs = [], connections } = row;
+  const { answer, path, comparedFor, sequence = [{ success: true as const }] } = { ...row, ...own };
+  const asked = { ...known, arguments: { ...known.arguments, ...own.arguments } };
+  const cell = {
+    id: `exchanges/${name}/${operation}`,
+    description,
+    operation,
+    asked,
+    steps: stepsOf(sequence, asked, answer),
+    client,
+    needs: asked.part === undefined ? needs : [...needs, "upload"],
+    expected: { requests: 1, ...row.expected, ...own.expected },
+    path,
+    connections,
+    comparedFor,
   };
+  return [{ ...cell, expected: cell.expected.code ? cell.expected : { ...cell.expected, value: true } }];
 }
 
 // HTTP libraries hide these from their caller, or repeat by themselves.

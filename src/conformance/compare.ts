@@ -1,8 +1,10 @@
 // What a client did and posted, against what must come of the row.
 import { isDeepStrictEqual } from "node:util";
 import type { Cell, Expected } from "./cells.js";
+import { valueDifferences } from "./compareValue.js";
+import { timeDifferences, waitDifferences } from "./compareWaits.js";
 import type { ReportedOutcome } from "./outcome.js";
-import { type RequestLog, waitsIn } from "./serve/serveCell.js";
+import type { RequestLog } from "./serve/serveCell.js";
 
 /** What differs in one row, and what is weaker than it could be. */
 export interface Comparison {
@@ -15,11 +17,14 @@ export interface Posted {
   readonly outcome: ReportedOutcome;
   readonly text: string;
   readonly keys: readonly string[];
+  /** How long after the row was given, in milliseconds. */
+  readonly took: number;
 }
 
 /** Compares one row. */
 export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison {
-  const { outcome } = posted;
+  const { outcome, text, took } = posted;
+  if (cell.expected.orRefused && isRefusal(outcome)) return { differences: sentIn(log), notes: [] };
   const weaker = isWeaker(cell, outcome);
   const expected = weaker ? weakened(cell.expected, outcome) : cell.expected;
   const differences = [
@@ -28,11 +33,21 @@ export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison
     ...waitDifferences(expected, log),
     ...attemptDifferences(expected, outcome),
     ...(expected.value
-      ? valueDifferences(answerDue(cell), outcome)
+      ? valueDifferences(cell, outcome, text)
       : errorDifferences({ ...cell, expected }, outcome)),
+    ...timeDifferences(expected, took),
     ...leaks(posted),
   ];
   return { differences, notes: weaker ? ["executed: unknown, where a client that sees more says no"] : [] };
+}
+
+// What cannot stand in a path as one segment may be refused, but then before anything is sent.
+function isRefusal({ code, executed }: ReportedOutcome): boolean {
+  return code === "INVALID_ARGUMENT" && executed === "no";
+}
+
+function sentIn(log: RequestLog): readonly string[] {
+  return different("requests", log.length, 0);
 }
 
 // Where the network failed, a client that cannot see how far a request got may know less, never more.
@@ -67,48 +82,6 @@ function attemptDifferences(expected: Expected, { attempts }: ReportedOutcome): 
   const { requestsByCall, requests } = expected;
   const wanted = expected.attempts ?? requestsByCall?.at(-1) ?? requests;
   return attempts === undefined ? [] : different("attempts", attempts, wanted);
-}
-
-function waitDifferences(expected: Expected, log: RequestLog): readonly string[] {
-  const { requests, requestsByCall, minWaitMs = 0, maxWaitMs, minTotalWaitMs, minSpreadMs } = expected;
-  // Of other requests nobody knows which of them are retries.
-  if (requestsByCall !== undefined && log.length !== requests) return [];
-  const waits = waitsIn(log, requestsByCall);
-  const found = waits.flatMap((ms, index) => {
-    if (ms < minWaitMs) return [`wait ${index + 1}: ${ms} ms, and at least ${minWaitMs} are asked for`];
-    return maxWaitMs !== undefined && ms > maxWaitMs
-      ? [`wait ${index + 1}: ${ms} ms, and at most ${maxWaitMs} are due`]
-      : [];
-  });
-  const total = waits.reduce((sum, ms) => sum + ms, 0);
-  if (minTotalWaitMs !== undefined && total < minTotalWaitMs) {
-    found.push(`waits: ${total} ms together, and at least ${minTotalWaitMs} are due`);
-  }
-  const spread = Math.max(...waits) - Math.min(...waits);
-  if (minSpreadMs !== undefined && spread < minSpreadMs) {
-    found.push(`waits: all within ${spread} ms, and they are drawn by chance (jitter)`);
-  }
-  return found;
-}
-
-// What the last request that is due is answered with; a client need not hand on an answer that has no fields.
-function answerDue({ asked, steps, expected }: Cell): object | string {
-  const { answer = {} } = asked;
-  if (typeof answer === "string" || Object.keys(answer).length === 0) return answer;
-  const step = steps[Math.min(expected.requests, steps.length) - 1];
-  return step && "answer" in step ? JSON.parse(`${step.answer.body}`) : {};
-}
-
-function valueDifferences(
-  answer: object | string,
-  { hasValue, value, code }: ReportedOutcome,
-): readonly string[] {
-  if (!hasValue) return [`code: ${shown(code)} instead of the value of a good answer`];
-  if (typeof answer === "string") return different("value", value, answer);
-  const held = Object.entries(answer).filter(
-    ([name, part]) => !isDeepStrictEqual((value as Record<string, unknown> | null)?.[name], part),
-  );
-  return held.length === 0 ? [] : [`value: ${held.map(([name]) => name).join(", ")} not as answered`];
 }
 
 function errorDifferences(cell: Cell, outcome: ReportedOutcome): readonly string[] {

@@ -28,7 +28,7 @@ export interface Control {
   close(): Promise<void>;
 }
 
-const mostBytes = 1024 * 1024;
+const mostBytes = 8 * 1024 * 1024;
 
 /** Listens on a port of this machine; 0 takes a free one. */
 export async function listenForRows(port: number, session: Session, listener: Listener): Promise<Control> {

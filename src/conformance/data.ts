@@ -7,13 +7,21 @@ export interface RowAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly text?: string;
+  /** What `{repeat}` stands for in the body or the text: a text over and over, up to so many bytes. */
+  readonly repeat?: { readonly text: string; readonly bytes: number };
+  readonly gzip?: true;
+  /** Sent in chunks that have extensions. */
+  readonly chunked?: true;
+  /** What comes after the answer on the same connection. */
+  readonly after?: string;
 }
 
-/** What one request meets. */
-export type RowStep =
+/** What one request meets, or several. */
+export type RowStep = { readonly times?: number } & (
   | { readonly answer: RowAnswer }
   | { readonly network: string }
-  | { readonly success: true };
+  | { readonly success: true }
+);
 
 /** What must come of a call. */
 export interface RowExpected {
@@ -31,6 +39,22 @@ export interface RowExpected {
   readonly maxWaitMs?: number;
   readonly minTotalWaitMs?: number;
   readonly minSpreadMs?: number;
+  readonly waits?: readonly WaitBounds[];
+  /** From when the row is given to when its outcome is posted. */
+  readonly tookMs?: { readonly min: number; readonly max: number };
+  /** Whether the client may refuse the arguments, too. */
+  readonly orRefused?: true;
+}
+
+/** What holds of the waits before the nth retry of all calls of a row. */
+export interface WaitBounds {
+  readonly retry: number;
+  readonly minMeanMs: number;
+  readonly maxMeanMs: number;
+  readonly minSpreadMs: number;
+  readonly maxLeastMs: number;
+  /** Against the waits before the retry before. */
+  readonly minGrowthMs?: number;
 }
 
 /** Options of the client or the call that are not the default. */
@@ -43,6 +67,7 @@ export interface RowClient {
   readonly connectTimeoutMs?: number;
   readonly abort?: "before" | "received" | "answering";
   readonly calls?: number;
+  readonly newClientPerCall?: true;
 }
 
 /** A row of retries.json. */
@@ -71,6 +96,33 @@ export interface ErrorRow {
   readonly message: string | null;
 }
 
+/** What an operation meets in a row of exchanges.json, and what is asked of it. */
+export interface RowExchange {
+  /** Those that differ from operations.json. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  /** The path that is due, byte by byte. */
+  readonly path?: string;
+  /** The good answer; that of operations.json where absent. */
+  readonly answer?: RowAnswer;
+  /** What the requests meet; the good answer where absent. */
+  readonly sequence?: readonly RowStep[];
+  /** One request, and the value of the good answer, where absent. */
+  readonly expected?: Partial<RowExpected>;
+  /** By capability: the members of the answer that are compared only if the client has it, as JSON pointers. */
+  readonly comparedFor?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A row of exchanges.json: what it says itself counts for each of its operations. */
+export interface ExchangeRow extends RowExchange {
+  readonly name: string;
+  readonly description: string;
+  readonly client?: RowClient;
+  readonly needs?: readonly string[];
+  /** Whether connections are looked at. */
+  readonly connections?: true;
+  readonly operations: Readonly<Record<string, RowExchange>>;
+}
+
 /** An operation of operations.json. */
 export interface OperationData {
   readonly method: string;
@@ -97,17 +149,20 @@ export interface ConformanceData {
   readonly revision: string;
   readonly retries: readonly RetryRow[];
   readonly errors: readonly ErrorRow[];
+  readonly exchanges: readonly ExchangeRow[];
   readonly operations: Readonly<Record<string, OperationData>>;
 }
 
 /** Reads the data of this package. */
 export async function readData(): Promise<ConformanceData> {
-  const [retries, errors, { operations }] = await Promise.all([
+  const [retries, errors, exchanges, { operations }] = await Promise.all([
     read<{ "x-contract-revision": string; rows: readonly RetryRow[] }>("retries"),
     read<{ rows: readonly ErrorRow[] }>("errors"),
+    read<{ rows: readonly ExchangeRow[] }>("exchanges"),
     read<{ operations: ConformanceData["operations"] }>("operations"),
   ]);
-  return { revision: retries["x-contract-revision"], retries: retries.rows, errors: errors.rows, operations };
+  const revision = retries["x-contract-revision"];
+  return { revision, retries: retries.rows, errors: errors.rows, exchanges: exchanges.rows, operations };
 }
 
 async function read<T>(name: string): Promise<T> {

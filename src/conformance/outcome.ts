@@ -18,6 +18,8 @@ export interface ReportedOutcome {
   readonly codeSource?: string;
   readonly executedBecause?: string;
   readonly notRetried?: string;
+  /** What the client claims to do beyond the rules that all have. */
+  readonly capabilities?: readonly string[];
 }
 
 /** An outcome that cannot be used; its message says why. */
@@ -29,6 +31,8 @@ const oneOf =
   (...names: readonly string[]) =>
   (value: unknown): boolean =>
     names.includes(value as string);
+
+const capabilities: readonly unknown[] = ["unknown-members", "int64"];
 
 const members: Readonly<Record<string, readonly [is: (value: unknown) => boolean, words: string]>> = {
   id: [isText, "the id of a row"],
@@ -47,6 +51,10 @@ const members: Readonly<Record<string, readonly [is: (value: unknown) => boolean
   codeSource: [oneOf("body", "status", "transport", "client"), "body, status, transport or client"],
   executedBecause: [isText, "a text"],
   notRetried: [isText, "a text"],
+  capabilities: [
+    (value) => Array.isArray(value) && value.every((name) => capabilities.includes(name)),
+    `a list of ${capabilities.join(" and ")}`,
+  ],
 };
 
 /** Reads what was posted. @throws BadOutcome */
@@ -80,7 +88,7 @@ export function readOutcome(text: string): ReportedOutcome {
 function parsed(text: string): object {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {
     throw new BadOutcome("The body is not JSON.");
   }

@@ -8,16 +8,19 @@ export interface RowCounts {
   readonly skipped: number;
   /** Rows that a run which was cut had not handed out. */
   readonly neverServed: number;
+  /** Rows that the run was not to serve. */
+  readonly notAskedFor: number;
 }
 
-/** Counts a run's rows. */
-export function countsOf(results: readonly RowResult[]): RowCounts {
+/** Counts a run's rows. @param all How many there are. */
+export function countsOf(results: readonly RowResult[], all: number): RowCounts {
   const count = (kind: RowResult["result"]): number => results.filter(({ result }) => result === kind).length;
   return {
     passed: count("passed"),
     failed: count("failed"),
     skipped: count("skipped"),
     neverServed: count("never served"),
+    notAskedFor: all - results.length,
   };
 }
 
@@ -30,14 +33,25 @@ export function skippedByName(results: readonly RowResult[]): Readonly<Record<st
   return counts;
 }
 
-/** The lines for people: each row that differs, what was skipped, and the counts. */
-export function reportLines(results: readonly RowResult[], revision: string): readonly string[] {
-  const { passed, failed, skipped, neverServed } = countsOf(results);
+/** A run that is told of. */
+export interface ToldRun {
+  readonly results: readonly RowResult[];
+  readonly counts: RowCounts;
+  readonly revision: string;
+  /** Why it ended before its end. */
+  readonly cut: string | undefined;
+}
+
+/** The lines for people: each row that differs or was not served, what was skipped, and the counts. */
+export function reportLines({ results, counts, revision }: ToldRun): readonly string[] {
+  const { passed, failed, skipped, neverServed } = counts;
   const unserved = neverServed === 0 ? "" : `, ${neverServed} never served`;
   const differing = results.filter(({ result }) => result === "failed");
+  const left = results.filter(({ result }) => result === "never served");
   const weaker = results.filter(({ notes }) => notes.length > 0);
   return [
     ...differing.flatMap(({ id, differences }) => [id, ...differences.map((text) => `  ${text}`)]),
+    ...left.map(({ id }) => `never served: ${id}`),
     ...Object.entries(skippedByName(results)).map(([name, count]) => `skipped for ${name}: ${rows(count)}`),
     ...(weaker.length === 0 ? [] : [`passed with a weaker answer than the table's: ${rows(weaker.length)}`]),
     `${passed} passed, ${failed} failed, ${skipped} skipped${unserved}, of ${rows(results.length)} (contract revision ${revision})`,
@@ -49,14 +63,8 @@ function rows(count: number): string {
 }
 
 /** The same for machines. */
-export function reportOf(results: readonly RowResult[], revision: string, cut: string | undefined): object {
-  return {
-    revision,
-    ...countsOf(results),
-    skippedFor: skippedByName(results),
-    cut: cut ?? null,
-    rows: results,
-  };
+export function reportOf({ results, counts, revision, cut }: ToldRun): object {
+  return { revision, ...counts, skippedFor: skippedByName(results), cut: cut ?? null, rows: results };
 }
 
 const height = 20;
@@ -64,16 +72,21 @@ const padding = 6;
 // Of Verdana in 11 px, as an average: the text is stretched to it.
 const characterWidth = 6.6;
 
-/** An SVG with the counts of a run: green only where every row was served, and all that were not skipped passed. */
-export function badgeOf({ passed, failed, skipped, neverServed }: RowCounts, revision: string): string {
+const colors = { green: "#1a7f37", gray: "#59636e", red: "#b3261e" };
+
+/** An SVG with the counts of a run: red where a row failed, and green only where every row was served and passed. */
+export function badgeOf(counts: RowCounts, revision: string): string {
+  const { passed, failed, skipped, neverServed, notAskedFor } = counts;
   const label = `conformance ${revision}`;
-  const left = skipped > 0 ? `, ${skipped} skipped` : "";
-  const cut = neverServed > 0 ? `, ${neverServed} never served` : "";
-  const rest = `${passed} passed${cut}${left}`;
-  const value = failed > 0 ? `${failed} failed, ${rest}` : rest;
+  const parts = { failed, passed, "never served": neverServed, skipped, "not asked for": notAskedFor };
+  const value = Object.entries(parts)
+    .filter(([name, count]) => count > 0 || name === "passed")
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");
+  const isWhole = neverServed === 0 && skipped === 0 && passed > 0;
+  const color = colors[failed > 0 ? "red" : isWhole ? "green" : "gray"];
   const [labelWidth, valueWidth] = [widthOf(label), widthOf(value)];
   const width = labelWidth + valueWidth;
-  const color = failed > 0 || neverServed > 0 || passed === 0 ? "#b3261e" : "#1a7f37";
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" role="img" aria-label="${label}: ${value}">
 <title>${label}: ${value}</title>
 <rect width="${labelWidth}" height="${height}" fill="#444"/>

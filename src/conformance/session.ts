@@ -35,6 +35,8 @@ interface UnderWay {
   readonly cell: Cell;
   readonly keys: readonly string[];
   readonly served: Served;
+  /** When the row was given. */
+  readonly givenMs: number;
 }
 
 interface Rows {
@@ -81,7 +83,7 @@ async function next(rows: Rows, onRequest: () => void): Promise<object | undefin
       await served.close();
       return undefined;
     }
-    rows.running.set(cell.id, { cell, keys, served });
+    rows.running.set(cell.id, { cell, keys, served, givenMs: performance.now() });
     return taskOf(cell, keys, served);
   } catch (error) {
     if (!(error instanceof NotOnThisMachine)) throw error;
@@ -126,7 +128,8 @@ function skipped(id: string, skippedFor: string): RowResult {
   return { id, result: "skipped", differences: [], notes: [], skippedFor };
 }
 
-function resultOf({ cell, keys, served }: UnderWay, outcome: ReportedOutcome, text: string): RowResult {
+function resultOf(row: UnderWay, outcome: ReportedOutcome, text: string): RowResult {
+  const { cell, keys, served, givenMs } = row;
   const { id, needs } = cell;
   if (outcome.skipped !== undefined) {
     if (needs.includes(outcome.skipped)) return skipped(id, outcome.skipped);
@@ -135,7 +138,8 @@ function resultOf({ cell, keys, served }: UnderWay, outcome: ReportedOutcome, te
       `${id} cannot be skipped for ${JSON.stringify(outcome.skipped)}: it needs ${needed}.`,
     );
   }
-  const { differences, notes } = compare(cell, served.log, { outcome, text, keys });
+  const took = performance.now() - givenMs;
+  const { differences, notes } = compare(cell, served.log, { outcome, text, keys, took });
   return { id, result: differences.length === 0 ? "passed" : "failed", differences, notes };
 }
 
@@ -153,7 +157,7 @@ function taskOf(
   keys: readonly string[],
   served: Served,
 ): object {
-  const { apiKey, abort, calls = 1, maxRetries = 2, ...rest } = client;
+  const { apiKey, abort, calls = 1, newClientPerCall, maxRetries = 2, ...rest } = client;
   const aborts = abort && { abortAfterMs: abort === "before" ? 0 : abortAfterMs };
   return {
     id,
@@ -163,6 +167,7 @@ function taskOf(
     arguments: asked.arguments,
     options: { maxRetries, ...rest, ...aborts },
     calls,
+    ...(newClientPerCall && { newClientPerCall }),
     needs,
   };
 }

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a reinforcement fine-tuning job
-         * Resumes a reinforcement fine-tuning job, a training job that uses a dataset and an evaluator, and answers with the job. The request body is required and has no fields: send `{}`.
+         * Resumes a reinforcement fine-tuning job and answers with it. Such a job trains with a dataset and an evaluator. The request body is required and has no fields: send `{}`.
          */
         post: operations["resumeReinforcementFineTuningJob"];
         delete?: never;

@@ -173,7 +173,7 @@ export function checkCallback<T>(value: T, what: string): T {
 }
 
 /** A whole number of at least `minimum`. */
-export function checkInteger(value: unknown, what: string, minimum: number): number {
+export function checkInteger(value: unknown, what: string, minimum = 0): number {
   validate(value, { type: "integer", minimum }, what);
   return value as number;
 }

@@ -4,7 +4,7 @@ import { invalid, refusal } from "../errors/statusError.js";
 export interface Rules {
   readonly type: string;
   readonly minimum?: number;
-  /** Not checked here, as `enum` is not: they are for the service to judge, and the stand-in does (testing/strictRules.ts). */
+  /** Not checked here, as `enum` is not: they are for the service to judge, and the stand-in does (testing/receive.ts). */
   readonly pattern?: string;
   readonly enum?: readonly string[];
   readonly minItems?: number;

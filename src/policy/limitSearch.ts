@@ -1,5 +1,4 @@
-import { leastShare, type Measured, Round, takenOf, UsualShare } from "./round.js";
-import { Steps } from "./steps.js";
+import { leastShare, type Measured, Round, Steps, takenOf, UsualShare } from "./round.js";
 import type { AttemptTimes } from "./types.js";
 
 const firstLimit = 4;

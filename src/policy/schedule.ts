@@ -1,3 +1,4 @@
+import { longestTimerMs } from "../options/arguments.js";
 import type { Limiter, Sharer } from "./limiter.js";
 
 /** Time, as a schedule needs it. */
@@ -6,6 +7,23 @@ export interface Clock {
   /** Calls `run` after so many milliseconds; the function that it returns prevents that. */
   after(ms: number, run: () => void): () => void;
 }
+
+/** The machine's time: a timer of any length, that fires never too early. */
+export const machineClock: Clock = {
+  now: () => performance.now(),
+  after(ms, run) {
+    const at = performance.now() + ms;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const wait = (): void => {
+      const leftMs = at - performance.now();
+      // A timer leaves out fractions of a millisecond, and may fire one early.
+      if (leftMs > 0) timer = setTimeout(wait, Math.min(leftMs, longestTimerMs));
+      else run();
+    };
+    wait();
+    return () => clearTimeout(timer);
+  },
+};
 
 /** A declared rate. */
 export interface Pacing {

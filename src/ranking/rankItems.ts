@@ -7,7 +7,6 @@ import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { type Names, validate } from "../options/validate.js";
-import { defaultMaxRetries } from "../policy/decisions.js";
 import type { Lane } from "../policy/lane.js";
 import { attemptPolicy } from "../policy/types.js";
 import { type DoneBatch, type Merged, mergeRankings, notifyBatch } from "./mergeRankings.js";
@@ -82,12 +81,12 @@ function planOf<T>(
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   checkCallback(own.onBatch, "onBatch");
   const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
-  const { signal, timeoutMs, maxRetries, client: settings } = callSettings(client, own);
+  const { signal, timeoutMs, client: settings } = callSettings(client, own);
   const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
   const rounds = Math.ceil(batched.batches.length / concurrency);
   const endsAt = performance.now() + (timeoutMs ?? eachMs * rounds);
-  const untilDeadline = own.maxRetries === undefined && maxRetries === defaultMaxRetries;
+  const untilDeadline = own.maxRetries === undefined && settings.maxRetries === undefined;
   return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, untilDeadline };
 }
 

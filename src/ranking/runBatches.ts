@@ -1,11 +1,10 @@
 import type { Attempt } from "../errors/details.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import { machineClock } from "../policy/clock.js";
 import { Lane } from "../policy/lane.js";
 import { Limiter } from "../policy/limiter.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
-import { Schedule } from "../policy/schedule.js";
+import { machineClock, Schedule } from "../policy/schedule.js";
 import type { Places } from "./planBatches.js";
 import { itemsOf } from "./readRanking.js";
 import type { ItemBatch } from "./types.js";

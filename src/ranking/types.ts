@@ -106,7 +106,8 @@ export interface RerankItemsOptions<T>
   /**
    * The most documents of one request: at least 1. Without `split` each item is one. Their scores then come from several requests: they may be compared
    * only if your model scores each document by itself, whatever else is in its request. The service does not say so
-   * of any model. @default all items in one request
+   * of any model. With several requests, transient failures of each are retried until its deadline, unless `maxRetries`
+   * is set. @default all items in one request
    */
   batchSize?: number | undefined;
   /**

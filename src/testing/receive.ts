@@ -1,9 +1,9 @@
 import { joined } from "../errors/hints.js";
 import { isStatusError } from "../errors/statusError.js";
+import { parseMultipart } from "../files/parseMultipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
-import { parseMultipart } from "./parseMultipart.js";
 import { Refusal } from "./standInAnswer.js";
 import type { TestFile } from "./types.js";
 

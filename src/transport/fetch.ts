@@ -2,7 +2,6 @@ import type { FetchForm } from "../files/fileSource.js";
 import { SourceError } from "../files/sourceError.js";
 import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
 import { memberOf } from "../values.js";
-import { FetchAnswer } from "./fetchAnswer.js";
 import {
   answeredEarly,
   type Exchange,
@@ -167,4 +166,35 @@ function named(error: unknown, name: string): boolean {
 
 function textOf(error: unknown): string {
   return String(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
+}
+
+// One answer, whole.
+class FetchAnswer implements TransportResponse {
+  declare readonly status: number;
+  declare readonly headers: Readonly<Record<string, string>>;
+  readonly #chunks: readonly Uint8Array<ArrayBuffer>[];
+
+  constructor(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    chunks: readonly Uint8Array<ArrayBuffer>[],
+  ) {
+    this.status = status;
+    this.headers = headers;
+    this.#chunks = chunks;
+  }
+
+  get text(): string {
+    return new TextDecoder().decode(this.bytes);
+  }
+
+  get bytes(): Uint8Array {
+    const bytes = new Uint8Array(this.#chunks.reduce((total, { byteLength }) => total + byteLength, 0));
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      bytes.set(chunk, at);
+      at += chunk.byteLength;
+    }
+    return bytes;
+  }
 }

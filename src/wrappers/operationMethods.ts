@@ -9,6 +9,7 @@ import type {
   ServiceRequest,
 } from "./types.js";
 
+// Few programs need it: it is loaded with the first such request.
 const late = () => loaded(import("./anyRequest.js"));
 
 /** @internal Gives a client methods by group and name; a group without a name is the client itself. */
@@ -49,6 +50,3 @@ export function createRequest(client: LateSettings): ServiceCall {
 export function createEncodedCall(client: LateSettings): EncodedCall {
   return (...given) => startCall("request", client, async () => (await late()).sendEncoded(client, ...given));
 }
-
-// Few programs need it: it is loaded with the first such request.
-const _late = () => loaded(import("./anyRequest.js"));

@@ -1,7 +1,7 @@
 import type { UnusableAnswer } from "../call/answer.js";
 import { readRerank } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import { startCall } from "../call/callPromise.js";
+import { loaded, start, startCall } from "../call/callPromise.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import { requests } from "../generated/contract.js";
@@ -9,8 +9,7 @@ import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling, validate } from "../options/validate.js";
-import { createRerankItems } from "../ranking/rerankItems.js";
-import type { RerankItems } from "../ranking/types.js";
+import type { RerankCall, RerankItems } from "../ranking/types.js";
 
 const { body: rules } = requests.rerankDocuments;
 
@@ -54,7 +53,7 @@ export function createRerank(client: LateSettings): Rerank {
     return makeCall(call, settings);
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", client, async () =>
+    return startCall("rerankDocuments", client, () =>
       send(body, ownProperties(options, "options", callOptionNames), (answer) => readRerank(answer)),
     );
   }
@@ -65,4 +64,22 @@ export function createRerank(client: LateSettings): Rerank {
 function withModel(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
   const model = Object.hasOwn(body, "model") ? body.model : undefined;
   return model === undefined && rerankModel !== undefined ? { ...body, model: rerankModel } : body;
+}
+
+// Over a rerank call; few programs need it: it is loaded with the first.
+function createRerankItems(rerank: RerankCall): RerankItems {
+  return function items(query, given, options) {
+    return start(
+      "rerankDocuments",
+      rerank.client,
+      async () => {
+        const own = ownProperties(options, "options");
+        // Copied: the caller's may change while the rest is loaded, and while calls run.
+        const list = Array.isArray(given) ? [...given] : given;
+        const { rankItems } = await loaded(import("../ranking/rankItems.js"));
+        return rankItems(rerank, query, list, own);
+      },
+      (response) => response,
+    );
+  };
 }

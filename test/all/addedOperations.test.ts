@@ -471,7 +471,7 @@ describe("x-retry and x-timeout-ms of scaleDeployment, changed in openapi.yaml a
     expect(await readCopy("README.md")).toContain(
       "| start (resume) | read (rerank) | append (scale, upload) |",
     );
-    expect(await readCopy("docs/github/decision-table.md")).toContain("| append (scale, upload) |");
+    expect(await readCopy("docs/guide/decision-table.md")).toContain("| append (scale, upload) |");
     const pages = `
       import { contractPages } from "./docs/build/pages.js";
       const pages = new Map((await contractPages()).map(({ path, text }) => [path, text]));

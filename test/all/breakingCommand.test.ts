@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { writeRevision } from "../../scripts/build/revision.js";
 import { copyProject, type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const { folder, remove } = await temporaryFolder();
@@ -15,6 +16,15 @@ async function check(cwd: string, ...args: string[]): Promise<Outcome> {
   return await run(process.execPath, ["--import", "tsx", "scripts/breaking.ts", ...args], { cwd });
 }
 
+/** A copy of the project whose own contract is the last release. */
+async function releasedCopy(name: string): Promise<string> {
+  const project = path.join(folder, name);
+  await copyProject(project);
+  await writeFile(path.join(project, "contract/baseline/openapi.yaml"), text);
+  await writeRevision(project, path.join(project, "contract/revisions"));
+  return project;
+}
+
 test("a contract that breaks callers fails, and says what, where and for whom", async () => {
   expect(await check(root, contract, stricter)).toEqual({
     exitCode: 1,
@@ -23,15 +33,19 @@ test("a contract that breaks callers fails, and says what, where and for whom", 
   });
 });
 
-test("the other way round it breaks nobody", async () => {
-  const outcome = await check(root, stricter, contract);
+test("the other way round it breaks only generated code, and a contract beside itself nobody", async () => {
+  expect(await check(root, stricter, contract)).toEqual({
+    exitCode: 1,
+    stdout: "",
+    stderr:
+      "RerankRequest.model, in requests: may now be left out. Breaks users of generated code (rerankDocuments).\n",
+  });
+  const outcome = await check(root, contract, contract);
   expect(outcome).toEqual({ exitCode: 0, stdout: "Nothing breaks.\n", stderr: "" });
 });
 
 test("without names the contract is compared with the last released one", async () => {
-  const project = path.join(folder, "project");
-  await copyProject(project);
-  await writeFile(path.join(project, "contract/baseline/openapi.yaml"), text);
+  const project = await releasedCopy("project");
   await writeFile(path.join(project, "openapi.yaml"), changed);
   expect(await check(project)).toMatchObject({
     exitCode: 1,
@@ -42,10 +56,8 @@ test("without names the contract is compared with the last released one", async 
 });
 
 test("a break is taken once the revision may break and the changelog tells of it", async () => {
-  const project = path.join(folder, "revised");
-  await copyProject(project);
+  const project = await releasedCopy("revised");
   const next = changed.replace(/x-contract-revision: .*/, "x-contract-revision: 9.0.0");
-  await writeFile(path.join(project, "contract/baseline/openapi.yaml"), text);
   await writeFile(path.join(project, "openapi.yaml"), changed);
   expect((await check(project)).stderr).toMatch(
     /x-contract-revision was .*: raise it to one that may break\.\n$/,
@@ -65,12 +77,38 @@ test("a break is taken once the revision may break and the changelog tells of it
   expect(await readFile(path.join(project, "contract/CONTRACT-CHANGELOG.md"), "utf8")).toBe(changelog);
 });
 
+test("a changed outcome of the conformance data is a break, which its revision's changelog has to list", async () => {
+  const project = await releasedCopy("data");
+  const file = path.join(project, "contract/conformance/retries.json");
+  const data = JSON.parse(await readFile(file, "utf8"));
+  const row = data.rows.find(({ event }: { event: string }) => event === "not-json-204");
+  row.operations.rerankDocuments.requests = 3;
+  data.rows.push({ ...row, event: "one-more" });
+  await writeFile(file, JSON.stringify(data));
+  const told = "retries.json, not-json-204, rerankDocuments: requests was 1, is 3. Breaks certified clients.";
+  expect(await check(project)).toMatchObject({
+    exitCode: 1,
+    stdout: expect.stringContaining("which a certified client may fail: `one-more`.\n"),
+    stderr: expect.stringContaining(`${told}\nx-contract-revision was`),
+  });
+  await writeFile(
+    path.join(project, "openapi.yaml"),
+    text.replace(/x-contract-revision: .*/, "x-contract-revision: 9.0.0"),
+  );
+  expect((await check(project)).stderr).toMatch(/^The changelog of the contract is stale/);
+  await check(project, "--changelog");
+  expect(await check(project)).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(await readFile(path.join(project, "contract/CONTRACT-CHANGELOG.md"), "utf8")).toContain(
+    `- ${told}\n`,
+  );
+});
+
 test("the contract's own changelog tells what changed since the last release", async () => {
   expect(await check(root)).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
 test("the changes between two named contracts are shown, what is new among them", async () => {
-  const { stdout, exitCode } = await check(root, "--changelog", stricter, contract);
+  const { stdout, exitCode } = await check(root, "--changelog", contract, contract);
   expect({ exitCode, stdout }).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining("Texts and examples"),

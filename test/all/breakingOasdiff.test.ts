@@ -5,9 +5,11 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { breakingChanges } from "../support/breakingChanges.js";
+import { clientFormChanges } from "../support/clientFormChanges.js";
 import type { Part } from "../support/contractParts.js";
 import { harmlessChanges } from "../support/harmlessChanges.js";
 import { root, run, temporaryFolder } from "../support/project.js";
+import { publishContract } from "../support/publishedContract.js";
 
 const places = [...(process.env.PATH ?? "").split(path.delimiter), path.join(homedir(), "go", "bin")];
 const oasdiff = places.map((place) => path.join(place, "oasdiff")).find((file) => existsSync(file));
@@ -17,16 +19,16 @@ if (oasdiff === undefined) {
   );
 }
 
-const text = JSON.stringify(parse(readFileSync(path.join(root, "openapi.yaml"), "utf8")));
+const strict = JSON.stringify(parse(readFileSync(path.join(root, "openapi.yaml"), "utf8")));
+const clients = (await publishContract()).text("openapi-client-3.0.json");
 const { folder, remove } = await temporaryFolder();
-const before = path.join(folder, "before.json");
-await writeFile(before, text);
 afterAll(remove);
 
-async function opinionOn(name: string, change: (d: Part) => void): Promise<"breaks" | "warns" | "silent"> {
+async function opinionOn(text: string, change: (d: Part) => void): Promise<"breaks" | "warns" | "silent"> {
   const changed = JSON.parse(text);
   change(changed);
-  const after = path.join(folder, `${name}.json`);
+  const [before, after] = [path.join(folder, "before.json"), path.join(folder, "after.json")] as const;
+  await writeFile(before, text);
   await writeFile(after, JSON.stringify(changed));
   const args = ["breaking", before, after, "--fail-on", "ERR", "--format", "singleline"];
   const { exitCode, stdout, stderr } = await run(oasdiff ?? "", args);
@@ -37,11 +39,18 @@ async function opinionOn(name: string, change: (d: Part) => void): Promise<"brea
 
 // The table says where it differs from oasdiff 1.32.0, so that no difference goes unseen.
 describe.skipIf(oasdiff === undefined)("oasdiff, as a second opinion, on", () => {
-  test.each(breakingChanges)("$name", async ({ name, change, oasdiff: differing = "breaks" }) => {
-    expect(await opinionOn(name, change)).toBe(differing);
+  test.each(breakingChanges)("$name", async ({ change, oasdiff: differing = "breaks" }) => {
+    expect(await opinionOn(strict, change)).toBe(differing);
   });
 
-  test.each(harmlessChanges)("$name", async ({ name, change, oasdiff: differing }) => {
-    expect((await opinionOn(name, change)) === "breaks").toBe(differing === "breaks");
+  test.each(harmlessChanges)("$name", async ({ change, oasdiff: differing }) => {
+    expect((await opinionOn(strict, change)) === "breaks").toBe(differing === "breaks");
   });
+
+  test.each(clientFormChanges)(
+    "the form for clients in OpenAPI 3.0: $name",
+    async ({ change, oasdiff: differing = "breaks" }) => {
+      expect(await opinionOn(clients, change)).toBe(differing);
+    },
+  );
 });

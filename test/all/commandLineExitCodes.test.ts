@@ -105,7 +105,7 @@ test("a file that goes missing after another was sent is a fault of this machine
 test("the help and the guide of the command line give one rule", async () => {
   const { stdout } = await tunerank(["--help"]);
   const help = stdout.replace(/\s+/g, " ");
-  const guide = await readFile(path.join(root, "docs/github/cli.md"), "utf8");
+  const guide = await readFile(path.join(root, "docs/guide/cli.md"), "utf8");
   for (const meaning of [
     "a fault of this machine during the run, such as a full disk",
     "refused before anything is sent: words, fields, a file that is missing or not this command's",

@@ -10,6 +10,7 @@ const hiddenByFetch = [
   "proxy",
   "ca-certificate",
   "connect-timeout",
+  "connections",
   "status-101",
   "status-407",
   "status-421",
@@ -24,8 +25,11 @@ test("on Node every row passes that this machine can serve", { timeout: 300_000 
   expect((await outcome).exitCode).toBe(0);
 });
 
+// They take as long over every transport.
+const quick = ["--except", "exchanges/default-"];
+
 test("over fetch every row passes that fetch lets through", { timeout: 300_000 }, async () => {
-  const { url, outcome, report } = await startRunner();
+  const { url, outcome, report } = await startRunner(...quick);
   await certifyOwnClient(url, () => ({ fetch: globalThis.fetch }), hiddenByFetch);
   const { rows, skippedFor } = await report();
   expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
@@ -35,7 +39,7 @@ test("over fetch every row passes that fetch lets through", { timeout: 300_000 }
 });
 
 test("over a dispatcher of undici every row passes that it lets through", { timeout: 300_000 }, async () => {
-  const { url, outcome, report } = await startRunner();
+  const { url, outcome, report } = await startRunner(...quick);
   await certifyOverUndici(url, undici);
   const { rows, skippedFor } = await report();
   expect(rows.filter(({ result }) => result === "failed")).toEqual([]);

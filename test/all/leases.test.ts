@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { seededRandom } from "../../bench/outage/random.js";
 import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
 import { outcomeOf, start, startIn, tunerank } from "../support/commandLine.js";
-import { randomOf } from "../support/killedRuns.js";
 import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { turns, until } from "../support/turns.js";
@@ -211,7 +211,7 @@ test("a run that sleeps for less than its lease goes on", async () => {
 test("two runs that take turns and are killed at random moments leave one row for each id", async () => {
   const [requests, kills] = [600, 24];
   await writeRequests(input, requests);
-  const random = randomOf(Number(process.env.TUNERANK_SEED ?? 3));
+  const random = seededRandom(Number(process.env.TUNERANK_SEED ?? 3));
   const args = bulk("--wait", "--quiet", "--concurrency", "8");
   const wrappers = isAllowed ? [[...pids, ...pod("a")], pod("b")] : [["env"], ["env"]];
   const begin = (at: number): ChildProcess => startIn(wrappers[at % 2] as string[], args, short());
@@ -381,7 +381,7 @@ test("a folder that cannot be written is refused in words", async () => {
 
 test("a run that is killed while it begins is no obstacle", async () => {
   await writeRequests(input, 3);
-  const random = randomOf(11);
+  const random = seededRandom(11);
   for (let kill = 0; kill < 40; kill += 1) {
     const child = start(bulk("--quiet"), { baseUrl: server.url });
     const ended = once(child, "exit");

@@ -1,26 +1,27 @@
 // What the recipes of the docs send, and what they print.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
+import { blockOf } from "../../docs/build/blocks.js";
 import { createTestService } from "../../src/testing/index.js";
 import { inTurn } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { TestClock } from "../support/clock.js";
 import { program } from "../support/commandLine.js";
 import { contract } from "../support/contract.js";
+import { savedBlock } from "../support/guideBlocks.js";
 import { root, run, temporaryFolder } from "../support/project.js";
 import { type ReceivedRequest, useRecordingServer } from "../support/recordingServer.js";
 
-const folder = path.join(root, "docs/snippets/recipes");
 const server = useRecordingServer();
 const clock = new TestClock();
 const sent = ({ method, url }: ReceivedRequest) => `${method} ${url}`;
-const read = (name: string) => readFile(path.join(folder, name), "utf8");
+const read = (page: string, name: string) => blockOf(`recipes/${page}.md`, name).text;
 
 const environment = (baseUrl: string) => ({
   TUNERANK_BASE_URL: baseUrl,
@@ -39,7 +40,7 @@ async function printed(name: string, baseUrl: string): Promise<string> {
   const lines: string[] = [];
   const log = vi.spyOn(console, "log").mockImplementation((...values) => void lines.push(values.join(" ")));
   try {
-    await import(path.join(folder, name));
+    await import(savedBlock(name));
   } finally {
     log.mockRestore();
   }
@@ -50,7 +51,7 @@ test("1,000 documents are ranked in one request, and 10 come back", async () => 
   const service = createTestService();
   const standIn = await service.listen();
   const text = await printed("rankThousand.ts", standIn.url).finally(() => standIn.close());
-  await expect(text).toMatchFileSnapshot(path.join(folder, "rankThousand.out.txt"));
+  expect(text).toBe(blockOf("recipes/rank-1000.md", "rankThousand.ts").prints?.text);
   const bodies = service.requests.map(({ body }) => body as { documents: string[] });
   expect(bodies.map(({ documents }) => documents.length)).toEqual([1000]);
 });
@@ -61,7 +62,7 @@ test("a resume whose answer was lost is looked at, not repeated", async () => {
   server.reply(inTurn({ status: 502 }, { json: { state: "JOB_STATE_RUNNING" } }));
   const text = await printed("jobLost.ts", server.url);
   expect(server.requests.map(sent)).toEqual([`POST ${job}:resume`, `GET ${job}`]);
-  await expect(text).toMatchFileSnapshot(path.join(folder, "jobLost.out.txt"));
+  expect(text).toBe("The answer was lost. The job: JOB_STATE_RUNNING\n");
 });
 
 test("a job is read once a minute until its state says that it has ended", async () => {
@@ -80,11 +81,11 @@ test("a job is read once a minute until its state says that it has ended", async
   await clock.passWhenWaiting(60_000);
   const text = await watching;
   expect(server.requests.map(sent)).toEqual([`POST ${job}:resume`, `GET ${job}`, `GET ${job}`]);
-  await expect(text).toMatchFileSnapshot(path.join(folder, "watchJob.out.txt"));
+  expect(text).toBe("JOB_STATE_PENDING ? %\nJOB_STATE_RUNNING 40 %\nJOB_STATE_COMPLETED 100 %\n");
 });
 
 test("the pattern of the watch takes the states that end, and no other of the contract", async () => {
-  const [, pattern = ""] = /const ended = \/(.+)\/;/.exec(await read("watchJob.ts")) ?? [];
+  const [, pattern = ""] = /const ended = \/(.+)\/;/.exec(read("what-became-of-it", "watchJob.ts")) ?? [];
   const states = contract.components.schemas.JobState?.enum ?? [];
   expect(states.length).toBeGreaterThan(15);
   expect(states.filter((state) => new RegExp(pattern).test(`${state}`))).toEqual([
@@ -109,7 +110,8 @@ describe("a command that scales at night", () => {
     const start = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
     await writeFile(path.join(bin, "tunerank"), start);
     await chmod(path.join(bin, "tunerank"), 0o755);
-    await cp(path.join(folder, "scale.sh"), path.join(place.folder, "scale.sh"));
+    const script = path.join(place.folder, "scale.sh");
+    await writeFile(script, read("scale-to-zero", "scale.sh"), { mode: 0o755 });
   });
   afterAll(() => place.remove());
 
@@ -128,10 +130,10 @@ describe("a command that scales at night", () => {
     ["0 20 * * 1-5", 0],
     ["0 7 * * 1-5", 2],
   ])("by cron at %s asks for %i replicas", async (time, replicas) => {
-    const lines = (await read("crontab.txt")).trim().split("\n");
+    const lines = read("scale-to-zero", "crontab.txt").trim().split("\n");
     const line = lines.find((each) => each.startsWith(`${time} `)) ?? "";
     const values: Record<string, string> = environment(server.url);
-    const settings = (await read("tunerank.env")).replace(
+    const settings = read("scale-to-zero", "tunerank.env").replace(
       /(\w+)='.*'/g,
       (_, name) => `${name}='${values[name]}'`,
     );
@@ -146,7 +148,7 @@ describe("a command that scales at night", () => {
     ["17 20 * * 1-5", 0],
     ["17 6 * * 1-5", 2],
   ])("by GitHub's schedule %s asks for %i replicas", async (time, replicas) => {
-    const workflow = parse(await read("scaleNightly.yml"));
+    const workflow = parse(read("scale-to-zero", "scaleNightly.yml"));
     expect(workflow.on.schedule).toContainEqual({ cron: time });
     const jobs: { if: string; steps: { run: string }[] }[] = Object.values(workflow.jobs);
     const [only, ...others] = jobs.filter((each) => each.if === `github.event.schedule == '${time}'`);
@@ -175,7 +177,7 @@ describe("the backend of a page", () => {
   let url: string;
 
   beforeAll(async () => {
-    const args = ["--conditions=tunerank-source", "--import", "tsx", path.join(folder, "backend.ts")];
+    const args = ["--conditions=tunerank-source", "--import", "tsx", savedBlock("backend.ts")];
     const env = { ...process.env, ...environment(server.url), PORT: "0", PAGE_ORIGIN: "https://page.test" };
     backend = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
@@ -226,7 +228,7 @@ describe("the backend of a page", () => {
 });
 
 test("a worker ranks with the key of its bindings, and refuses what is wrong", async () => {
-  const { default: worker } = await import(path.join(folder, "edgeWorker.ts"));
+  const { default: worker } = await import(savedBlock("edgeWorker.ts"));
   const env = environment(server.url);
   const post = (body: object) =>
     worker.fetch(new Request("https://worker.test", { method: "POST", body: JSON.stringify(body) }), env);
@@ -242,22 +244,8 @@ test("a worker ranks with the key of its bindings, and refuses what is wrong", a
 
 test("every file that an assistant is told to read is in the package", async () => {
   const shipped = (await readFile(path.join(root, "checks/package/files.txt"), "utf8")).split("\n");
-  const texts = `${await read("assistant.sh")}\n${await read("assistant.txt")}`;
+  const texts = `${read("assistant", "assistant.sh")}\n${read("assistant", "assistant.txt")}`;
   const named = [...texts.matchAll(/node_modules\/tunerank\/([\w./-]+\w)/g)].map(([, file]) => file);
   expect(named).toHaveLength(3);
   for (const file of named) expect(shipped).toContain(file);
-});
-
-test("every program of the recipes is on a page, and every page's is there", async () => {
-  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
-  const pages = await readdir(path.join(root, "docs/recipes"));
-  const texts = await Promise.all(
-    pages.map((page) => readFile(path.join(root, "docs/recipes", page), "utf8")),
-  );
-  const shown = [...texts.join("\n").matchAll(/^<<< @\/snippets\/recipes\/([\w./-]+)/gm)].map(
-    ([, file]) => file,
-  );
-  expect([...new Set(shown)].sort()).toEqual(files.sort());
 });

@@ -25,6 +25,27 @@ test("the revision of the last release is kept, and one that is not released is 
   expect((await readdir(kept)).includes(own)).toBe(own === released);
 });
 
+const changelog = await readFile(path.join(root, "contract/CONTRACT-CHANGELOG.md"), "utf8");
+
+test.each(await readdir(kept))(
+  "revision %s is final: its sums are those that its changelog has",
+  async (revision) => {
+    const sums = await readFile(path.join(kept, revision, "SHA256SUMS"));
+    const [, section = ""] = changelog.split(`\n## ${revision}\n`);
+    expect(section.split("\n## ")[0]).toContain(
+      `The sum of its SHA256SUMS is\n\`${createHash("sha256").update(sums).digest("hex")}\`.`,
+    );
+  },
+);
+
+test("a revision that is not kept is called a draft, and the package names the one that it carries", async () => {
+  const isFinal = (await readdir(kept)).includes(own);
+  const isDraft = changelog.includes(`\n## ${own}\n\nA draft: no released package carries it yet.\n`);
+  expect({ isFinal, isDraft }).toEqual({ isFinal, isDraft: !isFinal });
+  const manifest = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
+  expect(manifest["x-contract-revision"]).toBe(own);
+});
+
 describe.each(revisions)("revision %s", (revision) => {
   test("is what its sums say, and has no file without one", async () => {
     const sums = await readFile(path.join(folder, revision, "SHA256SUMS"), "utf8");

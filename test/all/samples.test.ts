@@ -3,14 +3,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { program as commandLine } from "../support/commandLine.js";
-import { answerExample } from "../support/contract.js";
+import { savedBlock } from "../support/guideBlocks.js";
 import { root, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
-// The reference's samples for curl and in Python; those in TypeScript are snippets of the guides.
+// The reference's samples for curl and in Python; those in TypeScript are run by test/docs/guideBlocks.test.ts.
 const server = useRecordingServer();
 const train = await readFile(path.join(root, "examples/train.jsonl"));
-const snippets = path.join(root, "docs/snippets");
 const account = "/v1/accounts/acme";
 const query = "I forgot my password";
 const documents = ["Choose Reset on the sign-in page.", "Invoices are PDF files."];
@@ -60,8 +59,11 @@ describe("a sample of the reference", () => {
       `$name with ${program} makes its request and reads the answer`,
       async ({ name, sends, body, answer, python }) => {
         server.reply({ json: answer });
-        const file = path.join(snippets, `${name}.${extension}`);
-        const { exitCode, stdout } = await run(program, [file], { env: environment(server.url) });
+        const file = savedBlock(`${name}.${extension}`);
+        const { exitCode, stdout } = await run(program, [file], {
+          cwd: path.dirname(file),
+          env: environment(server.url),
+        });
         expect({ exitCode, stdout }).toEqual({
           exitCode: 0,
           stdout: extension === "py" ? python : JSON.stringify(answer),
@@ -82,31 +84,6 @@ describe("a sample of the reference", () => {
 });
 
 describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
-  test("cli.sh and cliJson.sh print what the docs say", async () => {
-    const [ranking, job, file] = [
-      "rerankDocuments",
-      "resumeReinforcementFineTuningJob",
-      "uploadDatasetFile",
-    ].map((operation) => answerExample(operation) as { readonly data: readonly object[] });
-    // The command asks for all five documents, and keeps three.
-    const others = [0, 3].map((index) => ({ index, relevance_score: 0.1 }));
-    const ranked = { ...ranking, data: [...(ranking?.data ?? []), ...others] };
-    const answers = { rerank: ranked, resume: job, scale: {}, upload: file };
-    server.reply(({ url }) => ({ json: answers[/\w+$/.exec(url)?.[0] as keyof typeof answers] }));
-    const { folder: temporary, remove } = await temporaryFolder();
-    const command = path.join(temporary, "tunerank");
-    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${commandLine}' "$@"\n`, {
-      mode: 0o755,
-    });
-    const env = { ...environment(server.url), PATH: `${temporary}:${process.env.PATH}` };
-    const shell = (file: string) => run("bash", ["-e", path.join(snippets, file)], { env });
-    const { exitCode, stdout } = await shell("cli.sh");
-    expect(exitCode).toBe(0);
-    await expect(stdout).toMatchFileSnapshot(path.join(snippets, "cli.out.txt"));
-    expect(await shell("cliJson.sh")).toMatchObject({ exitCode: 0, stdout: "JOB_STATE_RUNNING\n" });
-    await remove();
-  });
-
   test("request.sh sends what the guide says", async () => {
     const { folder: temporary, remove } = await temporaryFolder();
     const command = path.join(temporary, "tunerank");
@@ -115,7 +92,7 @@ describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
     });
     server.reply({ json: {} });
     const env = { ...environment(server.url), PATH: `${temporary}:${process.env.PATH}` };
-    expect(await run("bash", ["-e", path.join(snippets, "request.sh")], { env })).toMatchObject({
+    expect(await run("bash", ["-e", savedBlock("request.sh")], { env })).toMatchObject({
       exitCode: 0,
     });
     expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
@@ -131,7 +108,8 @@ describe.skipIf(programs.sh.some(missing))("a snippet for the shell", () => {
   test("curl.sh calls all four operations", async () => {
     server.reply({ json: {} });
     const env = environment(server.url);
-    const { exitCode, stdout } = await run("bash", ["-e", path.join(snippets, "curl.sh")], { env });
+    const file = savedBlock("curl.sh");
+    const { exitCode, stdout } = await run("bash", ["-e", file], { cwd: path.dirname(file), env });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "{}{}{}{}" });
     const sent = server.requests.map(({ method, url }) => `${method} ${url}`);
     expect(sent).toEqual(operations.map(({ sends }) => sends));

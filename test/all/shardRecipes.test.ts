@@ -1,15 +1,15 @@
 // The recipes of the guide for several machines, with a process for each shard.
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { parse } from "yaml";
+import { blockOf } from "../../docs/build/blocks.js";
 import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
 import { canaryKey } from "../support/canary.js";
 import { program } from "../support/commandLine.js";
-import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
+import { type Outcome, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
-const recipes = path.join(root, "docs/snippets/recipes/shards");
 const server = useRecordingServer();
 const count = 40;
 let folder: string;
@@ -32,7 +32,7 @@ async function install(name: string, script: string): Promise<void> {
   await chmod(path.join(bin, name), 0o755);
 }
 
-const recipe = (name: string): Promise<string> => readFile(path.join(recipes, name), "utf8");
+const recipe = (name: string): string => blockOf("recipes/several-machines.md", name).text;
 const environment = (): Record<string, string> => ({
   TUNERANK_BASE_URL: server.url,
   TUNERANK_API_KEY: canaryKey,
@@ -52,7 +52,7 @@ async function expectAll(shards: number): Promise<void> {
   );
   expect(outputs.filter((rows) => rows.length > 0).length).toBeGreaterThan(1);
   server.requests = [];
-  const { exitCode, stdout } = await shell(await recipe("join.sh"));
+  const { exitCode, stdout } = await shell(recipe("join.sh"));
   expect([exitCode, stdout.split(", in ")[0]]).toEqual([0, `Ranked 0, ${count} done before`]);
   expect(server.requests).toHaveLength(0);
   const ids = (await rowsOf(path.join(folder, "results.jsonl"))).map(({ id }) => id);
@@ -60,7 +60,7 @@ async function expectAll(shards: number): Promise<void> {
 }
 
 test("a Kubernetes job has a pod for each shard, and joined they are the whole", async () => {
-  const { spec } = parse(await recipe("kubernetes.yml"));
+  const { spec } = parse(recipe("kubernetes.yml"));
   const { command, envFrom, workingDir, volumeMounts } = spec.template.spec.containers[0];
   expect([spec.completionMode, envFrom[0].secretRef.name, workingDir]).toEqual([
     "Indexed",
@@ -87,12 +87,12 @@ test("GNU parallel starts a process for each shard", async () => {
     all=""; while read -r line; do sh -c "$(echo "$*" | sed "s/{}/$line/g")" & all="$all $!"; done
     for each in $all; do wait "$each" || exit; done`,
   );
-  expect(await shell(await recipe("parallel.sh"))).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(await shell(recipe("parallel.sh"))).toMatchObject({ exitCode: 0, stderr: "" });
   await expectAll(8);
 });
 
 test("a Slurm array has a task for each shard", async () => {
-  const script = await recipe("slurm.sh");
+  const script = recipe("slurm.sh");
   const [, first, last] = /^#SBATCH --array=(\d+)-(\d+)$/m.exec(script) ?? [];
   expect([first, last]).toEqual(["0", "7"]);
   const outcomes = await Promise.all(
@@ -107,7 +107,7 @@ test("plain ssh starts a shard on each machine, and ends as the first that faile
   await install("ssh", `shift; exec env -i PATH="$PATH" sh -c "$*"`);
   const variables = Object.entries(environment()).map(([name, value]) => `export ${name}='${value}'\n`);
   await writeFile(path.join(folder, "tunerank.env"), variables.join(""));
-  const script = (await recipe("ssh.sh")).replace("/data", folder);
+  const script = recipe("ssh.sh").replace("/data", folder);
   expect(await shell(script)).toMatchObject({ exitCode: 0, stderr: "" });
   await expectAll(4);
   server.reply({ status: 401 });

@@ -64,6 +64,20 @@ function within(schema: JsonObject): JsonObject[] {
   return [schema, ...objects.flatMap(within)];
 }
 
+function withoutUnstated(key: string, value: unknown): unknown {
+  return key === "x-unstated" ? undefined : value;
+}
+
+/** Every `x-unstated` of a document, by the JSON Pointer of what it is said of. */
+function unstatedIn(node: Json, pointer = ""): Record<string, unknown> {
+  if (typeof node !== "object" || node === null) return {};
+  const inner = Object.entries(node).map(([key, value]) =>
+    unstatedIn(value, `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`),
+  );
+  const { "x-unstated": own } = node as JsonObject;
+  return Object.assign(typeof own === "string" ? { [pointer]: own } : {}, ...inner);
+}
+
 function schemaOf(document: Published, name: string): JsonObject {
   const found = document.components.schemas[name];
   if (found === undefined) throw new Error(`${name} is missing.`);
@@ -91,15 +105,47 @@ describe("the form for clients", () => {
   });
 
   test.each(sent)("%s is as strict as in the strict form", (name) => {
-    const { file, ...fields } = (schemaOf(client, name).properties ?? {}) as JsonObject;
-    const { file: strictFile, ...expected } = (schemaOf(strict, name).properties ?? {}) as JsonObject;
-    expect({ ...schemaOf(client, name), properties: fields }).toEqual({
-      ...schemaOf(strict, name),
-      properties: expected,
-    });
+    const strictly = JSON.parse(JSON.stringify(schemaOf(strict, name), withoutUnstated)) as JsonObject;
+    const { default: only, ...schema } = schemaOf(client, name);
+    expect(only).toEqual(name === "JobResumption" ? {} : undefined);
+    const { file, ...fields } = (schema.properties ?? {}) as JsonObject;
+    const { file: strictFile, ...expected } = (strictly.properties ?? {}) as JsonObject;
+    expect({ ...schema, properties: fields }).toEqual({ ...strictly, properties: expected });
     if (file !== undefined) expect(file).toMatchObject({ type: "string", format: "binary" });
     if (file !== undefined)
       expect(strictFile).toMatchObject({ contentMediaType: "application/octet-stream" });
+  });
+
+  test("what is not stated stands in one object at the top, by where it is in the strict form, and nowhere else", () => {
+    const { "x-unstated": unstated, ...others } = published.json("openapi-client.json");
+    expect(JSON.stringify(others)).not.toContain('"x-unstated"');
+    expect(unstated).toEqual(unstatedIn(published.json("openapi.json")));
+    expect(Object.keys(unstated as JsonObject)).toEqual(
+      expect.arrayContaining([
+        "/components/responses/UnexpectedError",
+        "/components/schemas/ErrorBody",
+        "/components/schemas/RerankRequest/properties/top_n",
+        "/paths/~1inference~1v1~1rerank/post",
+      ]),
+    );
+    expect(published.json("openapi-client-3.0.json")["x-unstated"]).toEqual(unstated);
+  });
+
+  test("resume needs its body, and says what a tool sends that is given none", () => {
+    const resume = operations.find(({ requestBody }) =>
+      JSON.stringify(requestBody).includes("JobResumption"),
+    );
+    expect(resume?.requestBody).toMatchObject({ required: true });
+    expect(schemaOf(client, "JobResumption")).toMatchObject({ type: "object", default: {} });
+    const { components } = published.json("openapi-client-3.0.json") as unknown as Published;
+    expect(components.schemas.JobResumption, "ogen knows no default of an object").not.toHaveProperty(
+      "default",
+    );
+  });
+
+  test("the upload's form does not write out how a file is sent anyway", () => {
+    expect(published.text("openapi-client.json")).not.toContain('"encoding"');
+    expect(published.text("openapi.json")).toContain('"encoding"');
   });
 
   test("every rule that a client no longer enforces stands in x-limits, and in words", () => {

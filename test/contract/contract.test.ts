@@ -90,6 +90,16 @@ describe("operations", () => {
     expect(found).toEqual(operationTable);
   });
 
+  // What tools for assistants show of an operation first, or alone.
+  test.each(contractOperations)(
+    "$operation.operationId is told in a first sentence of under 120 characters",
+    ({ operation: { description } }) => {
+      const [sentence = ""] = /^[A-Z][a-z]+s .*?\.(?= |$)/.exec(description.replaceAll(/\s+/g, " ")) ?? [];
+      expect(sentence).not.toBe("");
+      expect(sentence.length).toBeLessThan(120);
+    },
+  );
+
   test("each operation says what we decided of it", () => {
     const found = contractOperations.map(({ operation }) => [
       operation.operationId,

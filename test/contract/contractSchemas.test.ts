@@ -151,6 +151,18 @@ describe("the fields of", () => {
   });
 });
 
+test.each([
+  ["RerankRequest", "top_n"],
+  ["RerankResult", "index"],
+  ["RerankUsage", ""],
+  ["DeploymentScale", "replicaCount"],
+  ["DatasetFile", "bytes"],
+  ["DatasetFile", "created_at"],
+])("the 64 bits of %s %s are said to be our decision", (name, field) => {
+  const { properties = {}, ...schema } = schemaNamed(name);
+  expect((properties[field] ?? schema)["x-unstated"]).toMatch(/^Not stated:.* size.* Decided:.*64 bits/s);
+});
+
 test("the job has 30 fields", () => {
   expect(Object.keys(schemaNamed("ReinforcementFineTuningJob").properties ?? {})).toHaveLength(30);
 });

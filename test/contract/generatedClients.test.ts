@@ -6,6 +6,7 @@ import { differences, essenceOf } from "../../checks/generators/check/compare.js
 import { operations, type Tool } from "../../checks/generators/check/tool.js";
 import { linters } from "../../checks/generators/linters/index.js";
 import { tools } from "../../checks/generators/tools/index.js";
+import { blockOf } from "../../docs/build/blocks.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 // What a machine without every toolchain leaves uncompiled says so.
@@ -115,10 +116,10 @@ describe("docs/data/generators.json", async () => {
     expect(data.clients).toEqual(wanted);
   });
 
-  test.each(["python", "go"])("the recipe for %s says the commands that are run", async (language) => {
-    const file = new URL(`../../docs/snippets/recipes/${language}/commands.sh`, import.meta.url);
-    const commands = (await readFile(file, "utf8")).replaceAll(/ \\\n\s*/g, " ").split("\n");
-    const [tool, ...others] = tools.filter(({ recipe }) => recipe?.folder === language);
+  test.each(["python", "go"])("the recipe for %s says the commands that are run", (language) => {
+    const { text } = blockOf(`recipes/${language}.md`, "commands.sh");
+    const commands = text.replaceAll(/ \\\n\s*/g, " ").split("\n");
+    const [tool, ...others] = tools.filter(({ recipe }) => recipe?.page === `recipes/${language}.md`);
     expect(others).toEqual([]);
     expect(commands).toEqual(expect.arrayContaining([tool?.get, tool?.command]));
   });

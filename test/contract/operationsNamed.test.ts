@@ -17,7 +17,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
   "rerank.items: a ranking of many batches": [
     "src/ranking/mergeRankings.ts",
     "src/ranking/rankItems.ts",
-    "src/ranking/rerankItems.ts",
     "src/ranking/runBatches.ts",
     "src/ranking/types.ts",
   ],
@@ -60,6 +59,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/integrations/aiSdk.test.ts",
     "checks/integrations/documented.test.ts",
     "checks/integrations/langchain.test.ts",
+    "checks/integrations/loggers.test.ts",
     "checks/integrations/openTelemetry.test.ts",
     "checks/package/consumer.ts",
     "checks/package/projects/calls.js",

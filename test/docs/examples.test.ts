@@ -23,11 +23,10 @@ const expected: Readonly<Record<string, readonly [printed: RegExp, requests: rea
   testing: [/^three requests, one answer\n$/, []],
   upload: [/8044 of 8044 bytes\nfile-\S+ train\.jsonl 8044\n$/, ["upload"]],
 };
-const adapters = ["aiSdk", "langchain"];
 
-test("every example is run, here or with its library", async () => {
+test("every example is run", async () => {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".ts"));
-  const names = files.map((file) => path.parse(file).name).filter((name) => !adapters.includes(name));
+  const names = files.map((file) => path.parse(file).name);
   expect(names.sort()).toEqual(Object.keys(expected).sort());
   for (const file of files) {
     const lines = (await readFile(path.join(folder, file), "utf8")).trimEnd().split("\n");

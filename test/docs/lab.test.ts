@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { calls, operations } from "../../docs/lab/calls.js";
-import { type Course, type Experiment, run } from "../../docs/lab/experiment.js";
+import { type Course, type Experiment, run, runLoop } from "../../docs/lab/experiment.js";
 import { presets } from "../../docs/lab/presets.js";
 import { useNoBackoff } from "../support/backoff.js";
 
@@ -64,11 +64,25 @@ test("a failure of the first request alone is repeated where that is safe", asyn
     requests,
   ]);
   expect(states).toEqual([
+    ["upload", "failed", 1],
+    ["resume", "failed", 1],
     ["rerank", "done", 2],
     ["scale", "done", 2],
-    ["resume", "failed", 1],
-    ["upload", "failed", 1],
   ]);
+});
+
+test("the loop that people write stores the file twice where the client stores it once", async () => {
+  const both = [run, runLoop].map((each) =>
+    each({ ...experiment, times: 1, operation: "upload", preset: proxy503, code: calls.upload }),
+  );
+  const [client, loop] = await Promise.all(both);
+  expect(client).toMatchObject({
+    state: "failed",
+    requests: 1,
+    kept: { files: 1 },
+    error: { executed: "unknown" },
+  });
+  expect(loop).toMatchObject({ state: "done", requests: 2, kept: { files: 2 } });
 });
 
 test("the course of a call is told as it happens: attempts, waits, and what is printed", async () => {
@@ -85,13 +99,13 @@ test("the course of a call is told as it happens: attempts, waits, and what is p
     "attempt wait attempt",
   ]);
   const { stretches, printed, state } = seen.at(-1) as Course;
-  expect(stretches[0]).toMatchObject({ code: "UNAVAILABLE", httpStatus: 503 });
+  expect(stretches[0]).toMatchObject({ code: "UNAVAILABLE" });
   expect([printed, state]).toEqual([["best: 1"], "done"]);
   expect(stretches.every(({ to }) => to !== undefined)).toBe(true);
 });
 
 test("a mistake in the snippet is told, and is no verdict on the service", async () => {
-  const preset = presets[0] as Experiment["preset"];
+  const preset = presets.find(({ id }) => id === "nothing") as Experiment["preset"];
   const wrong = await run({ ...experiment, operation: "rerank", preset, code: "client.rank();" });
   expect(wrong).toMatchObject({ state: "failed", requests: 0, mistake: expect.stringContaining("rank") });
   expect(wrong.error).toBeUndefined();

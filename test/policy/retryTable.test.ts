@@ -7,7 +7,7 @@ import { testRetryTable } from "../support/testRetryTable.js";
 testRetryTable(true);
 
 describe("the conformance data", () => {
-  test.each(["retries", "errors", "operations", "parameters"])(
+  test.each(["retries", "errors", "exchanges", "mutants", "operations", "parameters"])(
     "%s.json is what its schema describes",
     (name) => {
       const schema = conformanceFile(`${name}.schema.json`) as object;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RerankRequest } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
-import { connect } from "../support/clients.js";
+import { connect, failureOf } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { turns, until } from "../support/turns.js";
@@ -17,8 +17,8 @@ function documentOf({ body }: ReceivedRequest): string | undefined {
   return (JSON.parse(`${body}`) as RerankRequest).documents[0];
 }
 
-// The client's own number.
-const client = () => connect(server.url, { maxRetries: 2 });
+// Nobody says how many retries there are.
+const client = () => connect(server.url, { maxRetries: undefined });
 
 const ranked: Reply = { json: { object: "list", model: "m", data: [{ index: 0, relevance_score: 1 }] } };
 
@@ -60,4 +60,13 @@ test("maxRetries of the call still is the most retries of each batch", async () 
   const running = connect(server.url).rerank.items("q", items, { ...options, maxRetries: 0 });
   await expect(running).rejects.toMatchObject({ code: "UNAVAILABLE" });
   await until(() => server.requests.length === 3);
+});
+
+test("maxRetries of the client is the most retries of each batch, also where it says the usual number", async () => {
+  server.reply((request) => (documentOf(request) === "item 1" ? { status: 503 } : ranked));
+  const error = await failureOf(() =>
+    connect(server.url, { maxRetries: 2 }).rerank.items("q", items, options),
+  );
+  expect(error.notRetried).toBe("retries-used-up");
+  expect(server.requests.filter((request) => documentOf(request) === "item 1")).toHaveLength(3);
 });

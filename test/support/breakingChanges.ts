@@ -575,6 +575,46 @@ export const breakingChanges: readonly BreakingChange[] = [
     ...(keyword === "unevaluatedProperties" && { oasdiff: "silent" as const }),
   })),
   {
+    name: "a request field becomes optional",
+    change: (d) => {
+      remove(schema(d, "DeploymentScale").required, "replicaCount");
+    },
+    breaks: [
+      "DeploymentScale.replicaCount, in requests: may now be left out. Breaks users of generated code (scaleDeployment).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "a request body becomes optional",
+    change: (d) => {
+      d.paths[resume].post.requestBody.required = false;
+    },
+    breaks: [
+      "request body: may now be left out. Breaks users of generated code (resumeReinforcementFineTuningJob).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "an answer's field is always there",
+    change: (d) => {
+      schema(d, "RerankResult").required.push("document");
+    },
+    breaks: [
+      "RerankResult.document, in answers: is now always there. Breaks users of generated code (rerankDocuments).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "an answer has no further fields",
+    change: (d) => {
+      schema(d, "RerankUsage").additionalProperties = false;
+    },
+    breaks: [
+      "RerankUsage.*, in answers: no further properties are read. Breaks users of generated code (rerankDocuments).",
+    ],
+    oasdiff: "silent",
+  },
+  {
     name: "a schema gets another name",
     change: (d) => {
       renameSchema(d, "RerankUsage", "Usage");

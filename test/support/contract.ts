@@ -29,6 +29,7 @@ export interface ContractResponse {
 /** One operation of the contract. */
 export interface ContractOperation {
   readonly operationId: string;
+  readonly description: string;
   readonly "x-retry": string;
   readonly "x-timeout-ms": number | { readonly baseMs: number; readonly bytesPerSecond: number };
   readonly "x-max-response-bytes": number;

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { expect } from "vitest";
+import { seededRandom } from "../../bench/outage/random.js";
 import { queryOf, rankingOf, rowsOf, writeRequests } from "./bulkFiles.js";
 import { start, tunerank } from "./commandLine.js";
 import type { RecordingServer } from "./recordingServer.js";
@@ -14,24 +15,13 @@ export interface KilledRuns {
   readonly seed: number;
 }
 
-/** A generator of random numbers that begins anew for each seed: mulberry32. */
-export function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Kills a bulk run at random moments, starts it again each time, and at last lets it end: every id has one row. */
 export async function expectOneRowEach(
   server: RecordingServer,
   folder: string,
   { requests, kills, seed }: KilledRuns,
 ): Promise<void> {
-  const random = randomOf(seed);
+  const random = seededRandom(seed);
   const file = path.join(folder, "requests.jsonl");
   const output = path.join(folder, "results.jsonl");
   await writeRequests(file, requests);

@@ -58,7 +58,11 @@ function emptyRow(tool: Tool, document: string): ClientRow {
   const { name, version, language, command, get = "", unsupported = [], note = "", shortfall } = tool;
   const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
   const about = { tool: name, version, language, document, command, get, callable, date: today() };
-  const lost = shortfall === undefined ? "" : `statuses ${shortfall.statuses.join(", ")}: ${shortfall.why}`;
+  const { statuses = [], answers = [], why = "" } = shortfall ?? {};
+  const lost = [
+    ...(statuses.length > 0 ? [`statuses ${statuses.join(", ")}: ${why}`] : []),
+    ...answers.map((each) => `an answer with ${each}: ${why}`),
+  ].join("; ");
   const notes = [note, lost].filter((each) => each !== "").join("; ");
   const nothing = { compiled: "no", called: 0, errorRead: false, jobs: 0, newer: false, nulls: "" } as const;
   return { ...about, ...nothing, errors: 0, errorRows: 0, note: notes, notHad: "" };
@@ -78,10 +82,12 @@ async function compareAll(
   const rows = isCaller ? setting.answers.errors : [];
   const lost = rows.flatMap(({ status, name }, index) => {
     const got = readings.errors?.[index];
-    return got === status ? [] : [{ status, problem: `error ${status}, ${name}: got ${got}` }];
+    return got === status ? [] : [{ status, name, problem: `error ${status}, ${name}: got ${got}` }];
   });
-  const excused = new Set(tool.shortfall?.statuses ?? []);
-  const unexpected = lost.filter(({ status }) => !excused.has(status)).map(({ problem }) => problem);
+  const { statuses = [], answers = [] } = tool.shortfall ?? {};
+  const unexpected = lost
+    .filter(({ status, name }) => !statuses.includes(status) && !answers.includes(name))
+    .map(({ problem }) => problem);
   return {
     called: supported.filter((operation) => calls[operation]?.length === 0).length,
     errorRead: calls.error?.length === 0,

@@ -15,13 +15,15 @@ export interface Workplace {
 export interface Shortfall {
   /** The statuses that it does not hand on. */
   readonly statuses: readonly number[];
+  /** The error answers, by their names, whose status it does not hand on. */
+  readonly answers?: readonly string[];
   readonly why: string;
 }
 
 /** A program that the docs show, beside the commands that they show. */
 export interface Recipe {
-  /** Its folder in docs/snippets/recipes. */
-  readonly folder: string;
+  /** Its page below docs/. */
+  readonly page: string;
   readonly program: string;
   /** Where its page says to save it. */
   readonly savedAs: string;
@@ -44,7 +46,7 @@ export interface Tool {
   readonly command: string;
   /** The command that gets the tool, of the version above; none where its own command does so, or a build. */
   readonly get?: string;
-  /** The program of a recipe in docs/snippets/recipes, run with the client by the last of the recipe's commands. */
+  /** The program of a recipe of docs/recipes, run with the client by the last of the recipe's commands. */
   readonly recipe?: Recipe;
   /** What stands for the first words of the command, up to the tool's name. */
   program?(): Promise<readonly string[]>;

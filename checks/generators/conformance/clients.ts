@@ -24,6 +24,7 @@ const hiddenByFetch = [
   "proxy",
   "ca-certificate",
   "connect-timeout",
+  "connections",
   "status-101",
   "status-407",
   "status-421",

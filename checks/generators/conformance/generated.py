@@ -1,5 +1,6 @@
 """The client that openapi-python-client makes, as it comes, under the runner: python generated.py RUNNER"""
 
+import base64
 import io
 import json
 import sys
@@ -16,7 +17,7 @@ from training_deployment_dataset_and_rerank_service_client.api.rerank import rer
 from training_deployment_dataset_and_rerank_service_client.types import File
 
 # It has no option for any of these.
-LACKS = {"key-function", "repeatable", "abort", "attempt-timeout", "connect-timeout", "ca-certificate", "proxy"}
+LACKS = {"key-function", "repeatable", "abort", "attempt-timeout", "connect-timeout", "ca-certificate", "proxy", "connections", "bytes-behind"}
 
 
 def call(row, client):
@@ -33,7 +34,9 @@ def call(row, client):
             scale = models.DeploymentScale.from_dict(body)
             return scale_deployment.sync_detailed(given["account_id"], given["deployment_id"], client=client, body=scale)
         case "uploadDatasetFile":
-            content = io.BytesIO(given["file"]["content"].encode())
+            unit = base64.b64decode(given["file"].get("base64", "")) or given["file"].get("content", "").encode()
+            size = given["file"].get("bytes", len(unit))
+            content = io.BytesIO((unit * (size // max(1, len(unit)) + 1))[:size])
             form = models.DatasetUpload(file=File(payload=content, file_name=given["file"]["name"]))
             return upload_dataset_file.sync_detailed(given["account_id"], given["dataset_id"], client=client, body=form)
 

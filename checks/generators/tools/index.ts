@@ -1,5 +1,7 @@
 import type { Tool } from "../check/tool.js";
+import { fastMcp, openapiMcpGenerator } from "./assistants.js";
 import { oapiCodegen } from "./oapiCodegen.js";
+import { ogen } from "./ogen.js";
 import {
   openapiGeneratorCsharp,
   openapiGeneratorElixir,
@@ -15,13 +17,14 @@ import {
 } from "./openapiGenerator.js";
 import { progenitor } from "./progenitor.js";
 import { datamodelCodeGenerator, openapiPythonClient } from "./python.js";
-import { heyApi, openapiTypescript, orval } from "./typescript.js";
+import { heyApi, kubb, openapiTypescript, orval, swaggerTypescriptApi } from "./typescript.js";
 
 export const tools: readonly Tool[] = [
   openapiGeneratorJava,
   openapiGeneratorKotlin,
   openapiGeneratorGo,
   oapiCodegen,
+  ogen,
   openapiGeneratorPython,
   openapiPythonClient,
   datamodelCodeGenerator,
@@ -36,4 +39,8 @@ export const tools: readonly Tool[] = [
   heyApi,
   openapiTypescript,
   orval,
+  kubb,
+  swaggerTypescriptApi,
+  openapiMcpGenerator,
+  fastMcp,
 ];

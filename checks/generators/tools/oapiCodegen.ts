@@ -18,7 +18,7 @@ export const oapiCodegen: Tool = {
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "oapi-codegen -generate types,client -package client -o client/client.gen.go openapi-client.json",
   get,
-  recipe: { folder: "go", program: "main.go", savedAs: "rank/main.go", bin: async () => programs },
+  recipe: { page: "recipes/go.md", program: "main.go", savedAs: "rank/main.go", bin: async () => programs },
   note: "takes a finished form for the upload",
   async program() {
     if (!existsSync(join(programs, "oapi-codegen"))) {

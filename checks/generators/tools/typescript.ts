@@ -23,7 +23,7 @@ const options = {
 /** Compiles the TypeScript in a folder, with the packages of this one. */
 export async function compileTypeScript(
   folder: string,
-  others: Readonly<Record<string, string>> = {},
+  others: Readonly<Record<string, string | boolean>> = {},
 ): Promise<void> {
   await symlink(packages, join(folder, "node_modules"));
   const type = others.module === "commonjs" ? "commonjs" : "module";
@@ -80,6 +80,32 @@ export const orval: Tool = {
   command: "npx orval --input openapi-client.json --output client/client.ts",
   note: "called with axios, which gets the address and the key",
   program: async () => packaged("orval"),
+  compile: ({ folder }) => compileTypeScript(folder),
+  call: ({ folder }, env) => runCompiled(folder, env),
+};
+
+export const kubb: Tool = {
+  name: "kubb",
+  language: "TypeScript",
+  version: versions["@kubb/cli"],
+  needs: ["Node 22 or newer"],
+  documents: ["openapi-client.json", "openapi-client-3.0.json"],
+  command: "npx kubb generate openapi-client.json",
+  note: "wants a kubb.config.ts with its plugins oas, ts and client; called with axios, which gets the address and the key; its files import each other by .ts names; ids are not encoded",
+  program: async () => packaged("kubb"),
+  compile: ({ folder }) => compileTypeScript(folder, { rewriteRelativeImportExtensions: true }),
+  call: ({ folder }, env) => runCompiled(folder, env),
+};
+
+export const swaggerTypescriptApi: Tool = {
+  name: "swagger-typescript-api",
+  language: "TypeScript",
+  version: versions["swagger-typescript-api"],
+  needs: ["Node 22 or newer"],
+  documents: ["openapi-client.json", "openapi-client-3.0.json"],
+  command: "npx swagger-typescript-api generate --path openapi-client.json --output client",
+  note: 'takes :resume, :scale and :upload for parameters of the path, so each call passes its own, as ":scale"; ids are not encoded',
+  program: async () => packaged("swagger-typescript-api"),
   compile: ({ folder }) => compileTypeScript(folder),
   call: ({ folder }, env) => runCompiled(folder, env),
 };

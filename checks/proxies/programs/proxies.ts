@@ -22,32 +22,11 @@ const nginx: ProxyProgram = {
   version: versionOf("nginx", ["-v"], /nginx\/(\S+)/),
   way: "reverse",
   start: (servicePort, idleMs) =>
-    start(
-      "nginx",
+    startNginx(
+      servicePort,
       (port) => `
-      daemon off;
-      user root;
-      worker_processes 1;
-      pid FOLDER/nginx.pid;
-      error_log FOLDER/error.log;
-      events { worker_connections 4096; }
-      http {
-        access_log off;
-        client_body_temp_path FOLDER/body;
-        proxy_temp_path FOLDER/proxy;
-        fastcgi_temp_path FOLDER/fastcgi;
-        uwsgi_temp_path FOLDER/uwsgi;
-        scgi_temp_path FOLDER/scgi;
-        keepalive_timeout ${idleMs}ms;
-        keepalive_requests 1000000;
-        server {
           listen 127.0.0.1:${port} backlog=4096;
-          location / {
-            proxy_pass http://127.0.0.1:${servicePort};
-            proxy_next_upstream off;
-          }
-        }
-      }`,
+          keepalive_timeout ${idleMs}ms;`,
     ),
 };
 
@@ -84,6 +63,18 @@ export function startNginxHttp2(
   servicePort: number,
   files: Readonly<Record<"cert.pem" | "key.pem", string>>,
 ): Promise<RunningProxy> {
+  const server = (port: number): string => `
+          listen 127.0.0.1:${port} ssl http2 backlog=4096;
+          ssl_certificate FOLDER/cert.pem;
+          ssl_certificate_key FOLDER/key.pem;`;
+  return startNginx(servicePort, server, files);
+}
+
+function startNginx(
+  servicePort: number,
+  server: (port: number) => string,
+  files: Readonly<Record<string, string>> = {},
+): Promise<RunningProxy> {
   const config = (port: number): string => `
       daemon off;
       user root;
@@ -99,10 +90,7 @@ export function startNginxHttp2(
         uwsgi_temp_path FOLDER/uwsgi;
         scgi_temp_path FOLDER/scgi;
         keepalive_requests 1000000;
-        server {
-          listen 127.0.0.1:${port} ssl http2 backlog=4096;
-          ssl_certificate FOLDER/cert.pem;
-          ssl_certificate_key FOLDER/key.pem;
+        server {${server(port)}
           location / {
             proxy_pass http://127.0.0.1:${servicePort};
             proxy_next_upstream off;

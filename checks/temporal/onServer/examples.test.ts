@@ -1,4 +1,4 @@
-// examples/temporal on a real server, each in a process of its own.
+// The programs of the guide on a real server, each in a process of its own.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -65,7 +65,28 @@ var Operations map[string]struct {
 type Arguments struct {
 	Path map[string]string
 	Body json.RawMessage
-	File struct{ Name, Content string }
+	File *File
+}
+
+// File is what an upload sends.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// UnmarshalJSON makes the bytes of a row's file.
+func (f *File) UnmarshalJSON(text []byte) error {
+	var given struct {
+		Name, Content string
+		Base64        []byte
+		Bytes         int
+	}
+	err := json.Unmarshal(text, &given)
+	f.Name, f.Content = given.Name, []byte(given.Content)
+	if len(given.Base64) > 0 {
+		f.Content = bytes.Repeat(given.Base64, given.Bytes/len(given.Base64)+1)[:given.Bytes]
+	}
+	return err
 }
 
 // UnmarshalJSON puts a row's arguments where they belong.
@@ -105,7 +126,7 @@ type Row struct {
 	APIKeys, Needs                                       []string
 	Arguments                                            Arguments
 	Calls                                                int
-	Done                                                 bool
+	NewClientPerCall, Done                               bool
 	Options                                              struct {
 		MaxRetries, TimeoutMs, AttemptTimeoutMs, ConnectTimeoutMs int
 		AbortAfterMs                                              *int
@@ -116,12 +137,7 @@ type Row struct {
 // net/http keeps a 101 from its caller.
 var lacks = []string{"status-101"}
 
-func outcomeOf(row Row) map[string]any {
-	for _, need := range row.Needs {
-		if slices.Contains(lacks, need) {
-			return map[string]any{"skipped": need}
-		}
-	}
+func clientOf(row Row) *Client {
 	client := NewClient(row.BaseURL, row.Proxy, row.CaCertificate, row.Options.ConnectTimeoutMs)
 	client.MaxRetries, client.TimeoutMs, client.AttemptTimeoutMs = row.Options.MaxRetries, row.Options.TimeoutMs, row.Options.AttemptTimeoutMs
 	asked := 0
@@ -131,8 +147,22 @@ func outcomeOf(row Row) map[string]any {
 		}
 		return row.APIKeys[min(asked, len(row.APIKeys))-1]
 	}
+	return client
+}
+
+func outcomeOf(row Row) map[string]any {
+	for _, need := range row.Needs {
+		if slices.Contains(lacks, need) {
+			return map[string]any{"skipped": need}
+		}
+	}
+	client := clientOf(row)
 	var outcome map[string]any
-	for range row.Calls {
+	for made := range row.Calls {
+		if made > 0 && row.NewClientPerCall {
+			client.Pooled.CloseIdleConnections()
+			client = clientOf(row)
+		}
 		ctx, cancel := context.WithCancel(context.Background())
 		if after := row.Options.AbortAfterMs; after != nil && *after == 0 {
 			cancel()
@@ -141,7 +171,7 @@ func outcomeOf(row Row) map[string]any {
 		}
 		value, attempts, err := client.Call(ctx, row.Operation, row.Arguments, row.Options.Repeatable)
 		cancel()
-		outcome = map[string]any{"value": value, "attempts": attempts}
+		outcome = map[string]any{"value": value, "attempts": attempts, "capabilities": []string{"unknown-members"}}
 		if err != nil {
 			e := err.(*ServiceError)
 			outcome = map[string]any{"code": e.Code, "executed": e.Executed, "attempts": e.Attempts, "retryAfterMs": e.RetryAfterMs, "message": e.Error(),

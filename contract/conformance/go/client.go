@@ -21,6 +21,7 @@ type ServiceError struct {
 	Inferred                                        bool
 	RetryAfterMs                                    *float64
 	Attempts, Status                                int
+	Reused                                          bool // whether its connection had served a call
 	Events                                          []string
 }
 
@@ -45,7 +46,10 @@ func (c *Client) Call(ctx context.Context, operation string, arguments Arguments
 	}
 	total := c.TimeoutMs
 	if total == 0 {
-		total = P.Deadlines.TimeoutMs[operation] + len(arguments.File.Content)*1000/P.Deadlines.UploadBytesPerSecond
+		total = P.Deadlines.TimeoutMs[operation]
+		if arguments.File != nil {
+			total += len(arguments.File.Content) * 1000 / P.Deadlines.UploadBytesPerSecond
+		}
 	}
 	each := c.AttemptTimeoutMs
 	if share := P.Deadlines.AttemptShare; each == 0 && safe && c.MaxRetries > 0 {
@@ -53,7 +57,7 @@ func (c *Client) Call(ctx context.Context, operation string, arguments Arguments
 	} else if each == 0 {
 		each = int(float64(total) * share["else"])
 	}
-	ends, worst, renewed, fresh := time.Now().Add(time.Duration(total)*time.Millisecond), "no", false, !safe
+	ends, worst, renewed, fresh, free := time.Now().Add(time.Duration(total)*time.Millisecond), "no", false, !safe, true
 	for retries := 0; ; retries++ {
 		limit := time.Now().Add(time.Duration(each) * time.Millisecond)
 		last := !limit.Before(ends)
@@ -78,8 +82,12 @@ func (c *Client) Call(ctx context.Context, operation string, arguments Arguments
 			return nil, failure.Attempts, failure
 		}
 		renewed = renewed || slices.Contains(failure.Events, "unauthenticated")
-		fresh = fresh || failure.Status == 421
-		c.spend(10)
+		fresh = fresh || failure.Status == 421 || failure.Reused
+		if failure.Reused && free {
+			free = false // one such retry costs nothing
+		} else {
+			c.spend(10)
+		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -149,10 +157,10 @@ func (c *Client) attempt(ctx context.Context, operation string, arguments Argume
 	if ctx.Err() != nil {
 		return nil, &ServiceError{Code: "CANCELLED", Message: "Aborted.", Executed: "no", CodeSource: "client", Inferred: true, NotRetried: "aborted"}
 	}
-	key, reached := c.Key(), "connect"
+	key, reached, reused := c.Key(), "connect", false
 	timed, cancel := context.WithDeadline(ctx, limit)
 	defer cancel()
-	trace := &httptrace.ClientTrace{WroteHeaders: func() { reached = "sent" }, GotConn: func(httptrace.GotConnInfo) { reached = "sent" }}
+	trace := &httptrace.ClientTrace{WroteHeaders: func() { reached = "sent" }, GotConn: func(info httptrace.GotConnInfo) { reached, reused = "sent", info.Reused }}
 	request := newRequest(httptrace.WithClientTrace(timed, trace), c.BaseURL, operation, arguments)
 	request.Header.Set("Authorization", "Bearer "+key)
 	client := c.Pooled
@@ -161,7 +169,9 @@ func (c *Client) attempt(ctx context.Context, operation string, arguments Argume
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		return nil, networkError(ctx, timed, err, reached)
+		failure := networkError(ctx, timed, err, reached)
+		failure.Reused = reused && slices.Equal(failure.Events, []string{"connectionLost"})
+		return nil, failure
 	}
 	defer answer.Body.Close()
 	good, most := answer.StatusCode/100 == 2, P.Answers.MaxErrorBytes

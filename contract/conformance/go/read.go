@@ -22,14 +22,15 @@ import (
 func newRequest(ctx context.Context, base, operation string, arguments Arguments) *http.Request {
 	o, values := Operations[operation], arguments.Path
 	path := regexp.MustCompile(`\{\w+\}`).ReplaceAllStringFunc(o.Path, func(name string) string {
-		return url.PathEscape(values[strings.Trim(name, "{}")])
+		// As in a query, which leaves only what is unreserved, but a space is %20.
+		return strings.ReplaceAll(url.QueryEscape(values[strings.Trim(name, "{}")]), "+", "%20")
 	})
 	body, contentType := bytes.NewReader(arguments.Body), o.ContentType
-	if arguments.File.Name != "" {
+	if arguments.File != nil {
 		var form bytes.Buffer
 		writer := multipart.NewWriter(&form)
 		part, _ := writer.CreateFormFile("file", arguments.File.Name)
-		part.Write([]byte(arguments.File.Content))
+		part.Write(arguments.File.Content)
 		writer.Close()
 		body, contentType = bytes.NewReader(form.Bytes()), writer.FormDataContentType()
 	}

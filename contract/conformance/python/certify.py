@@ -1,11 +1,32 @@
-"""Runs client.py against `npx tunerank conformance`: python certify.py http://127.0.0.1:4020 [rows at once]"""
+"""Runs client.py against `npx tunerank conformance`: python certify.py http://127.0.0.1:4020 [rows at once]
 
-import asyncio, ssl, sys
+With MUTANT=name in the environment, the client is broken in the way that mutants.json says.
+"""
+
+import asyncio, base64, json, os, ssl, sys, types
+from pathlib import Path
 
 import httpx
-from client import Client, ServiceError
 
-LACKS = {"abort", "status-101"}
+
+def load(mutant):
+    here = Path(__file__).resolve().parent
+    source = (here / "client.py").read_text()
+    for change in json.loads((here / "mutants.json").read_text())[mutant] if mutant else []:
+        if source.count(change["from"]) != 1:
+            raise SystemExit(f"{mutant}: the client has not one place to break.")
+        source = source.replace(change["from"], change["to"])
+    module = types.ModuleType("client")
+    module.__file__ = str(here / "client.py")
+    exec(compile(source, "client.py", "exec"), module.__dict__)
+    return module
+
+
+client_module = load(os.environ.get("MUTANT"))
+Client, ServiceError = client_module.Client, client_module.ServiceError
+
+# httpx takes what follows an answer for the next one.
+LACKS = {"abort", "status-101", "bytes-behind"}
 WORKERS = int(sys.argv[2]) if len(sys.argv) > 2 else 16
 
 
@@ -24,14 +45,26 @@ def key_of(row):
     return (lambda: next(keys, last)) if "apiKeys" in row else row["apiKey"]
 
 
+def arguments_of(row):
+    given = row["arguments"]
+    if "file" in given:
+        file = given["file"]
+        unit = base64.b64decode(file["base64"]) if "base64" in file else file["content"].encode()
+        size = file.get("bytes", len(unit))
+        given["file"] = {"name": file["name"], "content": (unit * (size // max(1, len(unit)) + 1))[:size]}
+    return given
+
+
 async def outcome_of(row):
-    client = Client(row["baseUrl"], key_of(row), **options_of(row))
-    repeatable = row["options"].get("repeatable")
+    client, repeatable, arguments = None, row["options"].get("repeatable"), arguments_of(row)
     outcome = {}
     for _ in range(row["calls"]):
+        if client is None or "newClientPerCall" in row:
+            await client.close() if client else None
+            client = Client(row["baseUrl"], key_of(row), **options_of(row))
         try:
-            value, attempts = await client.call(row["operation"], row["arguments"], repeatable)
-            outcome = {"value": value, "attempts": attempts}
+            value, attempts = await client.call(row["operation"], arguments, repeatable)
+            outcome = {"value": value, "attempts": attempts, "capabilities": ["unknown-members", "int64"]}
         except ServiceError as error:
             outcome = {
                 "code": error.code, "executed": error.executed, "attempts": error.attempts, "message": str(error),

@@ -10,7 +10,7 @@ P, _operations = (json.loads((_data / f"{name}.json").read_text()) for name in (
 OPERATIONS, ORDER, TLS = _operations["operations"], P["executed"]["order"], httpx.create_ssl_context()
 
 class ServiceError(Exception):
-    attempts, not_retried, retry_after_ms, status = 0, None, None, None
+    attempts, not_retried, retry_after_ms, status, reused = 0, None, None, None, False
 
     def __init__(self, code, message, executed, events, code_source, inferred=True, **more):
         super().__init__(f"[{code}] {message}")
@@ -128,10 +128,10 @@ class Client:
         """The value of a good answer, and how many attempts it took. Raises ServiceError."""
         safe, d = OPERATIONS[operation]["repeatable"] if repeatable is None else repeatable, P["deadlines"]
         column = operation if repeatable is None else "rerankDocuments" if safe else "resumeReinforcementFineTuningJob"
-        size = len(arguments["file"]["content"].encode()) if "file" in arguments else 0
+        size = len(arguments["file"]["content"]) if "file" in arguments else 0
         total = self.timeout_ms or d["timeoutMs"][operation] + size * 1000 / d["uploadBytesPerSecond"]
         each = self.attempt_timeout_ms or total * d["attemptShare"]["repeatable" if safe and self.max_retries else "else"]
-        ends, retries, worst, renewed, fresh = time.monotonic() + total / 1000, 0, "no", False, not safe
+        ends, retries, worst, renewed, fresh, free = time.monotonic() + total / 1000, 0, "no", False, not safe, 1
         while True:
             left = (ends - time.monotonic()) * 1000
             try:
@@ -144,8 +144,10 @@ class Client:
                 if wait is None:
                     error.executed, error.attempts = worst, retries + 1
                     raise
-                renewed, fresh = renewed or "unauthenticated" in error.events, fresh or error.status == 421
-            self.budget, retries = self.budget - 10, retries + 1
+                renewed, fresh = renewed or "unauthenticated" in error.events, fresh or error.status == 421 or error.reused
+                # One retry after the loss of a connection that had served a call costs nothing.
+                cost, free = (0, 0) if error.reused and free else (10, free)
+            self.budget, retries = self.budget - cost, retries + 1
             await asyncio.sleep(wait / 1000)
 
     def _decide(self, error, made, left):
@@ -177,7 +179,9 @@ class Client:
             why = {"not_retried": "deadline-too-close" if deadline else None}
             raise ServiceError("DEADLINE_EXCEEDED", "Too late.", P["events"][event]["executed"], [event], "client", **why) from None
         except (httpx.HTTPError, OSError) as error:
-            raise network_error(error, seen["reached"]) from None
+            failure = network_error(error, seen["reached"])
+            failure.reused = seen["reached"] == "sent" and "connected" not in seen
+            raise failure from None
 
     async def _send(self, operation, arguments, fresh, seen):
         o, key = OPERATIONS[operation], self.api_key() if callable(self.api_key) else self.api_key
@@ -185,6 +189,8 @@ class Client:
         file = arguments.get("file")
         body = {"files": {o["part"]: (file["name"], file["content"])}} if file else {"json": arguments.get("body")}
         async def trace(event, info):
+            if event == "connection.connect_tcp.started":
+                seen["connected"] = True
             if event.endswith("send_request_headers.started") and info["request"].method != b"CONNECT":
                 seen["reached"] = "sent"
         more = {**body, "params": _pairs(o.get("query", []), arguments) or None, "extensions": {"trace": trace}}

@@ -1,8 +1,6 @@
-import { type Theme, withBase } from "vitepress";
+import type { Theme } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
-import { h } from "vue";
-import { ways } from "../../build/ways.js";
-import FailureLab from "./lab/FailureLab.vue";
+import { defineAsyncComponent, h } from "vue";
 import PageTools from "./PageTools.vue";
 import TableFilter from "./TableFilter.vue";
 import "./style.css";
@@ -29,21 +27,22 @@ function showActive(): void {
   bar.scrollTop += top - bar.clientHeight / 2;
 }
 
+const openSearch = () => document.querySelector<HTMLButtonElement>(".DocSearch-Button")?.click();
+
 const notFound = () =>
   h("main", { class: "vp-doc home" }, [
     h("h1", "There is no such page"),
-    h("p", "It may have moved. Look for it in the search, or go on at one of these:"),
-    h(
-      "ul",
-      Object.entries(ways).map(([file, text]) => h("li", h("a", { href: withBase(`/${file}`) }, text))),
-    ),
+    h("p", "It may have moved; the search finds it by what it is about."),
+    h("p", { class: "actions" }, h("button", { type: "button", onClick: openSearch }, "Search")),
   ]);
 
 // The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
 export default {
   extends: DefaultTheme,
   enhanceApp({ app, router }) {
-    app.component("FailureLab", FailureLab).component("TableFilter", TableFilter);
+    // Few pages have a lab: the others do not load it.
+    const lab = defineAsyncComponent(() => import("./lab/FailureLab.vue"));
+    app.component("FailureLab", lab).component("TableFilter", TableFilter);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
     router.onAfterRouteChange = () => {

@@ -1,6 +1,6 @@
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
 import type { AbortSignalLike } from "../../options/callOptions.js";
-import { machineClock } from "../../policy/clock.js";
+import { machineClock } from "../../policy/schedule.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";

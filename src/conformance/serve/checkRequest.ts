@@ -1,5 +1,6 @@
 // Whether a request is the one that the operation asks for.
 import { isDeepStrictEqual } from "node:util";
+import { parseMultipart } from "../../files/parseMultipart.js";
 import type { Cell } from "../cells.js";
 import type { OperationData } from "../data.js";
 
@@ -8,26 +9,39 @@ export interface ReadRequest {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Names and values by turns, as they came. */
+  readonly rawHeaders: readonly string[];
   readonly body: Buffer;
 }
 
 /** What is wrong with a request. @param keys Those that it may carry. */
-export function problemsOf(
-  request: ReadRequest,
-  { asked }: Cell,
-  keys: readonly string[],
-): readonly string[] {
+export function problemsOf(request: ReadRequest, cell: Cell, keys: readonly string[]): readonly string[] {
+  const { asked } = cell;
   const { method, url = "", headers } = request;
   const [path = "", query = ""] = url.split(/\?(.*)/s);
-  const due = pathOf(asked.path, asked.arguments);
+  const due = cell.path ?? pathOf(asked.path, asked.arguments);
   const problems: string[] = [];
   if (method !== asked.method) problems.push(`the method is ${method} instead of ${asked.method}`);
   if (path !== due) problems.push(`the path is ${path} instead of ${due}`);
   problems.push(...parameterProblems(query, headers, asked));
-  if (!keys.some((key) => headers.authorization === `Bearer ${key}`)) {
-    problems.push("Authorization is not the Bearer key that is due");
-  }
-  return [...problems, ...contentProblems(request, asked)];
+  return [...problems, ...keyProblems(request, keys), ...contentProblems(request, asked)];
+}
+
+function keyProblems({ url, rawHeaders }: ReadRequest, keys: readonly string[]): readonly string[] {
+  const headers = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ""] as const] : [],
+  );
+  const given = headers.filter(([name]) => name === "authorization").map(([, value]) => value);
+  const holdsKey = (text = ""): boolean => keys.some((key) => text.includes(key));
+  const isDue = given[0] !== undefined && keys.some((key) => given[0] === `Bearer ${key}`);
+  return [
+    ...(isDue ? [] : ["Authorization is not the Bearer key that is due"]),
+    ...(given.length > 1 ? [`there are ${given.length} headers Authorization instead of one`] : []),
+    ...headers
+      .filter(([name, value]) => name !== "authorization" && holdsKey(value))
+      .map(([name]) => `the header ${name} carries the key`),
+    ...(holdsKey(url) ? ["the address carries the key"] : []),
+  ];
 }
 
 function parameterProblems(
@@ -56,35 +70,55 @@ function contentProblems(request: ReadRequest, asked: OperationData): readonly s
   if (asked.contentType === undefined)
     return request.body.length === 0 ? [] : ["there is a body, and none is due"];
   const type = `${request.headers["content-type"] ?? "none"}`;
-  if (!type.toLowerCase().startsWith(asked.contentType))
+  if (type.split(";")[0]?.trim().toLowerCase() !== asked.contentType)
     return [`the content type is ${type} instead of ${asked.contentType}`];
   return asked.part === undefined
     ? bodyProblems(request, asked.arguments.body)
-    : formProblems(request, asked.part, asked.arguments.file as File);
+    : formProblems(request.body, type, { part: asked.part, file: asked.arguments.file as File });
 }
 
+// What is not unreserved is encoded: encodeURIComponent leaves five more.
 function pathOf(template: string, values: Readonly<Record<string, unknown>>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(`${values[name]}`));
+  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(`${values[name]}`).replace(
+      /[!'()*]/g,
+      (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+    ),
+  );
 }
 
+// A content that is not text, or is long, is the bytes of `base64` over and over, until there are `bytes`.
 interface File {
   readonly name: string;
-  readonly content: string;
+  readonly content?: string;
+  readonly base64?: string;
+  readonly bytes?: number;
+}
+
+function bytesOf({ content = "", base64, bytes = 0 }: File): Buffer {
+  return base64 === undefined ? Buffer.from(content) : Buffer.alloc(bytes, Buffer.from(base64, "base64"));
 }
 
 function bodyProblems({ body }: ReadRequest, due: unknown): readonly string[] {
-  return isDeepStrictEqual(parsed(body.toString()), due)
-    ? []
-    : ["the body is not the JSON that was asked for"];
+  const text = body.toString();
+  if (!Buffer.from(text).equals(body)) return ["the body is not UTF-8"];
+  return isDeepStrictEqual(parsed(text), due) ? [] : ["the body is not the JSON that was asked for"];
 }
 
-function formProblems({ body }: ReadRequest, part: string, { name, content }: File): readonly string[] {
-  const text = body.toString();
+function formProblems(
+  body: Buffer,
+  type: string,
+  { part, file }: { readonly part: string; readonly file: File },
+): readonly string[] {
+  const parts = parseMultipart(body, type);
+  if (parts === undefined) return ["the form is not well formed"];
+  const found = parts.find(({ name }) => name === part);
   const problems: string[] = [];
-  if (!new RegExp(`^content-disposition:[^\\r\\n]*;\\s*name="?${part}"?`, "im").test(text))
-    problems.push(`the form has no part named ${part}`);
-  if (!text.includes(name)) problems.push(`the form does not name the file ${name}`);
-  if (!text.includes(content)) problems.push("the form does not hold the file's content");
+  if (parts.length !== 1) problems.push(`the form has ${parts.length} parts instead of one`);
+  if (found === undefined) return [...problems, `the form has no part named ${part}`];
+  if (found.filename !== file.name)
+    problems.push(`the form names the file ${found.filename ?? "nothing"} instead of ${file.name}`);
+  if (!bytesOf(file).equals(found.content)) problems.push("the form does not hold the file's content");
   return problems;
 }
 

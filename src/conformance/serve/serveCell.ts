@@ -1,14 +1,17 @@
 // A server of its own for one cell: it does what the row says, and keeps what it saw.
 import { once } from "node:events";
-import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import http, { type IncomingMessage, type RequestListener } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { Cell, CellAnswer, Step } from "../cells.js";
+import type { Cell } from "../cells.js";
+import type { Step } from "../steps.js";
 import { type Certificate, createCertificate } from "./certificate.js";
 import { problemsOf } from "./checkRequest.js";
+import { createConnections } from "./connections.js";
 import { type Address, places } from "./faultAddresses.js";
 import { faults } from "./faults.js";
+import { sendAnswer } from "./sendAnswer.js";
 
 /** A cell that is served. */
 export interface Served {
@@ -88,6 +91,7 @@ type Keep = (...seen: RequestLog) => number;
 
 function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestListener {
   let refusedKey = false;
+  const connections = createConnections(cell);
   return (request, response) => {
     const arrivedMs = performance.now();
     request.on("error", () => {});
@@ -97,14 +101,15 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
     const index = keep(seen) - 1;
     const step = cell.steps[Math.min(index, cell.steps.length - 1)] as Step;
     refusedKey = keys.length > 1 && "answer" in step && step.answer.status === 401;
+    seen.problems.push(...connections.problemsOf(request.socket, step));
     buffer(request).then(
       (body) => {
-        const { method, url, headers } = request;
-        seen.problems.push(...problemsOf({ method, url, headers, body }, cell, due));
+        const { method, url, headers, rawHeaders } = request;
+        seen.problems.push(...problemsOf({ method, url, headers, rawHeaders, body }, cell, due));
         const ended = (): void => {
           seen.endedMs = performance.now();
         };
-        if ("answer" in step) sendFrames(response, step.answer, { key: keyOf(request), ended });
+        if ("answer" in step) sendAnswer(response, step.answer, { key: keyOf(request), ended });
         else faults[step.network]?.(response, ended);
       },
       () => {},
@@ -114,18 +119,6 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
 
 function keyOf({ headers }: IncomingMessage): string {
   return headers.authorization?.replace(/^Bearer /, "") ?? "";
-}
-
-function sendFrames(
-  response: ServerResponse,
-  { status, headers, body }: CellAnswer,
-  { key, ended }: { key: string; ended: () => void },
-): void {
-  const filled = (text: string): string => text.replaceAll("{apiKey}", key);
-  const entries = Object.entries(headers).map(([name, value]) => [name, filled(value)] as const);
-  response.writeHead(status, Object.fromEntries(entries));
-  ended();
-  response.end(typeof body === "string" ? filled(body) : body);
 }
 
 /** A request that a cell's server saw. */
@@ -140,21 +133,27 @@ export interface SeenRequest {
 /** What a cell's server saw, in the order of its arrival. */
 export type RequestLog = SeenRequest[];
 
+/** A wait of a call, in whole milliseconds, before its nth retry. */
+export interface Wait {
+  readonly retry: number;
+  readonly ms: number;
+}
+
 /**
- * The waits before the further requests of each call, in whole milliseconds.
+ * The waits before the further requests of each call.
  * @param byCall The requests of each call, where there are several.
  */
-export function waitsIn(log: RequestLog, byCall: readonly number[] | undefined): readonly number[] {
-  const firsts = new Set<number>();
+export function waitsIn(log: RequestLog, byCall: readonly number[] = [log.length]): readonly Wait[] {
+  const waits: Wait[] = [];
   let first = 0;
-  for (const requests of byCall ?? []) {
-    firsts.add(first);
+  for (const requests of byCall) {
+    for (let retry = 1; retry < requests; retry++) {
+      const [before, request] = log.slice(first + retry - 1, first + retry + 1);
+      if (!before || !request) break;
+      // Rounded up: two clocks may differ by a part of a millisecond.
+      waits.push({ retry, ms: Math.ceil(request.arrivedMs - (before.endedMs ?? before.arrivedMs)) });
+    }
     first += requests;
   }
-  return log.flatMap(({ arrivedMs }, index) => {
-    const before = log[index - 1];
-    if (before === undefined || firsts.has(index)) return [];
-    // Rounded up: two clocks may differ by a part of a millisecond.
-    return Math.ceil(arrivedMs - (before.endedMs ?? before.arrivedMs));
-  });
+  return waits;
 }

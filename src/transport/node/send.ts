@@ -94,6 +94,9 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
   }
 
   broken(cause: Error, undecodable = false): void {
+    // Bytes behind a whole answer: it counts, and its connection has ended.
+    if (this.#answer?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
+      return;
     const tunnelStatus = tunnelStatusOf(cause);
     if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
     // The server has ended the handshake, which for the client seemed over.

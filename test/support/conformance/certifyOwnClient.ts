@@ -32,6 +32,7 @@ interface Task {
     readonly abortAfterMs?: number;
   };
   readonly calls: number;
+  readonly newClientPerCall?: boolean;
   readonly needs: readonly string[];
 }
 
@@ -78,12 +79,18 @@ function overNode({
 }
 
 async function outcomeOf(task: Task, options: ClientOptions): Promise<object> {
-  const { calls } = task;
-  const client = clientOf(task, options);
+  const { calls, newClientPerCall } = task;
+  let client = clientOf(task, options);
   try {
-    for (let made = 1; made < calls; made++) await call(client, task).catch(() => {});
+    for (let made = 1; made < calls; made++) {
+      await call(client, task).catch(() => {});
+      if (newClientPerCall) {
+        await client.close();
+        client = clientOf(task, options);
+      }
+    }
     const { data, attempts } = await call(client, task).withResponse();
-    return { value: posted(data), attempts: attempts.length };
+    return { value: posted(data), attempts: attempts.length, capabilities: ["unknown-members"] };
   } catch (error) {
     if (!isStatusError(error)) throw error;
     const { code, executed, executedBecause, retryAfterMs, message, inferred, codeSource, notRetried } =
@@ -113,7 +120,7 @@ function clientOf(task: Task, options: ClientOptions): Client {
   let times = 0;
   return createClient({
     baseUrl,
-    accountId: "acme",
+    accountId: `${task.arguments.account_id ?? "acme"}`,
     apiKey: apiKeys ? () => apiKeys[Math.min(times++, apiKeys.length - 1)] ?? "" : (apiKey ?? ""),
     maxRetries,
     ...(timeoutMs && { timeoutMs }),
@@ -135,7 +142,7 @@ function call(client: Client, { operation, arguments: given, options }: Task): C
   };
   const { body, file } = given as {
     body: { query: string; documents: string[]; replicaCount: number };
-    file: { name: string; content: string };
+    file: { name: string; content: string; base64?: string; bytes: number };
   };
   const id = (name: string) => given[name] as string;
   switch (operation as string) {
@@ -146,7 +153,10 @@ function call(client: Client, { operation, arguments: given, options }: Task): C
     case "scaleDeployment":
       return client.deployments.scale(id("deployment_id"), body.replicaCount, own);
     case "uploadDatasetFile": {
-      const content = new TextEncoder().encode(file.content);
+      const { base64, bytes } = file;
+      const content = base64
+        ? Buffer.alloc(bytes, Buffer.from(base64, "base64"))
+        : new TextEncoder().encode(file.content);
       return client.datasets.upload(id("dataset_id"), content, { name: file.name, ...own });
     }
     default:

@@ -1,8 +1,11 @@
 import type { Agent, ProxyAgent } from "undici";
 import { certifyOwnClient } from "./certifyOwnClient.js";
 
-/** undici makes a lost connection of a 101, and of the alert with which a server asks for a certificate. */
-export const hiddenByUndici: readonly string[] = ["ca-certificate", "status-101"];
+/**
+ * undici makes a lost connection of a 101, and of the alert with which a server asks for a certificate; which connection
+ * a request takes is its own choice.
+ */
+export const hiddenByUndici: readonly string[] = ["ca-certificate", "connections", "status-101"];
 
 /** Our own client under the runner, over the dispatchers of an undici, which are ended with it. */
 export async function certifyOverUndici(

@@ -1,0 +1,41 @@
+// Every block of every guide, as a reader meets it: in a folder with the packed package, against the stand-in it names.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { blocksOf, writtenPages } from "../../docs/build/blocks.ts";
+import { recordings } from "../../docs/build/recordings.ts";
+import { runBlocks } from "../../docs/build/runBlocks.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const pages = writtenPages().filter((page) => blocksOf(page).length > 0);
+
+describe("the blocks of", () => {
+  let outcomes;
+
+  before(async () => {
+    outcomes = await runBlocks(pages);
+  });
+
+  for (const page of pages) {
+    test(`docs/${page} compile, run and print what stands below them`, () => {
+      const wrong = outcomes.filter((each) => each.block.page === page && each.wrong !== undefined);
+      assert.deepEqual(
+        wrong.map(({ block, wrong: what }) => `docs/${page}:${block.line}: ${what}`),
+        [],
+        "npm run docs -- --update-outputs writes what they print",
+      );
+    });
+  }
+
+  test("print something where the pages say so", () => {
+    const printing = pages.flatMap(blocksOf).filter(({ does, prints }) => does === "run" && prints);
+    assert.ok(printing.length > 20, `${printing.length} outputs`);
+    assert.equal(outcomes.filter(({ printed }) => printed !== undefined).length, printing.length);
+  });
+});
+
+test("the pictures of the command line show what it prints", async () => {
+  for (const [file, text] of Object.entries(await recordings(root)))
+    assert.equal(text, await readFile(`${root}/${file}`, "utf8"), file);
+});

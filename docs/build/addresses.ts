@@ -1,0 +1,78 @@
+// A guide's links are those of the repository, so that they work where it is read there; the site and the package have theirs.
+import path from "node:path";
+import { documents } from "./documents.js";
+
+/** A link as it stands in a guide; the title names a page that only the site has. */
+export interface Link {
+  readonly address: string;
+  readonly title?: string | undefined;
+}
+
+// The words may hold brackets of their own; VitePress's `{target}` goes with the link.
+const links = /(!?)\[((?:[^[\]]|\[[^\]]*\]|\\[[\]])*)\]\(([^)\s]+)(?: "([^"]*)")?\)(?:\{target="\w+"\})?/g;
+const isElsewhere = (address: string): boolean => /^([a-z]+:|#)/.test(address);
+
+// What the site shows under another address than the repository does, by the file's path below the project's folder.
+const onSite: ReadonlyMap<string, string> = new Map([
+  ...documents.map(({ file, page }) => [file, `/${page}`] as const),
+  ["openapi.yaml", "/openapi.yaml"],
+]);
+const inRepository = new Map([...onSite].map(([file, address]) => [address, file]));
+
+/** A link of the site as it stands in a guide, which is at `from` below the project's folder. */
+export function repositoryLink(address: string, from: string): Link {
+  if (isElsewhere(address) || !address.startsWith("/")) return { address };
+  const [place = "", anchor] = address.split("#");
+  const end = anchor === undefined ? "" : `#${anchor}`;
+  const to = (file: string): string => relative(from, file);
+  const known = inRepository.get(place);
+  if (known !== undefined) return { address: to(known) + end };
+  if (/^\/(guide|recipes)\//.test(place)) return { address: to(`docs${place}`) + end };
+  if (/^\/conformance\/.*json$/.test(place)) return { address: to(`contract${place}`) };
+  if (/^\/[\w/-]+\.svg$/.test(place)) return { address: to(`docs/public${place}`) };
+  return { address: to(madeOf(place)), title: place.slice(1) + end };
+}
+
+// What a page of the site is made of: the nearest thing that the repository has.
+function madeOf(place: string): string {
+  if (place.startsWith("/llms")) return "docs";
+  if (place.startsWith("/api/")) return "src/index.ts";
+  if (place.startsWith("/overlays/")) return "contract/EXTENSIONS.md";
+  return place.startsWith("/contract/") ? "contract/CONTRACT-CHANGELOG.md" : "openapi.yaml";
+}
+
+/** The site's address of a link in a page at `from` below the project's folder. */
+export function siteAddress({ address, title }: Link, from: string): string {
+  if (title !== undefined) return `/${title}`;
+  if (address.startsWith("/") || isElsewhere(address) || !/^docs\/(guide|recipes|index\.md)/.test(from))
+    return address;
+  const [place = "", anchor] = address.split("#");
+  const file = path.posix.join(path.posix.dirname(from), place);
+  const end = anchor === undefined ? "" : `#${anchor}`;
+  const published = onSite.get(file) ?? /^contract(\/conformance\/.*\.json)$/.exec(file)?.[1];
+  if (published !== undefined) return published + end;
+  return /^docs\/(public\/)?(.*)$/.exec(file)?.[2]?.replace(/^/, "/").concat(end) ?? address;
+}
+
+/** Gives each link of a text another; where there is none, its words stay. */
+export function relinked(text: string, linkOf: (link: Link) => Link | undefined): string {
+  return outsideBlocks(text, (prose) =>
+    prose.replaceAll(links, (_, mark: string, words: string, address: string, title?: string) => {
+      const link = linkOf({ address, title });
+      if (link === undefined) return mark === "" ? words : "";
+      return `${mark}[${words}](${link.address}${link.title === undefined ? "" : ` "${link.title}"`})`;
+    }),
+  );
+}
+
+/** The way from one file to another. */
+export function relative(from: string, to: string): string {
+  return path.posix.relative(path.posix.dirname(from), to);
+}
+
+function outsideBlocks(text: string, change: (prose: string) => string): string {
+  return text
+    .split(/^(```.*?^```$)/ms)
+    .map((part) => (part.startsWith("```") ? part : change(part)))
+    .join("");
+}

@@ -1,0 +1,55 @@
+// What is generated of a guide stands in the guide too, between two comments, as Markdown that reads well anywhere.
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { relinked, repositoryLink } from "./addresses.js";
+import type { Page } from "./markdown.js";
+import { contractPages, measuredParts } from "./pages.js";
+
+/** Pages of the site that are guides, and generated as a whole. */
+export const generatedGuides: readonly string[] = ["guide/decision-table.md", "guide/error-bodies.md"];
+
+/** The guides as they should be now, by their files below the project's folder. */
+export async function guides(root: string): Promise<Record<string, string>> {
+  const pages = [...(await contractPages()), ...(await measured())];
+  const whole = pages.filter(({ path: name }) => generatedGuides.includes(name));
+  const written = Object.fromEntries(
+    whole.map(({ path: name, text }) => [`docs/${name}`, marked(name, text)]),
+  );
+  const names = await readdir(path.join(root, "docs/guide"));
+  for (const file of ["docs/index.md", ...names.map((name) => `docs/guide/${name}`)]) {
+    if (file in written) continue;
+    written[file] = withParts(file, await readFile(path.join(root, file), "utf8"), pages);
+  }
+  return written;
+}
+
+// What nobody has measured yet keeps its place.
+async function measured(): Promise<Page[]> {
+  const parts = await Promise.all(measuredParts.map((part) => part().catch(() => undefined)));
+  return parts.filter((part) => part !== undefined);
+}
+
+/** A guide in which what stands between the comments of these parts is theirs. */
+export function withParts(file: string, guide: string, parts: readonly Page[]): string {
+  return guide.replaceAll(
+    /^(<!-- begin: ([\w-]+) -->)\n.*?^(<!-- end: \2 -->)$/gms,
+    (all, begin: string, name: string, end: string) => {
+      const part = parts.find((each) => each.path === `parts/${name}.md`);
+      return part === undefined ? all : `${begin}\n\n${readable(part.text, file).trim()}\n\n${end}`;
+    },
+  );
+}
+
+function marked(name: string, text: string): string {
+  const page = readable(text, `docs/${name}`).trim();
+  return `${page.replace(/^(---\n.*?\n---\n)/s, "$1\n<!-- Written by `npm run generate`. -->\n")}\n`;
+}
+
+// Folded parts as HTML, which GitHub folds too.
+function readable(text: string, file: string): string {
+  const folded = text.replaceAll(
+    /^::: details ([^\n]*)\n(.*?)\n:::$/gms,
+    "<details>\n<summary>$1</summary>\n\n$2\n\n</details>",
+  );
+  return relinked(folded, ({ address }) => repositoryLink(address, file)).replaceAll(/\n{3,}/g, "\n\n");
+}

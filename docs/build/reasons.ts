@@ -1,0 +1,54 @@
+// Why one would choose it: a figure for each reason, read from what was measured and tested.
+import { readFile } from "node:fs/promises";
+import { readData } from "./data.js";
+import type { Page } from "./markdown.js";
+
+const json = async (file: string) =>
+  JSON.parse(await readFile(new URL(`../../${file}`, import.meta.url), "utf8"));
+
+interface Row {
+  readonly operations: {
+    readonly uploadDatasetFile?: { readonly requests: number; readonly executed?: string };
+  };
+}
+
+/** The list of the home page. */
+export async function reasonsPart(): Promise<Page> {
+  const { rows } = (await json("contract/conformance/retries.json")) as { rows: readonly Row[] };
+  const once = rows.filter(({ operations: { uploadDatasetFile: upload } }) => {
+    return upload?.requests === 1 && (upload.executed === "unknown" || upload.executed === "yes");
+  });
+  const newest = Object.values<{ node: string; scenarios: Measured }>(await json("bench/results.json")).at(
+    -1,
+  );
+  const { cpuPerCall, manyItems } = newest?.scenarios ?? {};
+  const { tunerank = 1, openai = 0 } = cpuPerCall?.medians ?? {};
+  const { clients } = await readData<{ clients: readonly { tool: string }[] }>(
+    "generators.json",
+    "npm run check:generators",
+  );
+  const { dependencies = {} } = await json("package.json");
+  const reasons: [figure: number | string, words: string][] = [
+    [
+      once.length,
+      "kinds of failure leave open whether a file was stored. After each, the upload is not sent again: [retries](/guide/retries.md).",
+    ],
+    [
+      `${(openai / tunerank).toFixed(1)}×`,
+      "less CPU for a call than the openai package needs for the same one: [benchmarks](/guide/benchmarks.md).",
+    ],
+    [
+      (manyItems?.medians["items ranked"] ?? 0).toLocaleString("en"),
+      "items ranked in one call, in a heap of 64 MB, and none lost: [many items](/guide/rerank.md#many-items).",
+    ],
+    [
+      new Set(clients.map(({ tool }) => tool)).size,
+      "code generators read its contract, and each client they made was called: [languages](/guide/languages.md).",
+    ],
+    [Object.keys(dependencies).length, "dependencies: [what is in the package](/guide/security.md)."],
+  ];
+  const lines = reasons.map(([figure, words]) => `- **${figure}** ${words}`);
+  return { path: "parts/reasons.md", text: lines.join("\n") };
+}
+
+type Measured = Readonly<Record<string, { readonly medians: Readonly<Record<string, number>> }>>;

@@ -1,0 +1,213 @@
+// Does with every block of the guides what its first line says, as a reader would: in a folder with the packed package.
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
+import { installPacked } from "../../checks/installPacked.js";
+import { type Block, blockOf, blocksOf, writtenPages } from "./blocks.js";
+import { isStandIn, readersHost, startStandIn } from "./standIn.js";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+/** What is wrong with a block, or what it prints now. */
+export interface Outcome {
+  readonly block: Block;
+  readonly wrong?: string | undefined;
+  readonly printed?: string | undefined;
+}
+
+/** The folder of a reader, whose pages' blocks are saved each below its page. */
+class Reader {
+  readonly #packed: ReturnType<typeof installPacked> = installPacked();
+  readonly env: Readonly<Record<string, string>>;
+  readonly folder: string = this.#packed.user;
+
+  constructor() {
+    const modules = path.join(this.folder, "node_modules");
+    mkdirSync(path.join(modules, ".bin"));
+    symlinkSync("../tunerank/dist/cli/main.js", path.join(modules, ".bin/tunerank"));
+    // What the examples import besides the package.
+    for (const name of ["@types", "undici", "vitest"])
+      symlinkSync(path.join(root, "node_modules", name), path.join(modules, name));
+    const { text } = blockOf("guide/quickstart.md", "examples.sh");
+    const said = execFileSync("sh", ["-e", "-c", `${text}\nenv`], { cwd: this.folder, encoding: "utf8" });
+    this.env = Object.fromEntries(
+      [...said.matchAll(/^(TUNERANK_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+    );
+  }
+
+  fileOf({ page, file }: Block): string {
+    return path.join(this.folderOf(page), file);
+  }
+
+  folderOf(page: string): string {
+    return path.join(this.folder, "pages", page.replaceAll(/[/.]/g, "-"));
+  }
+
+  /** Saves the blocks of a page, with the host of a stand-in instead of the one they name. */
+  save(page: string, host: string = readersHost): void {
+    mkdirSync(this.folderOf(page), { recursive: true });
+    cpSync(path.join(this.folder, "train.jsonl"), path.join(this.folderOf(page), "train.jsonl"));
+    for (const block of blocksOf(page))
+      writeFileSync(this.fileOf(block), block.text.replaceAll(readersHost, host));
+  }
+
+  remove(): void {
+    this.#packed.remove();
+  }
+}
+
+/** Checks and runs the blocks of these pages; an outcome for each block that is wrong, or prints something. */
+export async function runBlocks(pages: readonly string[] = writtenPages()): Promise<Outcome[]> {
+  const reader = new Reader();
+  try {
+    const chosen = pages.map((page) => [page, blocksOf(page)] as const);
+    for (const page of pages) reader.save(page);
+    const outcomes = compiled(
+      reader,
+      chosen.flatMap(([, blocks]) => blocks),
+    );
+    const waiting = [...chosen];
+    // Two pages at once; the blocks of one come one after the other.
+    const work = async (): Promise<void> => {
+      for (let next = waiting.shift(); next; next = waiting.shift())
+        outcomes.push(...(await runPage(reader, next[1])));
+    };
+    await Promise.all([work(), work()]);
+    return outcomes;
+  } finally {
+    reader.remove();
+  }
+}
+
+const options = {
+  target: "es2022",
+  module: "nodenext",
+  lib: ["es2022"],
+  types: ["node"],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: true,
+};
+
+// All at once, to JavaScript beside each.
+function compiled(reader: Reader, blocks: readonly Block[]): Outcome[] {
+  const typed = blocks.filter(({ language, does }) => language === "ts" && does !== "skip-check");
+  const files = typed.map((block) => reader.fileOf(block));
+  writeFileSync(
+    path.join(reader.folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions: options, files }),
+  );
+  const compiler = path.join(root, "node_modules/typescript/bin/tsc");
+  const { stdout } = spawnSync(process.execPath, [compiler, "-p", reader.folder], {
+    encoding: "utf8",
+    cwd: reader.folder,
+  });
+  return typed.flatMap((block) => {
+    const own = path.relative(reader.folder, reader.fileOf(block));
+    const found = stdout.split("\n").filter((line) => line.startsWith(`${own}(`));
+    return found.length === 0 ? [] : [{ block, wrong: found.join("\n") }];
+  });
+}
+
+async function runPage(reader: Reader, blocks: readonly Block[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const block of blocks) {
+    if (block.does === "skip-check") continue;
+    const found = block.does === "run" ? await ran(reader, block) : { wrong: wrongWith(reader, block) };
+    if (found.printed !== undefined || found.wrong !== undefined) outcomes.push({ block, ...found });
+  }
+  return outcomes;
+}
+
+// Each has a stand-in of its own, as the quickstart says.
+async function ran(reader: Reader, block: Block): Promise<Omit<Outcome, "block">> {
+  const command = isStandIn(block.text) ? block.text.trim() : block.service;
+  const standIn = command === undefined ? undefined : await startStandIn(command, reader.folder);
+  const host = standIn?.host ?? "127.0.0.1:4009";
+  const { wrong, stdout } = isStandIn(block.text)
+    ? { stdout: standIn?.said ?? "", wrong: undefined }
+    : await run(reader, block, host);
+  await standIn?.stop();
+  if (wrong !== undefined || block.prints === undefined) return { wrong };
+  // The port and the times differ from run to run.
+  const printed = stdout.replaceAll(host, readersHost).replaceAll(/ (wait_)?ms=\d+/g, " $1ms=12");
+  const differs = printed.trimEnd() !== block.prints.text.trimEnd();
+  return { printed, wrong: differs ? `It prints:\n${printed}` : undefined };
+}
+
+const programs: Readonly<Record<string, (file: string) => string[]>> = {
+  ts: (file) => [process.execPath, file.replace(/\.ts$/, ".js")],
+  js: (file) => [process.execPath, file],
+  sh: (file) => ["sh", "-e", file],
+  python: (file) => ["python3", file],
+};
+
+function run(
+  reader: Reader,
+  block: Block,
+  host: string,
+): Promise<{ stdout: string; wrong: string | undefined }> {
+  const file = reader.fileOf(block);
+  reader.save(block.page, host);
+  const env = {
+    ...process.env,
+    npm_config_offline: "true",
+    ...reader.env,
+    TUNERANK_BASE_URL: `http://${host}`,
+  };
+  const [program = "", ...args] = programs[block.language]?.(file) ?? ["false"];
+  return new Promise((resolve) => {
+    execFile(program, args, { cwd: path.dirname(file), env, timeout: 60_000 }, (error, stdout, stderr) =>
+      resolve({ stdout, wrong: error === null ? undefined : `It ended with ${error.code}:\n${stderr}` }),
+    );
+  });
+}
+
+const checks: Readonly<Record<string, (file: string, text: string) => string | undefined>> = {
+  // It was compiled.
+  ts: () => undefined,
+  js: (file) => complaintOf(process.execPath, "--check", file),
+  sh: (file) => complaintOf("sh", "-n", file),
+  json: (_, text) => {
+    for (const line of text.startsWith("{\n") ? [text] : text.trim().split("\n")) JSON.parse(line);
+    return undefined;
+  },
+  yaml: (_, text) => void parse(text),
+};
+
+function wrongWith(reader: Reader, block: Block): string | undefined {
+  const { does, language, text } = block;
+  if (does === undefined) return "It does not say what is done with it: run, check or skip-check.";
+  const check = checks[language];
+  if (check === undefined) return `Nothing checks ${language}: run it, or say why not with skip-check.`;
+  try {
+    return check(reader.fileOf(block), text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function complaintOf(program: string, ...args: string[]): string | undefined {
+  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  return status === 0 ? undefined : stderr;
+}
+
+/** Writes what each block prints now into its page. */
+export async function updateOutputs(): Promise<void> {
+  const docs = path.join(root, "docs");
+  const outcomes = (await runBlocks()).sort(
+    (a, b) => (b.block.prints?.line ?? 0) - (a.block.prints?.line ?? 0),
+  );
+  for (const { block, printed, wrong } of outcomes) {
+    if (wrong !== undefined && printed === undefined)
+      throw new Error(`docs/${block.page}:${block.line}: ${wrong}`);
+    if (printed === undefined || block.prints === undefined) continue;
+    const file = path.join(docs, block.page);
+    const lines = readFileSync(file, "utf8").split("\n");
+    const old = block.prints.text.trimEnd().split("\n").length;
+    lines.splice(block.prints.line, old, ...printed.trimEnd().split("\n"));
+    writeFileSync(file, lines.join("\n"));
+  }
+}

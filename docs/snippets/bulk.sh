@@ -1,1 +1,0 @@
-tunerank rerank --bulk requests.jsonl --output results.jsonl --errors errors.jsonl

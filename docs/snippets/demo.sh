@@ -1,1 +1,0 @@
-npm ci && npm run demo

@@ -1,3 +1,0 @@
-export TUNERANK_BASE_URL=https://api.example.com
-export TUNERANK_API_KEY=...
-export TUNERANK_ACCOUNT_ID=acme

@@ -1,1 +1,0 @@
-npm run mock -- --port 4010

@@ -1,2 +1,0 @@
-cat node_modules/tunerank/dist/llms.txt
-cat node_modules/tunerank/dist/docs/recipes/scale-to-zero.md

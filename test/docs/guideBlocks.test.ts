@@ -1,0 +1,304 @@
+import { writeFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, describe, expect, inject, test, vi } from "vitest";
+import { done, inTurn, silence, unavailable } from "../support/answers.js";
+import { useNoBackoff } from "../support/backoff.js";
+import { certificate } from "../support/certificate.js";
+import { TestClock } from "../support/clock.js";
+import { useForwardProxy } from "../support/forwardProxy.js";
+import { blocks, savedBlock } from "../support/guideBlocks.js";
+import { root, temporaryFolder } from "../support/project.js";
+import {
+  type ReceivedRequest,
+  type Reply,
+  type Script,
+  useRecordingServer,
+} from "../support/recordingServer.js";
+import { useSecureServer } from "../support/secureServer.js";
+
+const trainFile = await readFile(path.join(root, "examples/train.jsonl"));
+const line = '{"prompt": "What is the capital of France?", "answer": "Paris"}\n';
+
+const server = useRecordingServer();
+const secure = useSecureServer();
+const proxy = useForwardProxy();
+
+function environment(baseUrl: string): Record<string, string> {
+  return { TUNERANK_BASE_URL: baseUrl, TUNERANK_API_KEY: "snippet-key", TUNERANK_ACCOUNT_ID: "acme" };
+}
+
+// In its own folder, where the file is that it uploads.
+async function runSnippet(
+  name: string,
+  baseUrl: string,
+  env: Record<string, string> = {},
+  query = "",
+): Promise<string> {
+  for (const [variable, value] of Object.entries({ ...environment(baseUrl), ...env }))
+    vi.stubEnv(variable, value);
+  const lines: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((...values) => void lines.push(values.join(" ")));
+  const file = savedBlock(`${name}.ts`);
+  process.chdir(path.dirname(file));
+  try {
+    await import(file + query);
+    // A line of the log is written once the module for it is loaded.
+    if (name === "log") await vi.waitFor(() => expect(lines).not.toEqual([]));
+  } finally {
+    process.chdir(root);
+    log.mockRestore();
+  }
+  // The port is another in each run.
+  return lines
+    .map(
+      (text) => `${text.replaceAll(/127\.0\.0\.1:\d+/g, "api.example.com").replace(/ ms=\d+/, " ms=12")}\n`,
+    )
+    .join("");
+}
+
+const clock = new TestClock();
+useNoBackoff();
+
+afterEach(() => {
+  clock.remove();
+  vi.unstubAllEnvs();
+});
+
+const resume = "POST /v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume";
+const rerank = "POST /inference/v1/rerank";
+const scale = (id: string) => `PATCH /v1/accounts/acme/deployments/${id}:scale`;
+const upload = (id: string) => `POST /v1/accounts/acme/datasets/${id}:upload`;
+const sent = ({ method, url }: ReceivedRequest) => `${method} ${url}`;
+const bodiesOf = (requests: readonly ReceivedRequest[]) => requests.map(({ body }) => JSON.parse(`${body}`));
+
+const gateway: Reply = {
+  status: 503,
+  headers: { "content-type": "text/plain" },
+  text: "upstream connect error or disconnect/reset before headers",
+};
+const notFound: Reply = {
+  status: 404,
+  headers: { "x-request-id": "req-5f3a9c1e" },
+  json: { code: "NOT_FOUND", message: "There is no such deployment in this account." },
+};
+const ranking: Reply = {
+  headers: { "x-request-id": "req-5f3a9c1e" },
+  json: { object: "list", model: "m", data: [{ index: 0, relevance_score: 0.9 }], usage: {} },
+};
+
+const rankedTwo: Reply = {
+  json: { model: "m", data: [0, 1].map((index) => ({ index, relevance_score: 0.5 })) },
+};
+
+/** What a snippet meets, and what it must send there. */
+interface Case {
+  readonly answer: Reply | Script;
+  readonly sends: readonly string[];
+  /** Milliseconds that pass once its request has come, on a clock of the test's. */
+  readonly passMs?: number;
+  readonly check?: (requests: readonly ReceivedRequest[]) => void;
+  /** What it prints, where no stand-in gives these answers; `npm run test:docs` looks at the others. */
+  readonly prints?: string;
+}
+
+const onServer: Readonly<Record<string, Case>> = {
+  bulk: { answer: ranking, sends: [rerank, rerank] },
+  bulkPartial: {
+    prints: "2 ranked, 2 left\n4 ranked\n",
+    answer: inTurn(rankedTwo, { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } }, rankedTwo),
+    sends: [rerank, rerank, rerank],
+  },
+  cancel: { answer: silence, sends: [resume], passMs: 1_000 },
+  close: { answer: done, sends: [scale("support-search")] },
+  deadline: { answer: silence, sends: [rerank], passMs: 1_000 },
+  errorFields: {
+    answer: {
+      ...unavailable,
+      status: 504,
+      json: { code: "DEADLINE_EXCEEDED", message: "It took too long, but it may have completed." },
+    },
+    sends: [resume],
+  },
+  errors: { answer: notFound, sends: [scale("missing")] },
+  jobFailed: {
+    prints:
+      "[INTERNAL] The evaluator stopped. The job itself failed: read the message, and the job's logs where they are available.\nyes\n",
+    answer: {
+      json: { state: "JOB_STATE_FAILED", status: { code: "INTERNAL", message: "The evaluator stopped." } },
+    },
+    sends: [resume],
+  },
+  onAttempt: { answer: inTurn(unavailable, unavailable, ranking), sends: [rerank, rerank, rerank] },
+  ownFetch: { answer: done, sends: [scale("support-search")] },
+  rerankBatches: {
+    answer: ({ body }) => {
+      const { documents } = JSON.parse(`${body}`) as { documents: string[] };
+      return { json: { data: documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) })) } };
+    },
+    sends: [rerank, rerank, rerank],
+    check: (requests) => {
+      const sizes = bodiesOf(requests).map(({ documents }) => documents.length);
+      expect([...sizes].sort()).toEqual([1000, 1000, 500]);
+    },
+  },
+  rerankItems: {
+    answer: {
+      json: {
+        data: [
+          { index: 1, relevance_score: 0.97 },
+          { index: 0, relevance_score: 0.12 },
+          { index: 2, relevance_score: 0.05 },
+        ],
+      },
+    },
+    sends: [rerank],
+    check: (requests) => expect(bodiesOf(requests)).toMatchObject([{ return_documents: false }]),
+  },
+  log: {
+    answer: inTurn(unavailable, done),
+    sends: [scale("support-search"), scale("support-search")],
+  },
+  lookBeforeRepeating: {
+    prints: "it is there\n",
+    answer: inTurn(gateway, { json: { files: [{ filename: "train.jsonl" }] } }),
+    sends: [upload("support-answers"), "GET /v1/accounts/acme/datasets/support-answers"],
+  },
+  openapiFetch: { answer: ranking, sends: [rerank] },
+  request: {
+    prints: "1200\n",
+    answer: { json: { name: "accounts/acme/datasets/support-answers", exampleCount: "1200" } },
+    sends: ["GET /v1/accounts/acme/datasets/support-answers"],
+  },
+  requestBodies: {
+    prints: "2\n",
+    answer: inTurn(done, {
+      headers: { "content-type": "application/octet-stream" },
+      text: new Uint8Array([4, 5]),
+    }),
+    sends: [
+      "POST /v1/accounts/acme/notes/first%20draft:touch",
+      "PUT /v1/accounts/acme/notes/first%20draft?view=full&tag=a&tag=b",
+    ],
+    check: (requests) => expect([...(requests[1]?.body ?? [])]).toEqual([1, 2, 3]),
+  },
+  dispatcher: { answer: ranking, sends: [rerank] },
+  // These bring their own service.
+  testMockAgent: { answer: done, sends: [] },
+  testFailures: { answer: done, sends: [] },
+  testOffline: { answer: done, sends: [] },
+  testServer: { answer: done, sends: [] },
+  testService: { answer: done, sends: [] },
+  tracing: { answer: ranking, sends: [rerank] },
+  uploadNotRetried: { answer: gateway, sends: [upload("support-answers")] },
+  uploadRepeatable: {
+    answer: inTurn(gateway, { json: { id: "file-1", bytes: trainFile.length } }),
+    sends: [upload("support-answers"), upload("support-answers")],
+    check: (requests) => {
+      for (const { files } of requests) expect(files[0]?.bytes).toEqual(trainFile);
+    },
+  },
+  uploadSources: {
+    answer: done,
+    sends: [upload("quiz"), upload("quiz"), upload("quiz"), upload("quiz")],
+    check: (requests) => {
+      const parts = requests.flatMap(({ files }) => files);
+      expect(parts.map(({ filename }) => filename)).toEqual([
+        "train.jsonl",
+        "bytes.jsonl",
+        "blob.jsonl",
+        "stream.jsonl",
+      ]);
+      expect(parts.map(({ bytes }) => `${bytes}`)).toEqual([`${trainFile}`, line, line, line]);
+      expect(parts[2]?.mimeType).toBe("application/jsonl");
+      for (const { headers } of requests) expect(headers["content-length"]).toMatch(/^\d+$/);
+    },
+  },
+  verifyBytes: {
+    prints: `[DATA_LOSS] The service stored 7 bytes of the ${trainFile.length} sent (verifyBytes). The file may have been stored: look at the dataset through the service's other operations before repeating. It was not retried: it would most likely fail again.\nyes\n`,
+    answer: { json: { id: "file-1", bytes: 7 } },
+    sends: [upload("support-answers")],
+  },
+  withResponse: { answer: ranking, sends: [rerank] },
+  wrongArgument: { answer: done, sends: [] },
+};
+
+const onMock = ["fourCalls", "home", "rerank", "resume", "scale", "upload"];
+
+describe("a snippet of the docs", () => {
+  test.each(onMock)("%s reads what the contract's mock answers", async (name) => {
+    expect(await runSnippet(name, inject("mockUrl"))).toMatch(/./);
+  });
+
+  test.each(Object.keys(onServer))("%s sends and prints what the docs say", async (name) => {
+    const { answer, sends, passMs, check, prints } = onServer[name] as Case;
+    server.reply(answer);
+    if (passMs !== undefined) clock.install();
+    const running = runSnippet(name, server.url);
+    if (passMs !== undefined) {
+      await server.received();
+      clock.pass(passMs);
+    }
+    const printed = await running;
+    expect(server.requests.map(sent)).toEqual(sends);
+    check?.(server.requests);
+    if (prints !== undefined) expect(printed).toBe(prints);
+  });
+
+  test("rerank sends its model, task and top_n", async () => {
+    server.reply({ json: { model: "m", data: [], usage: { total_tokens: 1 } } });
+    // Once more, though it was imported before.
+    await runSnippet("rerank", server.url, {}, "?again");
+    expect(bodiesOf(server.requests)).toMatchObject([
+      { model: "accounts/acme/models/reranker-small", top_n: 3, task: expect.any(String) },
+    ]);
+  });
+
+  test("freshKey reads the key again after a 401", async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const keyFile = path.join(temporary, "key");
+    await writeFile(keyFile, "first-key\n");
+    server.reply((request) => {
+      if (request.headers.authorization === "Bearer second-key") return done;
+      // The server changes the key before it refuses the old one.
+      writeFileSync(keyFile, "second-key\n");
+      return { status: 401, json: { code: "UNAUTHENTICATED", message: "Expired." } };
+    });
+    await runSnippet("freshKey", server.url, { KEY_FILE: keyFile });
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer first-key",
+      "Bearer second-key",
+    ]);
+    await remove();
+  });
+
+  test("proxy goes through the proxy", async () => {
+    // Trust is Node's own business here: a tunnel that opens is what the snippet promises.
+    const url = `https://service.test:${secure.port}`;
+    await expect(runSnippet("proxy", url, { https_proxy: proxy.url })).rejects.toThrow("[UNAVAILABLE]");
+    expect(proxy.seen[0]).toMatchObject({ method: "CONNECT", target: `service.test:${secure.port}` });
+  });
+
+  test("privateAuthority trusts the authority of its file", async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const file = path.join(temporary, "company.pem");
+    await writeFile(file, certificate);
+    await runSnippet("privateAuthority", secure.url, { CA_FILE: file });
+    expect(secure.requests).toMatchObject([{ method: "PATCH", authorization: "Bearer snippet-key" }]);
+    await remove();
+  });
+});
+
+// The recipe that is a test file is one: its tests are among these.
+await import(savedBlock("search.test.ts"));
+
+test("no program of the guides that can run here is left out", () => {
+  const withOwnTest = ["freshKey", "privateAuthority", "proxy"];
+  // test/all/recipes.test.ts runs those of the recipes.
+  // checks/integrations has the other clients that programs of guide/coming-from.md use.
+  const elsewhere = /^(recipes\/|guide\/coming-from\.md$)/;
+  const guides = blocks.filter(({ page, language }) => language === "ts" && !elsewhere.test(page));
+  const names = guides.map(({ file }) => file.replace(/\.ts$/, ""));
+  const run = [...onMock, ...Object.keys(onServer), ...withOwnTest, "lookBeforeRepeating"];
+  expect([...new Set([...names, "lookBeforeRepeating"])].sort()).toEqual([...new Set(run)].sort());
+});
