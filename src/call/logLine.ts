@@ -26,8 +26,7 @@ export const writeLine: WriteLine = ({ logger, level, withBodies }, event, excha
   if (logger === undefined) return console.error(message);
   if (typeof logger !== "function") return logger[severity](message);
   // The event's own come last: no field of a body takes the place of one of them.
-  const fields = Object.entries({ ...fieldsOf(exchange), ...always, ...asked, message });
-  return logger(severity, Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as never);
+  return logger(severity, { ...fieldsOf(exchange), ...always, ...asked, message } as never);
 };
 
 function severityOf({ code, waitMs }: AttemptEvent): "error" | "warn" | "info" {
@@ -64,8 +63,8 @@ function fieldsOf({ request: { operation, ids, content }, result }: Exchange): o
   for (const [name, { pattern }] of Object.entries(body?.properties ?? {})) {
     const value = memberOf(content, name);
     // A name has a form.
-    const isShown = typeof value !== "object" && (typeof value !== "string" || pattern);
-    fields[name] = Array.isArray(value) ? value.length : isShown ? value : undefined;
+    if (Array.isArray(value)) fields[name] = value.length;
+    else if (typeof value === "string" ? pattern : typeof value !== "object") fields[name] = value;
   }
   return fields;
 }

@@ -30,13 +30,9 @@ export function prepare<T>(baseUrl: string, { operation, path, body, read }: Cal
 /** A path of the contract with the ids in it. */
 export function pathWith(template: string, ids: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) =>
-    encodeURIComponent(ids[name] as string).replace(/[!'()*]/g, encodedByte),
+    // encodeURIComponent leaves what RFC 3986 reserves.
+    encodeURIComponent(ids[name] as string).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`),
   );
-}
-
-// encodeURIComponent leaves what RFC 3986 reserves.
-function encodedByte(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 let lastUrl: URL | undefined;

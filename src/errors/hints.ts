@@ -38,8 +38,6 @@ const unreadable = "Call again with a file that can be read and does not change.
 // The service need not name the argument.
 const refusedValue = "Compare what was sent with the message and the contract.";
 
-const notText = "Rank objects with rerank.items.";
-
 // Where the status says more than the code it stands for.
 const adviceOfStatus: Readonly<Record<number, string>> = {
   101: "Check that baseUrl is the service itself.",
@@ -100,8 +98,7 @@ export function adviceFor(
   const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
   const isRefused = code === "INVALID_ARGUMENT" && httpStatus > 0;
-  const isDocument = message.startsWith("documents[");
-  const ofCode = isRefused ? refusedValue : isDocument ? notText : adviceOfCode[code];
+  const ofCode = isRefused ? refusedValue : adviceOfCode[code];
   const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? ofCode), message);
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")

@@ -4,12 +4,14 @@ import { makeCall } from "../call/call.js";
 import { loaded, start, startCall } from "../call/callPromise.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
+import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling, validate } from "../options/validate.js";
 import type { RerankCall, RerankItems } from "../ranking/types.js";
+import { memberOf } from "../values.js";
 
 const { body: rules } = requests.rerankDocuments;
 
@@ -46,6 +48,8 @@ export function createRerank(client: LateSettings): Rerank {
     read: (answer: object) => T | UnusableAnswer,
   ): Promise<Outcome<T>> {
     const settings = callSettings(client, own);
+    if (typeof memberOf(memberOf(body, "documents"), "0") === "object")
+      throw invalid("documents[0] must be a string.", { hint: "Rank objects with rerank.items." });
     validate(body, rules, "body");
     checkSpelling(body, rules.properties, "body");
     const whole = withModel(body, settings.client.rerankModel);
