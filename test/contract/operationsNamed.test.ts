@@ -56,6 +56,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/generators/tools/progenitor.ts",
   ],
   "a check that calls it by hand": [
+    "checks/first-hour/",
     "checks/integrations/aiSdk.test.ts",
     "checks/integrations/documented.test.ts",
     "checks/integrations/langchain.test.ts",
