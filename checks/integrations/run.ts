@@ -11,8 +11,8 @@ const folder = fileURLToPath(new URL(".", import.meta.url));
 const temporal = path.join(folder, "../temporal/run.ts");
 const given = process.argv.slice(2);
 
-// It has packages of its own, and with --temporal and --refusals servers.
-if (given.includes("--temporal") || given.includes("--refusals")) {
+// It has packages of its own, and with these servers.
+if (["--temporal", "--refusals", "--server-killed"].some((each) => given.includes(each))) {
   const args = given.map((each) => (each === "--temporal" ? "--server" : each));
   run(process.execPath, ["--import", "tsx", temporal, ...args]);
   process.exit();

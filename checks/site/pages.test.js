@@ -41,12 +41,22 @@ async function expectShort(page, name) {
   assert.ok(height < 4000 || isLong, `it is ${height} px tall`);
 }
 
-// Each line of code is whole on a phone: it goes on below where it is too long.
+// On a phone a line of code is whole, or its block scrolls, by the keyboard too.
 function cutCode() {
   const blocks = [...document.querySelectorAll(".vp-doc div[class*=language-] pre")];
   return blocks
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .filter((each) => each.tabIndex < 0 || !/auto|scroll/.test(getComputedStyle(each).overflowX))
     .map((each) => each.innerText);
+}
+
+// A name such as PERMISSION_DENIED is read in one piece.
+function brokenNames() {
+  const names = [...document.querySelectorAll(".vp-doc :is(h1, td code, li code)")];
+  const broken = names.filter(
+    (each) => /^[A-Z_]+$/.test(each.textContent.trim()) && each.getClientRects().length > 1,
+  );
+  return broken.map((each) => each.textContent);
 }
 
 // A guide written by hand that has code begins with it: it is on the first screen.
@@ -78,10 +88,35 @@ describe("each page", { concurrency: 4 }, () => {
       const { scrollWidth, clientWidth, wide } = await page.evaluate(widths);
       assert.ok(scrollWidth <= clientWidth, `${scrollWidth} px wide on a phone: ${wide.join("\n")}`);
       assert.deepEqual(await page.evaluate(cutCode), []);
+      assert.deepEqual(await page.evaluate(brokenNames), []);
       expectQuiet(seen);
       await close();
     });
   }
+});
+
+test("the first 60 words of the home page say what it is, for whom and why", async () => {
+  const { page, close } = await site.open("");
+  const words = (await page.locator("main").innerText()).split(/\s+/).slice(0, 60).join(" ");
+  assert.match(words, /TypeScript client for an HTTP machine-learning service/);
+  assert.match(words, /for services, jobs and tests/);
+  assert.match(words, /its error says whether the operation may have run, and what to do now/);
+  for (const figure of await page.locator(".reasons strong").allInnerTexts())
+    assert.match(figure, /^[\d,.]+×?$/);
+  assert.equal(await page.locator(".reasons li").count(), 5);
+  await close();
+});
+
+test("on paper there is only the text, with what is folded", async () => {
+  const { page, close } = await site.open("guide/errors.html");
+  await page.emulateMedia({ media: "print" });
+  for (const part of [".VPNav", ".VPSidebar", ".VPDocFooter", ".page-tools", ".lab", ".copy"]) {
+    assert.equal(await page.locator(`${part}:visible`).count(), 0, part);
+  }
+  assert.ok(await page.locator("h1").isVisible());
+  const box = await page.locator("details.part > :not(summary)").first().boundingBox();
+  assert.ok(box !== null && box.height > 0);
+  await close();
 });
 
 test("every internal link and anchor of every page leads somewhere", async (t) => {

@@ -17,6 +17,7 @@ const types = {
   ".md": "text/markdown; charset=utf-8",
   ".png": "image/png",
   ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
 };
 
 /** The addresses of the pages, below the site's own. */
@@ -41,7 +42,7 @@ export async function answer(name, accepts) {
   const file = isThere ? name : "404.html";
   const type = path.extname(file);
   const body = await readFile(path.join(folder, file));
-  const isText = type !== ".png" && /gzip/.test(accepts);
+  const isText = type !== ".png" && type !== ".woff2" && /gzip/.test(accepts);
   const headers = { "content-type": types[type] ?? "text/plain; charset=utf-8" };
   if (isText) headers["content-encoding"] = "gzip";
   return { status: isThere ? 200 : 404, headers, body: isText ? compressed(file, body) : body };

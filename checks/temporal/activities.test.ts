@@ -4,6 +4,7 @@ import { ApplicationFailure, CancelledFailure } from "@temporalio/common";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import { DefaultLogger } from "@temporalio/worker";
 import { createClient } from "tunerank";
+import { rerankAll } from "tunerank/bulk";
 import {
   type Activities,
   type ActivitiesOptions,
@@ -12,6 +13,7 @@ import {
   type ChunkResult,
   createActivities,
 } from "tunerank/temporal";
+import { startRefusing } from "../../bench/refusals/server.js";
 import { type Service, startService } from "./support/service.js";
 import { freePort, until } from "./support/waiting.js";
 
@@ -250,6 +252,24 @@ function chunkActivities(requests: readonly ChunkRequest[] | undefined, options:
   const ids = () => [...parts.values()].flat().map(({ id }) => id);
   return { ...chunked, parts, ids };
 }
+
+test("a chunk and rerankAll of tunerank/bulk on one client share one limit", async () => {
+  const slow = await startRefusing();
+  slow.delayMs = 500;
+  const client = connect(slow.url);
+  const { rerankChunk } = createActivities(client, {
+    readChunk: () => rows(6),
+    writePart: () => {},
+    readParts: () => [],
+  });
+  const chunk = within(() => rerankChunk(0));
+  let ranked = 0;
+  for await (const { error } of rerankAll(client, rows(6))) if (!error) ranked += 1;
+  assert.deepEqual([ranked, await chunk.result], [6, { ranked: 6, failed: 0 }]);
+  // A run begins with four: the fifth request of both together waits for an answer.
+  assert.ok((slow.requests[4]?.ms ?? 0) >= 490, JSON.stringify(slow.requests.map(({ ms }) => ms)));
+  slow.close();
+});
 
 test("a chunk is written in parts, and what the service refuses is a row with its error", async () => {
   const requests = rows(30);

@@ -1,7 +1,7 @@
 // Two settings of bench/refusals on real servers: three workers of Temporal, and three of BullMQ, as the guide writes them.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import type { Job, Queue } from "bullmq";
+import type { Queue } from "bullmq";
 import {
   body,
   cancelled,
@@ -78,12 +78,12 @@ async function onBullmq({ url, rows, perMinute, isCancelled }: Given): Promise<W
     await setTimeout(watchedMs);
   } else
     for (;;) {
-      await until(async () => (await count("completed")) + (await count("failed")) >= rows);
-      const failed: Job[] = await queue.getFailed();
-      if (!failed.some(({ failedReason }) => failedReason?.includes("UNAUTHENTICATED"))) break;
-      // Somebody mends the key, and runs the failed jobs again.
+      const isDone = async () => (await count("completed")) + (await count("failed")) >= rows;
+      await until(async () => (await isDone()) || (await queue.isPaused()));
+      if (await isDone()) break;
+      // Somebody mends the key, and lets the queue go on.
       await setTimeout(1_000);
-      await queue.retryJobs();
+      await queue.resume();
     }
   const output = new Output();
   for (const job of await queue.getCompleted()) output.add(job.data.query, true);
@@ -98,13 +98,13 @@ function recipeWith(perMinute: number | undefined): string {
   if (perMinute === undefined) return "bullmq.ts";
   const folder = new URL("documented/", import.meta.url);
   const name = `bullmq-${perMinute}.ts`;
-  const limit = "limiter: { max: 100, duration: 1000 }";
+  const limit = "limiter: { max: 10, duration: 100 }";
   const recipe = readFileSync(new URL("bullmq.ts", folder), "utf8");
   if (!recipe.includes(limit)) throw new Error("The recipe's limit is not where it was.");
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     new URL(name, folder),
-    recipe.replace(limit, `limiter: { max: ${perMinute / 60}, duration: 1000 }`),
+    recipe.replace(limit, `limiter: { max: 1, duration: ${Math.ceil(60_000 / perMinute)} }`),
   );
   return name;
 }

@@ -1,20 +1,24 @@
 // The activities with Temporal's own packages, and BullMQ on a real Redis; with --server also all of it on a real Temporal
 // server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both; --refusals [--only TEXT]
-// instead measures services that say no.
-import { spawnSync } from "node:child_process";
+// instead measures services that say no. --server-killed [--after SECONDS] instead kills the server once under 20,000 rankings.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { saveBlocks } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
 import { hasRedis } from "./support/redis.js";
-import { buildServer, startServer } from "./support/temporalServer.js";
+import { buildServer, startLastingServer, startServer } from "./support/temporalServer.js";
 
 const { values: options, positionals } = parseArgs({
   options: {
     server: { type: "boolean", default: false },
     refusals: { type: "boolean", default: false },
+    "server-killed": { type: "boolean", default: false },
+    after: { type: "string", default: "25" },
     only: { type: "string", multiple: true, default: [] },
   },
   allowPositionals: true,
@@ -34,6 +38,10 @@ if (options.refusals) {
   const only = options.only.flatMap((text) => ["--only", text]);
   const matrix = path.join(folder, "../../bench/refusals/run.ts");
   run(["--conditions=tunerank-source", "--import", "tsx", matrix, "--on-servers", ...only]);
+  process.exit();
+}
+if (options["server-killed"]) {
+  await underKilledServer(Number(options.after));
   process.exit();
 }
 // Side by side: most of the second is waiting for BullMQ to find a job whose worker died.
@@ -76,4 +84,20 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
     env: { ...process.env, ...env },
   });
   if (status !== 0) process.exitCode = 1;
+}
+
+/** The test with workers that are killed, with the server killed too. */
+async function underKilledServer(afterSeconds: number): Promise<void> {
+  const built = buildServer();
+  if ("missing" in built) return console.log(`SKIPPED  temporal: ${built.missing}.`);
+  const server = await startLastingServer(built.binary);
+  const args = ["--import", "tsx", "--test", "--test-name-pattern=^20,000", "onServer/bulk.test.ts"];
+  const env = { ...process.env, TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace };
+  const tests = spawn(process.execPath, args, { cwd: folder, stdio: "inherit", env });
+  const ended = once(tests, "exit");
+  await Promise.race([setTimeout(afterSeconds * 1000), ended]);
+  console.log(`# the server is killed, after ${afterSeconds} s`);
+  await server.killAndStart();
+  [process.exitCode] = await ended;
+  server.stop();
 }

@@ -72,6 +72,9 @@ function showPrints(tokens: Token[], html: (content: string) => Token): void {
         "<details>",
         '<details class="custom-block details">',
       );
+    const [comment, which, cause] = /^<!-- lab: (\w+) ([\w-]+) -->/.exec(content) ?? [];
+    if (type === "html_block" && comment !== undefined)
+      (tokens[index] as Token).content = `<FailureLab operation="${which}" preset="${cause}" />\n`;
     if (type !== "fence") continue;
     const [, operation, preset] = / lab="(\w+) ([\w-]+)"/.exec(info) ?? [];
     if (operation !== undefined) {

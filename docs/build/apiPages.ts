@@ -141,6 +141,7 @@ function withoutRepetition(text: string): string {
     .replaceAll(/^\*\*Default\*\* ```ts\n(.*)\n```$/gm, "**Default** `$1`")
     .replaceAll(/^\*\*Extends\*\* - /gm, "**Extends** ")
     .replaceAll(/^#{4,6} (.*)$/gm, "**$1**")
+    .replaceAll(/^#{2,6} Returns\n+\[?`\S*$\n*/gm, "")
     .replaceAll(/<a id="property-[^"]*"><\/a> ?/g, "")
     .replaceAll(/^(\|.*\|) - \|$/gm, "$1 |")
     .replaceAll(/(?:^- `\w+`: The meaning is not documented\.\n)+/gm, (lines) =>

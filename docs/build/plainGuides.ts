@@ -5,6 +5,7 @@ import { writtenPages } from "./blocks.js";
 import { documents } from "./documents.js";
 import { contractPages } from "./pages.js";
 import { plainPage } from "./plainPage.js";
+import { withoutRecordings } from "./recordings.js";
 
 /** A guide or a recipe as Markdown that stands alone. */
 export interface PlainGuide {
@@ -29,7 +30,9 @@ export async function plainGuides(docs: string): Promise<PlainGuide[]> {
   const nameOf = (file: string) => (sources.get(file) ?? siteSources(sources, file))?.name;
   const guides = [...sources.values()].map(({ name, raw, at }) => {
     const page = plainPage(raw);
-    const text = relinked(page.text, (link) => linkInPackage(link.address, at, name, nameOf));
+    const text = relinked(withoutRecordings(page.text), (link) =>
+      linkInPackage(link.address, at, name, nameOf),
+    );
     return { ...page, name, text };
   });
   return guides.sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));

@@ -17,9 +17,7 @@ import { type SitePage, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { sectionsOf } from "./navigation.js";
 import { contractPages } from "./pages.js";
-import { recordings } from "./recordings.js";
 import { publishRevisions } from "./revisions.js";
-import { updateOutputs } from "./runBlocks.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const docs = path.join(root, "docs");
@@ -27,6 +25,10 @@ const site = path.join(root, "site");
 const generated = path.join(docs, "generated");
 
 if (process.argv.includes("--update-outputs")) {
+  const [{ updateOutputs }, { recordings }] = await Promise.all([
+    import("./runBlocks.js"),
+    import("./recordings.js"),
+  ]);
   await updateOutputs();
   for (const [file, text] of Object.entries(await recordings(root)))
     await writeFile(path.join(root, file), text);

@@ -1,21 +1,14 @@
 // Does with every block of the guides what its first line says, as a reader would: in a folder with the packed package.
-import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { parse } from "yaml";
 import { installPacked } from "../../checks/installPacked.js";
 import { type Block, blockOf, blocksOf, writtenPages } from "./blocks.js";
+import { compiled, type Outcome, wrongWith } from "./checkBlocks.js";
 import { isStandIn, readersHost, startStandIn } from "./standIn.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-
-/** What is wrong with a block, or what it prints now. */
-export interface Outcome {
-  readonly block: Block;
-  readonly wrong?: string | undefined;
-  readonly printed?: string | undefined;
-}
 
 /** The folder of a reader, whose pages' blocks are saved each below its page. */
 class Reader {
@@ -81,36 +74,6 @@ export async function runBlocks(pages: readonly string[] = writtenPages()): Prom
   }
 }
 
-const options = {
-  target: "es2022",
-  module: "nodenext",
-  lib: ["es2022"],
-  types: ["node"],
-  strict: true,
-  noUncheckedIndexedAccess: true,
-  skipLibCheck: true,
-};
-
-// All at once, to JavaScript beside each.
-function compiled(reader: Reader, blocks: readonly Block[]): Outcome[] {
-  const typed = blocks.filter(({ language, does }) => language === "ts" && does !== "skip-check");
-  const files = typed.map((block) => reader.fileOf(block));
-  writeFileSync(
-    path.join(reader.folder, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: options, files }),
-  );
-  const compiler = path.join(root, "node_modules/typescript/bin/tsc");
-  const { stdout } = spawnSync(process.execPath, [compiler, "-p", reader.folder], {
-    encoding: "utf8",
-    cwd: reader.folder,
-  });
-  return typed.flatMap((block) => {
-    const own = path.relative(reader.folder, reader.fileOf(block));
-    const found = stdout.split("\n").filter((line) => line.startsWith(`${own}(`));
-    return found.length === 0 ? [] : [{ block, wrong: found.join("\n") }];
-  });
-}
-
 async function runPage(reader: Reader, blocks: readonly Block[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const block of blocks) {
@@ -163,35 +126,6 @@ function run(
       resolve({ stdout, wrong: error === null ? undefined : `It ended with ${error.code}:\n${stderr}` }),
     );
   });
-}
-
-const checks: Readonly<Record<string, (file: string, text: string) => string | undefined>> = {
-  // It was compiled.
-  ts: () => undefined,
-  js: (file) => complaintOf(process.execPath, "--check", file),
-  sh: (file) => complaintOf("sh", "-n", file),
-  json: (_, text) => {
-    for (const line of text.startsWith("{\n") ? [text] : text.trim().split("\n")) JSON.parse(line);
-    return undefined;
-  },
-  yaml: (_, text) => void parse(text),
-};
-
-function wrongWith(reader: Reader, block: Block): string | undefined {
-  const { does, language, text } = block;
-  if (does === undefined) return "It does not say what is done with it: run, check or skip-check.";
-  const check = checks[language];
-  if (check === undefined) return `Nothing checks ${language}: run it, or say why not with skip-check.`;
-  try {
-    return check(reader.fileOf(block), text);
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-function complaintOf(program: string, ...args: string[]): string | undefined {
-  const { status, stderr } = spawnSync(program, args, { encoding: "utf8" });
-  return status === 0 ? undefined : stderr;
 }
 
 /** Writes what each block prints now into its page. */

@@ -34,6 +34,14 @@ export function apart(module: string): Plugin {
   };
 }
 
+/** Has an entry import another one as its users do: what runs of one client share is there once. */
+export const besideBulk: Plugin = {
+  name: "beside-bulk",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/bulk\/index\.js$/ }, ({ path: to }) => ({ path: to, external: true }));
+  },
+};
+
 /**
  * Has all of them, and the entry, share one file: esbuild would write one for each set of them that shares something.
  * To that end each of them exports what the whole entry hangs on, too.

@@ -1,13 +1,13 @@
 import path from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { browserFile, type Entry, entries, stemOf } from "./entries.js";
-import { apart, joined, sharingOne } from "./late.js";
+import { apart, besideBulk, joined, sharingOne } from "./late.js";
 import { keepLinesOnly } from "./lineMaps.js";
 import { builtinsAsImports, withoutDebug, withoutSourceMaps } from "./nodeModules.js";
 
 type Platform = "node" | "server" | "web";
 
-const plugins = [builtinsAsImports, withoutDebug, withoutSourceMaps];
+const plugins = [builtinsAsImports, withoutDebug, withoutSourceMaps, besideBulk];
 
 const shared: BuildOptions = {
   bundle: true,

@@ -1,6 +1,7 @@
 import { type RerankAllResult, rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
 import { invalid, refusal } from "../errors/statusError.js";
+import { oneOfMany } from "../policy/types.js";
 import { memberOf } from "../values.js";
 import type { CallAids } from "./temporalCall.js";
 import { callFailure } from "./temporalFailure.js";
@@ -55,7 +56,8 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     await writePart(n, globalThis.crypto.randomUUID(), rows, reference);
     count(rows);
   };
-  const options = { concurrency, timeoutMs, rate, signal: aids.signal };
+  // Other workers have chunks too.
+  const options = { concurrency, timeoutMs, rate, signal: aids.signal, [oneOfMany]: true };
   try {
     for await (const result of rerankAll(client, [...left.values()], options)) {
       part.push(rowOf(result));

@@ -10,6 +10,7 @@ import {
 } from "../options/arguments.js";
 import type { Names } from "../options/validate.js";
 import type { Rate } from "../policy/pace.js";
+import { oneOfMany } from "../policy/types.js";
 import type { RerankAllOptions } from "./options.js";
 
 const names: Names<RerankAllOptions> = {
@@ -38,11 +39,12 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
   readonly attemptTimeoutMs: number;
   readonly totalTimeoutMs: number | undefined;
   readonly maxHoldMs: number;
+  readonly isOneOfMany: boolean;
 }
 
 /** @internal @throws StatusError naming the first option that cannot be used */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
-  const own = ownProperties(options, "options", names);
+  const own: RerankAllOptions<Id> & { [oneOfMany]?: true } = ownProperties(options, "options", names);
   const { signal } = own;
   if (signal != null && typeof signal.addEventListener !== "function")
     throw invalid("signal must be an AbortSignal.");
@@ -59,6 +61,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     headers: own.headers,
     signal: signal ?? undefined,
     onAttempt: checkCallback(own.onAttempt, "onAttempt"),
+    isOneOfMany: own[oneOfMany] === true,
   };
 }
 

@@ -72,6 +72,11 @@ function addUpload(program: Command): Command {
       "--checkpoint <FILE>",
       "Records the outcome of each file: run the same command again to continue. A file that may be stored is not sent again.",
     )
+    .option(
+      "--concurrency <N>",
+      "The most files under way at once, where there are several. Default: 1.",
+      numberOf("--concurrency"),
+    )
     .option("--resend-unknown", "Send such files again too; they may then be stored twice.")
     .option("--wait", "Wait while another run writes to --checkpoint. Without it, that is refused.");
 }
@@ -123,7 +128,7 @@ function addMock(program: Command): Command {
     )
     .option(
       "--allow-origin <ORIGIN>",
-      "An origin whose web pages may call it, filesBeside those of this machine. May be given more than once.",
+      "An origin whose web pages may call it, beside those of this machine. May be given more than once.",
       collect,
     )
     .option(

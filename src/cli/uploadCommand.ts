@@ -15,6 +15,7 @@ export async function run(context: Context<UploadCommandOptions>): Promise<void>
   if (more.length > 0 || checkpoint !== undefined)
     return (await import("./bulk/uploadMany.js")).uploadMany(context);
   refuseOptions(context.options, ["resendUnknown", "wait"], "has no effect without --checkpoint.");
+  refuseOptions(context.options, ["concurrency"], "has no effect with one FILE.");
   const { terminal, signal } = context;
   const { name, verify } = context.options;
   if (file === "-" && name === undefined) {

@@ -1,4 +1,4 @@
-import { leastShare, type Measured, Round, Steps, takenOf, UsualShare } from "./round.js";
+import { leastShare, type Measured, Round, restAfter, Steps, takenOf, UsualShare } from "./round.js";
 import type { AttemptTimes } from "./types.js";
 
 const firstLimit = 4;
@@ -13,8 +13,6 @@ const stepGain = 0.5;
 const slowest = 2;
 // So much more likely is certain, as a logarithm.
 const certain = 4;
-// The shortest time in which the only place stays empty after a refusal.
-const onlyRestMs = 200;
 
 // "up" and "down" try another limit; "settling" follows refusals that were not expected.
 type State = "steady" | "up" | "down" | "settling";
@@ -26,11 +24,13 @@ type State = "steady" | "up" | "down" | "settling";
  */
 export class LimitSearch {
   limit: number = firstLimit;
+  /** Whether others send to the same service. */
+  isOneOfMany = false;
   /** Attempts of an earlier one say nothing of this limit. */
   epoch = 0;
   #most: number;
   #state: State = "steady";
-  #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, underWay: 0 };
+  #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, taken: 0 };
   readonly #steps: Steps = new Steps();
   readonly #usual: UsualShare = new UsualShare();
   // Whether the refusals at the base may come from its limit.
@@ -38,7 +38,7 @@ export class LimitSearch {
   // The refusals of this epoch show how many were too many.
   #tooMany = -1;
   #fewest = 1;
-  // How long a good answer takes: of late, and where nothing was refused.
+  // How long a good answer takes: of late, and at best.
   #answerMs = 0;
   #fastest = Number.POSITIVE_INFINITY;
   #round: Round = new Round(0);
@@ -55,9 +55,9 @@ export class LimitSearch {
     if (this.limit > this.#most) this.#set(this.#most, "steady");
   }
 
-  /** Time has passed with so many under way. */
-  passed(now: number, inFlight: number): void {
-    this.#round.passed(now, inFlight);
+  /** Time has passed with so many under way, and so many places empty after a refusal. */
+  passed(now: number, inFlight: number, resting: number): void {
+    this.#round.passed(now, inFlight, resting);
   }
 
   /** An attempt was answered. */
@@ -71,10 +71,10 @@ export class LimitSearch {
   /**
    * An attempt was refused.
    * @param inFlight How many are under way without it
-   * @returns for how many milliseconds its place stays empty: as long as an answer takes. Else the next would be refused
-   * at once, and again, where the limit is a little too high
+   * @param askedMs How long it is asked to wait
+   * @returns until when its place stays empty, where it still has one: else the next would be refused at once, and again
    */
-  refused({ epoch }: AttemptTimes, inFlight: number): number {
+  refused({ epoch, now }: AttemptTimes, inFlight: number, askedMs: number): number | undefined {
     const before = this.limit;
     if (epoch === this.epoch) {
       this.#round.addRefused();
@@ -85,8 +85,10 @@ export class LimitSearch {
     // It took those that are left.
     if (epoch === this.#tooMany && this.#state === "settling")
       this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
-    if (this.limit < before) return 0;
-    return this.limit > 1 ? this.#answerMs : Math.max(this.#answerMs, onlyRestMs);
+    if (this.limit < before) return undefined;
+    // Refusals that have nothing to do with the limit are no reason to wait.
+    const isLong = this.isOneOfMany && !(this.#steps.areWide && this.#usual.value > 0);
+    return now + restAfter(this.#answerMs, this.limit, askedMs, isLong);
   }
 
   // A round ends with as many answers as may be under way, more where some of them are refusals.
@@ -142,7 +144,7 @@ export class LimitSearch {
   #goOn(found: Measured): void {
     this.#base = { ...found, share: this.#usual.value };
     const isFull =
-      found.underWay > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
+      found.taken > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
     this.#isDoubted = this.#usual.value > 0 && this.limit > 1;
     if (this.#steps.isDue && isFull && this.limit < this.#most) this.#tryMore();
     else if (this.#steps.isDue && this.#isDoubted) this.#tryLess();

@@ -93,8 +93,9 @@ export class Limiter {
     const { code, codeSource, httpStatus } = failed;
     const { now } = times;
     const transient = isTransient(failed, decision);
-    this.#hold(now + holdAskedBy(failed, decision));
-    if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(times);
+    const askedMs = holdAskedBy(failed, decision);
+    this.#hold(now + askedMs);
+    if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(times, askedMs);
     else if (!transient && httpStatus !== undefined) this.answered(times);
     else {
       this.#change(-1, now);
@@ -103,11 +104,12 @@ export class Limiter {
     return false;
   }
 
-  #refused(times: AttemptTimes): void {
+  #refused(times: AttemptTimes, askedMs: number): void {
     this.#failuresInRow = 0;
     this.#change(-1, times.now);
-    const restMs = this.#search?.refused(times, this.inFlight) ?? 0;
-    if (restMs > 0) this.#resting.push(times.now + restMs);
+    const restsUntil = this.#search?.refused(times, this.inFlight, askedMs);
+    if (restsUntil !== undefined) this.#resting.push(restsUntil);
+    this.#resting.sort((a, b) => a - b);
   }
 
   #noteFailure(now: number, waitMs: number | undefined): void {
@@ -125,15 +127,14 @@ export class Limiter {
   }
 
   #change(by: 1 | -1, now: number): void {
-    this.#search?.passed(now, this.inFlight);
+    this.#search?.passed(now, this.inFlight, this.#resting.length);
     this.inFlight += by;
   }
 }
 
 /** Whether a failure may pass. */
 function isTransient({ notRetried }: FailedAttempt, decision: Decision): boolean {
-  const why = notRetried ?? decision.notRetried;
-  return why === undefined || why === "deadline-too-close" || why === "asked-to-wait-too-long";
+  return !/^(not-transient|refused|aborted)$/.test(notRetried ?? decision.notRetried ?? "");
 }
 
 /** How long the service asks all calls to wait, in milliseconds; 0 when it asks for nothing. */

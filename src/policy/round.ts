@@ -7,8 +7,8 @@ export interface Measured {
   readonly share: number;
   /** How long a good answer took. */
   readonly answerMs: number;
-  /** How many were under way on average. */
-  readonly underWay: number;
+  /** How many places were not free on average. */
+  readonly taken: number;
 }
 
 /** A smaller part of refusals is none. */
@@ -31,6 +31,7 @@ export class Round {
   #lateGood = 0;
   #lateMs = 0;
   #area = 0;
+  #restingArea = 0;
   #began: number;
   #last: number;
 
@@ -42,11 +43,12 @@ export class Round {
     return this.good + this.refused;
   }
 
-  /** Time has passed with so many under way. */
-  passed(now: number, inFlight: number): void {
+  /** Time has passed with so many under way, and so many places empty after a refusal. */
+  passed(now: number, inFlight: number, resting: number): void {
     // The first begins it.
     if (this.#last === 0) this.#began = this.#last = now;
     this.#area += inFlight * (now - this.#last);
+    this.#restingArea += resting * (now - this.#last);
     this.#last = now;
   }
 
@@ -64,10 +66,11 @@ export class Round {
 
   measured(limit: number): Measured {
     const { refused, ended } = this;
-    const underWay = this.#area / Math.max(1, this.#last - this.#began);
+    const ms = Math.max(1, this.#last - this.#began);
+    const underWay = this.#area / ms;
     const answerMs = this.#lateMs / Math.max(1, this.#lateGood);
     const rate = underWay / Math.max(1, answerMs);
-    return { limit, rate, share: refused / ended, answerMs, underWay };
+    return { limit, rate, share: refused / ended, answerMs, taken: underWay + this.#restingArea / ms };
   }
 
   /**
@@ -154,4 +157,16 @@ export class Steps {
   broughtMore(): void {
     this.#nextPause = firstPause;
   }
+}
+
+// The shortest time in which the only place stays empty after a refusal.
+const onlyRestMs = 200;
+// And any place of a run that is asked to wait, or is one of several: a service that counts by time counts seconds.
+const longRestMs = 1000;
+
+/** In how many milliseconds a place that was refused is free again. */
+export function restAfter(answerMs: number, limit: number, askedMs: number, isLong: boolean): number {
+  const shortest = isLong || askedMs > 0 ? longRestMs : limit > 1 ? 0 : onlyRestMs;
+  // What all wait for is no rest of this place, unless it is the only one.
+  return Math.max(answerMs, shortest) + (limit > 1 ? askedMs : 0);
 }

@@ -56,3 +56,6 @@ export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as nev
 
 /** Names what clients of one service have in common, by which runs of them know each other. */
 export const sharedTransport: unique symbol = Symbol.for("tunerank.transport") as never;
+
+/** Names the option of a run beside which others send to the same service, such as the chunks of other workers. */
+export const oneOfMany: unique symbol = Symbol.for("tunerank.oneOfMany") as never;

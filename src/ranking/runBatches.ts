@@ -30,11 +30,15 @@ export interface BatchRun {
 export async function runBatches(given: BatchRun): Promise<BatchFailure | undefined> {
   const { signal } = given;
   const controller = new AbortController();
-  const onAbort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) controller.abort(signal.reason);
+  const running = new Batches(given, controller);
+  const onAbort = (): void => {
+    controller.abort(signal?.reason);
+    running.finish();
+  };
   signal?.addEventListener("abort", onAbort);
-  if (signal?.aborted) onAbort();
   try {
-    return await new Batches(given, controller).ended;
+    return await running.ended;
   } finally {
     signal?.removeEventListener("abort", onAbort);
   }
@@ -60,7 +64,7 @@ class Batches {
     const parts = { limiter: new Limiter(given.concurrency), pace: undefined, clock: machineClock };
     this.#schedule = new Schedule(parts, (now) => this.#begin(now));
     this.#schedule.advance();
-    this.#finish();
+    this.finish();
   }
 
   #begin(now: number): void {
@@ -87,11 +91,13 @@ class Batches {
     }
     this.#underWay -= 1;
     this.#schedule.advance();
-    this.#finish();
+    this.finish();
   }
 
-  #finish(): void {
-    if (this.#underWay > 0 || this.#next < this.#given.batches) return;
+  /** Ends it where nothing is under way: none is left, or what is left waits and is not wanted any more. */
+  finish(): void {
+    const isOver = this.#next >= this.#given.batches || this.#controller.signal.aborted;
+    if (this.#underWay > 0 || !isOver) return;
     this.#schedule.close();
     this.#resolve(this.#failure);
   }

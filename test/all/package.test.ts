@@ -95,7 +95,7 @@ describe("the tarball", () => {
     expect([...listed].sort()).toEqual(packed.files.filter((file) => file.startsWith("dist/docs/")));
     for (const file of listed) {
       const text = await readFile(path.join(packed.installed, file), "utf8");
-      // What only the site's builder reads: its includes, snippets, containers and tags.
+      // What only the site's builder reads: its includes, containers and tags.
       expect(text, file).not.toMatch(/<!--@include|^<<<|^:::|<div/m);
     }
   });

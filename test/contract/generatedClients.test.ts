@@ -87,7 +87,10 @@ describe("docs/data/generators.json", async () => {
       const { name, version, language, documents, command, get = "" } = tool;
       const unsupported = tool.unsupported ?? [];
       const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
-      const lost = errors.filter(({ status }) => tool.shortfall?.statuses.includes(status)).length;
+      const { statuses = [], answers = [] } = tool.shortfall ?? {};
+      const lost = errors.filter(
+        ({ status, name }) => statuses.includes(status) || answers.includes(name),
+      ).length;
       const errorRows = callable === 0 ? 0 : errors.length;
       const good = {
         compiled: expect.stringMatching(compiledAs(tool)),
@@ -140,7 +143,7 @@ describe("docs/data/generators.json", async () => {
     const options = tools.flatMap(({ command }) => command.match(/(?<=\s)--?[a-z][\w-]*/g) ?? []);
     // Where to read, where to write, and which of its outputs a tool shall make.
     const usual =
-      "-jar -i -g -o --path --output-path --input --input-file-type --output-model-type --output -generate -package";
+      "-jar -i -g -o --path --output-path --input --input-file-type --output-model-type --output -generate -package --target --package";
     expect(options.filter((option) => !usual.split(" ").includes(option))).toEqual([]);
   });
 });

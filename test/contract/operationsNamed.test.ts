@@ -53,7 +53,13 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/generators/check/tool.ts",
     "checks/generators/conformance/generated.py",
     "checks/generators/linters/index.ts",
+    "checks/generators/tools/assistants.ts",
     "checks/generators/tools/progenitor.ts",
+  ],
+  "what the site's home page shows of it, and the guide of its types": [
+    "docs/build/api.ts",
+    "docs/build/labRecordings.ts",
+    "docs/build/reasons.ts",
   ],
   "a check that calls it by hand": [
     "checks/first-hour/",
@@ -66,6 +72,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/package/projects/calls.js",
     "checks/proxies/",
     "checks/site/accessibility.test.js",
+    "checks/site/lab.test.js",
     "checks/site/search.test.js",
     "checks/temporal/",
   ],

@@ -26,7 +26,9 @@ describe.each(pages)("docs/%s", (page) => {
   });
 
   test("has no include, no component, and no block that needs a clone", async () => {
-    const text = await readFile(path.join(root, "docs", page), "utf8");
+    const raw = await readFile(path.join(root, "docs", page), "utf8");
+    // The home page begins with the lab alone, which is nothing to read.
+    const text = page === "index.md" ? raw.replace(/^<FailureLab [^>]*\/>$/m, "") : raw;
     expect(text).not.toMatch(/<!--@include|^\s*<<<|^:::|<FailureLab|<TableFilter|\{target=/m);
     // Else GitHub shows what is folded as its summary.
     expect(text).not.toMatch(/<summary>(?!.*<\/summary>$)/m);

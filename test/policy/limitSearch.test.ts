@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Figures, numbersFrom, type Service, simulate } from "../support/simulatedRun.js";
+import { type Figures, numbersFrom, type Reaction, type Service, simulate } from "../support/simulatedRun.js";
 
 const answerMs = 200;
 const auto = { max: 256 };
@@ -15,6 +15,21 @@ function hardLimit(most: number): Service {
     },
     answered() {
       open -= 1;
+    },
+  };
+}
+
+/** Allows so many a second, and one second's worth at once. */
+function perSecond(rate: number, good: Reaction, retryAfterMs?: number): Service {
+  let left = rate;
+  let last = 0;
+  return {
+    received(now) {
+      left = Math.min(rate, left + ((now - last) * rate) / 1000);
+      last = now;
+      if (left < 1) return { afterMs: 5, refused: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+      left -= 1;
+      return good;
     },
   };
 }
@@ -84,21 +99,23 @@ describe("a run that finds its limit", () => {
   test.each([20, 50, 200])(
     "learns a rate that nobody declared: answers of %i ms, 20 a second, refusals at most 40 %",
     async (afterMs) => {
-      let left = 20;
-      let last = 0;
-      const service: Service = {
-        received(now) {
-          left = Math.min(20, left + (now - last) / 50);
-          last = now;
-          if (left < 1) return { afterMs: 5, refused: true };
-          left -= 1;
-          return { afterMs };
-        },
-      };
-      const { refused, ms } = await run(1000, service);
+      const { refused, ms } = await run(1000, perSecond(20, { afterMs }));
       expect(refused / 1000).toBeLessThanOrEqual(0.4);
       // 980 at 20 a second.
       expect(ms).toBeLessThanOrEqual(1.1 * 49_000);
     },
   );
+
+  test.each([
+    ["20 a second", () => perSecond(20, { afterMs: answerMs })],
+    ["20 a second, with Retry-After: 1", () => perSecond(20, { afterMs: answerMs }, 1000)],
+    ["10 at once", () => hardLimit(10)],
+  ])("three workers that know nothing of each other, %s: refusals at most 40 %", async (_, service) => {
+    for (let seed = 1; seed <= 24; seed++) {
+      const random = numbersFrom(seed);
+      const rows = 334;
+      const { refused } = await simulate({ rows, concurrency: auto, service: service(), random, workers: 3 });
+      expect(refused / 1000, `seed ${seed}`).toBeLessThanOrEqual(0.4);
+    }
+  });
 });

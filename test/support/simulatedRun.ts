@@ -12,6 +12,7 @@ import { usual } from "./retryInput.js";
 export interface Reaction {
   readonly afterMs: number;
   readonly refused?: true;
+  readonly retryAfterMs?: number;
   readonly tokens?: number;
 }
 
@@ -68,6 +69,8 @@ export interface Simulation {
   readonly service: Service;
   readonly random: () => number;
   readonly bytesOf?: (row: number) => number;
+  /** How many such runs there are at once, which know nothing of each other. */
+  readonly workers?: number;
 }
 
 /** What came of it. */
@@ -84,13 +87,32 @@ export interface Figures {
 
 /** Runs until all rows are done. */
 export async function simulate(simulation: Simulation): Promise<Figures> {
-  const { rows, concurrency, rate, service, random, bytesOf = () => 100 } = simulation;
   const clock = new EventClock();
+  const figures = { received: 0, refused: 0, slowestMs: 0, doneAt: [] as number[], limits: [] as number[] };
+  const { workers = 1 } = simulation;
+  for (let worker = 0; worker < workers; worker++)
+    clock.after(worker * 70 * simulation.random(), () => start(simulation, clock, figures));
+  // What waits for its turn goes on in a microtask.
+  while (figures.doneAt.length < simulation.rows * workers) {
+    await Promise.resolve();
+    await Promise.resolve();
+    await Promise.resolve();
+    if (!clock.next()) throw new Error("Nothing is left to happen.");
+  }
+  return { ...figures, ms: clock.now() };
+}
+
+type Counted = { -readonly [Name in keyof Omit<Figures, "ms">]: Figures[Name] } & {
+  readonly doneAt: number[];
+  readonly limits: number[];
+};
+
+function start(simulation: Simulation, clock: EventClock, figures: Counted): void {
+  const { rows, concurrency, rate, service, random, bytesOf = () => 100, workers = 1 } = simulation;
   const limiter = new Limiter(
-    typeof concurrency === "number" ? concurrency : new LimitSearch(concurrency.max),
+    typeof concurrency === "number" ? concurrency : searching(concurrency.max, workers),
   );
   const pace = rate && new Pace(rate);
-  const figures = { received: 0, refused: 0, slowestMs: 0, doneAt: [] as number[], limits: [] as number[] };
   let next = 0;
   let held = 0;
   const schedule: Schedule = new Schedule({ limiter, pace, clock }, (now) => {
@@ -105,7 +127,7 @@ export async function simulate(simulation: Simulation): Promise<Figures> {
   const attempt = (lane: Lane, bytes: number, retries: number): void => {
     const began = clock.now();
     figures.received += 1;
-    const { afterMs, refused, tokens } = service.received(began, bytes);
+    const { afterMs, refused, retryAfterMs, tokens } = service.received(began, bytes);
     clock.after(afterMs, () => {
       if (refused === undefined) {
         service.answered?.();
@@ -116,12 +138,7 @@ export async function simulate(simulation: Simulation): Promise<Figures> {
         held -= 1;
       } else {
         figures.refused += 1;
-        const events: readonly RetryEvent[] = ["exhausted"];
-        const code = "RESOURCE_EXHAUSTED";
-        const input = { ...usual, events, code, retries, timeLeftMs: Number.POSITIVE_INFINITY } as const;
-        const failed = { code, codeSource: "status", executed: "no", httpStatus: 429 } as const;
-        const { waitMs = 0 } = lane.decide({ ...input, random: random() }, failed);
-        const waited = lane.wait(waitMs, { during: (promise) => promise });
+        const waited = refuse(lane, retries, retryAfterMs, random());
         void waited.then(() => attempt(lane, bytes, retries + 1));
       }
       figures.limits.push(limiter.limit);
@@ -129,12 +146,25 @@ export async function simulate(simulation: Simulation): Promise<Figures> {
     });
   };
   schedule.advance();
-  // What waits for its turn goes on in a microtask.
-  while (figures.doneAt.length < rows) {
-    await Promise.resolve();
-    await Promise.resolve();
-    await Promise.resolve();
-    if (!clock.next()) throw new Error("Nothing is left to happen.");
-  }
-  return { ...figures, ms: clock.now() };
+}
+
+function searching(max: number, workers: number): LimitSearch {
+  return Object.assign(new LimitSearch(max), { isOneOfMany: workers > 1 });
+}
+
+function refuse(
+  lane: Lane,
+  retries: number,
+  retryAfterMs: number | undefined,
+  random: number,
+): Promise<void> {
+  const events: readonly RetryEvent[] = [retryAfterMs === undefined ? "exhausted" : "exhaustedTimed"];
+  const code = "RESOURCE_EXHAUSTED";
+  const timeLeftMs = Number.POSITIVE_INFINITY;
+  const failed = { code, codeSource: "status", executed: "no", httpStatus: 429, retryAfterMs } as const;
+  const { waitMs = 0 } = lane.decide(
+    { ...usual, events, code, retries, retryAfterMs, timeLeftMs, random },
+    failed,
+  );
+  return lane.wait(waitMs, { during: (promise) => promise });
 }

@@ -1,8 +1,11 @@
-import { execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "./waiting.js";
 
 const sources = fileURLToPath(new URL("../server", import.meta.url));
 const cache = fileURLToPath(new URL("../.cache", import.meta.url));
@@ -41,4 +44,32 @@ export async function startServer(binary: string): Promise<TemporalServer> {
     server.once("exit", () => reject(new Error("The Temporal server ended.")));
   });
   return { address, namespace, stop: () => server.stdin.end() };
+}
+
+/** Starts one with its database in a file: killed, it goes on where it was. */
+export async function startLastingServer(
+  binary: string,
+): Promise<TemporalServer & { killAndStart(): Promise<void> }> {
+  const folder = mkdtempSync(path.join(tmpdir(), "tunerank-temporal-server-"));
+  const port = await freePort();
+  let server: ChildProcess;
+  const start = async (): Promise<void> => {
+    const stdio = ["pipe", "pipe", "inherit"] as const;
+    server = spawn(binary, [path.join(folder, "temporal.db"), `${port}`], { stdio: [...stdio] });
+    if (server.stdout) await once(server.stdout, "data");
+  };
+  const end = async (): Promise<void> => {
+    server.kill("SIGKILL");
+    await once(server, "exit");
+  };
+  await start();
+  return {
+    address: `127.0.0.1:${port}`,
+    namespace: "default",
+    async killAndStart() {
+      await end();
+      await start();
+    },
+    stop: () => void end().then(() => rmSync(folder, { recursive: true })),
+  };
 }

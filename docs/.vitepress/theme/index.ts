@@ -36,16 +36,37 @@ const notFound = () =>
     h("p", { class: "actions" }, h("button", { type: "button", onClick: openSearch }, "Search")),
   ]);
 
+// A lab that stands in the page is wanted when it is seen; one of a page that is gone to, at once.
+let want: () => void = () => {};
+function labIsWanted(): Promise<void> {
+  const labs = import.meta.env.SSR ? [] : document.querySelectorAll(".lab");
+  if (labs.length === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    want = resolve;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        observer.disconnect();
+        resolve();
+      },
+      { rootMargin: "200px" },
+    );
+    for (const each of labs) observer.observe(each);
+  });
+}
+
 // The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
 export default {
   extends: DefaultTheme,
   enhanceApp({ app, router }) {
-    // Few pages have a lab: the others do not load it.
-    const lab = defineAsyncComponent(() => import("./lab/FailureLab.vue"));
+    // Few pages have a lab, and some have it folded: it is loaded where it is seen.
+    const lab = defineAsyncComponent(() => labIsWanted().then(() => import("./lab/FailureLab.vue")));
     app.component("FailureLab", lab).component("TableFilter", TableFilter);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
+    let routes = 0;
     router.onAfterRouteChange = () => {
+      if (++routes > 1) want();
       setTimeout(openTarget);
       setTimeout(showActive);
     };

@@ -1,6 +1,8 @@
 import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
-import type { AbortSignalLike } from "../../options/callOptions.js";
-import { machineClock } from "../../policy/schedule.js";
+import type { Lane } from "../../policy/lane.js";
+import { attemptPolicy, type PolicyOption } from "../../policy/types.js";
+import { runBatches } from "../../ranking/runBatches.js";
+import type { UploadOptions } from "../../wrappers/types.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
@@ -9,7 +11,7 @@ import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
 import { jsonLine, oneLine } from "../safeText.js";
 import type { Terminal } from "../terminal.js";
-import { createProgress, storedLine } from "../uploadProgress.js";
+import { createProgress, type ProgressLine, storedLine } from "../uploadProgress.js";
 import { withClient } from "../withClient.js";
 import { errorFields } from "./resultRows.js";
 import { type PlannedFile, planUploads, readUploads, uploadStateOf } from "./uploadPlan.js";
@@ -20,6 +22,7 @@ export interface ManyOptions {
   readonly wait?: boolean;
   readonly resendUnknown?: boolean;
   readonly verify?: boolean;
+  readonly concurrency?: number;
 }
 
 /** What became of a file. */
@@ -30,15 +33,20 @@ interface UploadOutcome {
   readonly error?: unknown;
 }
 
+// As many as a client has by itself.
+const usualConnections = 128;
 // What ends one upload so would end the next.
 const lasting = new Set<string>(["UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "CANCELLED"]);
 
-/** `tunerank upload DATASET FILE FILE...`, one after the other */
+/** `tunerank upload DATASET FILE FILE...`, as many at once as `--concurrency` says */
 export async function uploadMany(context: Context<ManyOptions & { name?: string }>): Promise<void> {
   const { args, options } = context;
   const [dataset = "", ...files] = args;
-  if (options.name !== undefined) throw new UsageError("--name is for one file, without --checkpoint.");
-  await withClient(context, "uploadDatasetFile", async (client) => {
+  const { name, concurrency = 1 } = options;
+  if (name !== undefined) throw new UsageError("--name is for one file, without --checkpoint.");
+  if (!(Number.isInteger(concurrency) && concurrency >= 1))
+    throw new UsageError("--concurrency must be a whole number of at least 1.");
+  const upload = async (client: Client): Promise<void> => {
     const sources: RowSource[] = [];
     if (options.checkpoint !== undefined)
       sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
@@ -46,14 +54,15 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
       const planned = await planUploads(files, dataset, await readUploads(owned), signal);
       await uploadAll({ ...context, signal }, client, planned, owned);
     });
-  });
+  };
+  await withClient(context, "uploadDatasetFile", upload, Math.max(usualConnections, concurrency));
 }
 
 /** Where an upload's outcome is noted, and how far it is shown. */
 interface Recording {
   readonly owned: CheckpointFile | undefined;
   readonly rows: RowWriter | undefined;
-  readonly show: (sentBytes: number) => void;
+  readonly show: (file: PlannedFile, sentBytes: number) => void;
 }
 
 async function uploadAll(
@@ -62,58 +71,76 @@ async function uploadAll(
   planned: readonly PlannedFile[],
   owned: CheckpointFile | undefined,
 ): Promise<void> {
-  const { options, terminal } = context;
-  const rows = owned?.open();
+  const { options, terminal, signal } = context;
   const isWanted = ({ before }: PlannedFile): boolean =>
     uploadStateOf(before) === "not" ||
     (uploadStateOf(before) === "unknown" && options.resendUnknown === true);
+  const wanted = planned.filter(isWanted);
   const progress = createProgress(terminal);
-  const totalBytes = planned.filter(isWanted).reduce((sum, { bytes }) => sum + bytes, 0);
-  const outcomes: UploadOutcome[] = [];
-  let before = 0;
-  let failed: StatusError | undefined;
-  let isSent = false;
-  let heldUntil = 0;
-  for (const each of planned) {
-    if (!isWanted(each) || (failed && endsAll(failed))) {
-      outcomes.push(withoutSending(each, isWanted(each)));
-      continue;
-    }
-    await passed(heldUntil - performance.now(), context.signal);
-    const show = (sentBytes: number): void => progress.show({ sentBytes: before + sentBytes, totalBytes });
-    const outcome = await uploadOne(context, client, each, { owned, rows, show });
-    if (isStatusError(outcome)) failed = outcome;
-    // What the service asks of one holds the next.
-    heldUntil = performance.now() + ((isStatusError(outcome) && outcome.retryAfterMs) || 0);
-    isSent ||= !isStatusError(outcome) || outcome.attempts.length > 0;
-    outcomes.push(outcomeOf(each.file, outcome));
-    before += each.bytes;
-  }
+  const recording = { owned, rows: owned?.open(), show: shownTogether(wanted, progress) };
+  const results = new Map<PlannedFile, DatasetFile | StatusError>();
+  const ended = await runBatches({
+    batches: wanted.length,
+    concurrency: options.concurrency ?? 1,
+    untilDeadline: false,
+    signal,
+    // Those under way go on when another ends all.
+    async run(batch, _, lane) {
+      const each = wanted[batch] as PlannedFile;
+      const result = await uploadOne(context, { client, lane }, each, recording);
+      results.set(each, result);
+      if (isStatusError(result) && endsAll(result)) throw result;
+    },
+  });
   progress.end();
+  if (ended && !isStatusError(ended.error)) throw ended.error;
+  const outcomes = planned.map((each) => outcomeOf(each, results.get(each), isWanted(each)));
   print(outcomes, terminal);
-  if (failed !== undefined) throw new Reported(exitCodeAfter(failed, isSent));
+  // It was interrupted while nothing was under way.
+  if (ended === undefined && results.size < wanted.length) throw new Reported(exitCodes.interrupted);
+  reportWorst([...wanted.map((each) => results.get(each)), ended?.error]);
   if (outcomes.some(({ outcome }) => outcome === "unknown"))
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+}
+
+/** @param results Of those that were sent, in their order, and what ended all @throws Reported when one failed */
+function reportWorst(results: readonly unknown[]): void {
+  const failed = results.filter((each) => isStatusError(each));
+  const last = failed.at(-1);
+  const isSent =
+    results.some((each) => each && !failed.includes(each as StatusError)) ||
+    failed.some(({ attempts }) => attempts.length > 0);
+  if (last) throw new Reported(exitCodeAfter(last, isSent));
+}
+
+// One display for all that are sent.
+function shownTogether(wanted: readonly PlannedFile[], progress: ProgressLine): Recording["show"] {
+  const totalBytes = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
+  const shown = new Map<PlannedFile, number>();
+  let total = 0;
+  return (file, sentBytes) => {
+    total += sentBytes - (shown.get(file) ?? 0);
+    shown.set(file, sentBytes);
+    progress.show({ sentBytes: total, totalBytes });
+  };
 }
 
 function endsAll({ code, notRetried }: StatusError): boolean {
   return lasting.has(code) || notRetried === "asked-to-wait-too-long";
 }
 
-// Until the service takes the next, or the command is interrupted.
-function passed(ms: number, signal: AbortSignalLike | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const unset = machineClock.after(ms, resolve);
-    signal?.addEventListener("abort", () => {
-      unset();
-      resolve();
-    });
-  });
-}
-
-function outcomeOf(file: string, result: DatasetFile | StatusError): UploadOutcome {
-  if (!isStatusError(result)) return { file, outcome: "uploaded", result };
-  return { file, outcome: "failed", error: { ...errorFields(result), message: messageOf(result) } };
+function outcomeOf(
+  { file, before }: PlannedFile,
+  result: DatasetFile | StatusError | undefined,
+  isWanted: boolean,
+): UploadOutcome {
+  if (isStatusError(result))
+    return { file, outcome: "failed", error: { ...errorFields(result), message: messageOf(result) } };
+  if (result) return { file, outcome: "uploaded", result };
+  if (isWanted) return { file, outcome: "not sent" };
+  return uploadStateOf(before) === "stored"
+    ? { file, outcome: "uploaded before", result: before?.response }
+    : { file, outcome: "unknown" };
 }
 
 // A file that goes missing after others were sent is no fault of the command line.
@@ -124,19 +151,25 @@ function exitCodeAfter(failed: StatusError, isSent: boolean): number {
 
 async function uploadOne(
   { args: [dataset = ""], options, signal }: Context<ManyOptions>,
-  client: Client,
-  { file, id, fingerprint }: PlannedFile,
+  { client, lane }: { readonly client: Client; readonly lane: Lane },
+  planned: PlannedFile,
   { owned, rows, show }: Recording,
 ): Promise<DatasetFile | StatusError> {
+  const { file, id, fingerprint } = planned;
   rows?.add({ id, fingerprint, sending: true });
   // Known before it begins, whatever happens to the machine.
   rows?.flush();
   // Another run may have sent it while this one was asleep.
   owned?.check();
+  const uploadOptions: UploadOptions & { [attemptPolicy]: PolicyOption } = {
+    verifyBytes: options.verify === true,
+    onProgress: ({ sentBytes }) => show(planned, sentBytes),
+    signal,
+    // All of them wait where the service asks one to.
+    [attemptPolicy]: lane,
+  };
   try {
-    const verifyBytes = options.verify === true;
-    const onProgress = ({ sentBytes }: { sentBytes: number }): void => show(sentBytes);
-    const response = await client.datasets.upload(dataset, file, { verifyBytes, onProgress, signal });
+    const response = await client.datasets.upload(dataset, file, uploadOptions);
     rows?.add({ id, fingerprint, response });
     return response;
   } catch (error) {
@@ -144,13 +177,6 @@ async function uploadOne(
     rows?.add({ id, fingerprint, error: errorFields(error) });
     return error;
   }
-}
-
-function withoutSending({ file, before }: PlannedFile, isWanted: boolean): UploadOutcome {
-  if (isWanted) return { file, outcome: "not sent" };
-  return uploadStateOf(before) === "stored"
-    ? { file, outcome: "uploaded before", result: before?.response }
-    : { file, outcome: "unknown" };
 }
 
 function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
