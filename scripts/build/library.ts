@@ -32,7 +32,9 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
       // A page's tools look for the sources that a map names, and warn where they are not.
       const input = { ...inputOf(entry, platform), sourcemap: platform !== "web" };
       await write(input, platform === "web" ? severalFiles(root) : oneFile);
-      await write(input, commonJs, { outdir: `${dist}/cjs` });
+      // Whoever requires it elsewhere than on Node bundles it, or has its ES module beside it.
+      const dense = platform === "node" ? {} : { minifyWhitespace: true, sourcemap: false };
+      await write(input, commonJs, { outdir: `${dist}/cjs` }, dense);
     }
   }
   await write(oneFile, { entryPoints: apartParts, plugins });
@@ -69,6 +71,7 @@ function severalFiles(root: string): BuildOptions {
   return {
     format: "esm",
     splitting: true,
+    minifyWhitespace: true,
     chunkNames: "chunks/[name].web",
     plugins: [...plugins, sharingOne(`${root}/src/index.ts`, "createClient")],
   };

@@ -32,7 +32,7 @@ test("a polluted Object.prototype changes nothing of the AI SDK's reranking mode
   const model = createRerankingModel(connect(server.url), "m");
   const values = ["a", "b"];
   const answer = await model.doRerank({ query: "q", documents: { type: "text", values } });
-  expect(model.specificationVersion).toBe("v4");
+  expect(model.specificationVersion).toBe("v3");
   expect(answer.ranking).toHaveLength(2);
   expect(server.only.body.toString()).not.toContain("polluted");
 });

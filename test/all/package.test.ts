@@ -61,8 +61,9 @@ describe("the tarball", () => {
     expect(published.filter((file) => /test|spec\b/i.test(file))).toEqual([]);
   });
 
-  test("holds a source map, without the sources' text, for each module that runs on a server, and none for the web", async () => {
-    const forTheWeb = /^dist\/(browser|(cjs\/)?(index|chunks\/\w+)\.web)\.js$|^dist\/cli\//;
+  test("holds a source map, without the sources' text, for each module that runs on a server, and none for the web or a dense one", async () => {
+    const forTheWeb =
+      /^dist\/(browser|cjs\/index\.server|(cjs\/)?(index|chunks\/\w+)\.web)\.js$|^dist\/cli\//;
     for (const module of packed.files.filter((file) => file.endsWith(".js"))) {
       const code = await readFile(path.join(packed.installed, module), "utf8");
       const isMapped = code.includes(`//# sourceMappingURL=${path.basename(module)}.map`);
