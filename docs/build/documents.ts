@@ -49,6 +49,7 @@ const published: Readonly<Record<string, string>> = {
   "contract/conformance/retries.json": "/conformance/retries.json",
   "contract/conformance/errors.json": "/conformance/errors.json",
   "contract/conformance/exchanges.json": "/conformance/exchanges.json",
+  "contract/conformance/mutants.json": "/conformance/mutants.json",
   "contract/conformance/operations.json": "/conformance/operations.json",
   "contract/conformance/parameters.json": "/conformance/parameters.json",
   ...Object.fromEntries(documents.map(({ file, page }) => [file, `/${page}`])),

@@ -10,6 +10,7 @@ import { enumPages } from "./enums.js";
 import { errorBodyPages } from "./errorBodies.js";
 import { languagesPart } from "./languages.js";
 import type { Page } from "./markdown.js";
+import { mutantsPart } from "./mutants.js";
 import { oneProcessPart } from "./oneProcess.js";
 import { outagePart } from "./outage.js";
 import { proxiesPart } from "./proxies.js";
@@ -45,6 +46,7 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   packageChecksPart,
   languagesPart,
   conformancePart,
+  mutantsPart,
   benchmarkSummaryPart,
   benchmarksPart,
   oneProcessPart,

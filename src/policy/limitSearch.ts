@@ -1,4 +1,4 @@
-import { leastShare, type Measured, Round, Steps, takenOf, UsualShare } from "./round.js";
+import { leastShare, type Measured, Round, restAfter, Steps, takenOf, UsualShare } from "./round.js";
 import type { AttemptTimes } from "./types.js";
 
 const firstLimit = 4;
@@ -24,6 +24,8 @@ type State = "steady" | "up" | "down" | "settling";
  */
 export class LimitSearch {
   limit: number = firstLimit;
+  /** Whether others send to the same service. */
+  isOneOfMany = false;
   /** Attempts of an earlier one say nothing of this limit. */
   epoch = 0;
   #most: number;
@@ -45,11 +47,6 @@ export class LimitSearch {
   constructor(most: number) {
     this.#most = most;
     this.limit = Math.min(firstLimit, most);
-  }
-
-  /** Whether refusals have nothing to do with it, as far as is known. */
-  get areUsual(): boolean {
-    return this.#steps.areWide && this.#usual.value > 0;
   }
 
   /** There are never more than so many. */
@@ -74,10 +71,10 @@ export class LimitSearch {
   /**
    * An attempt was refused.
    * @param inFlight How many are under way without it
-   * @returns for how many milliseconds its place stays empty, where it still has one: as long as an answer takes. Else
-   * the next would be refused at once, and again, where the limit is a little too high
+   * @param askedMs How long it is asked to wait
+   * @returns until when its place stays empty, where it still has one: else the next would be refused at once, and again
    */
-  refused({ epoch }: AttemptTimes, inFlight: number): number | undefined {
+  refused({ epoch, now }: AttemptTimes, inFlight: number, askedMs: number): number | undefined {
     const before = this.limit;
     if (epoch === this.epoch) {
       this.#round.addRefused();
@@ -88,7 +85,10 @@ export class LimitSearch {
     // It took those that are left.
     if (epoch === this.#tooMany && this.#state === "settling")
       this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
-    return this.limit < before ? undefined : this.#answerMs;
+    if (this.limit < before) return undefined;
+    // Refusals that have nothing to do with the limit are no reason to wait.
+    const isLong = this.isOneOfMany && !(this.#steps.areWide && this.#usual.value > 0);
+    return now + restAfter(this.#answerMs, this.limit, askedMs, isLong);
   }
 
   // A round ends with as many answers as may be under way, more where some of them are refusals.

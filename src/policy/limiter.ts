@@ -2,10 +2,6 @@ import type { LimitSearch } from "./limitSearch.js";
 import type { Decision } from "./retry.js";
 import type { AttemptTimes, FailedAttempt } from "./types.js";
 
-// The shortest time in which the only place stays empty after a refusal.
-const onlyRestMs = 200;
-// And any place of a run that is asked to wait, or is one of several: a service that counts by time counts seconds.
-const longRestMs = 1000;
 // Fewer failures in a row than this say nothing of the service.
 const fewestForOutage = 4;
 
@@ -24,8 +20,6 @@ export class Limiter {
   readonly sharers: Set<Sharer> = new Set();
   /** Whether they are all over. */
   isSpent = false;
-  /** Whether others send to the same service, of whose refusals it hears nothing. */
-  isOneOfMany = false;
   inFlight = 0;
   /** Nothing is sent before. */
   heldUntil = 0;
@@ -113,17 +107,9 @@ export class Limiter {
   #refused(times: AttemptTimes, askedMs: number): void {
     this.#failuresInRow = 0;
     this.#change(-1, times.now);
-    const restMs = this.#search?.refused(times, this.inFlight);
-    if (restMs === undefined) return;
-    // What all wait for is no rest of this place, unless it is the only one.
-    const until = this.limit > 1 ? this.heldUntil : 0;
-    this.#resting.push(Math.max(times.now, until) + Math.max(restMs, this.#shortestRest(askedMs > 0)));
+    const restsUntil = this.#search?.refused(times, this.inFlight, askedMs);
+    if (restsUntil !== undefined) this.#resting.push(restsUntil);
     this.#resting.sort((a, b) => a - b);
-  }
-
-  #shortestRest(isAsked: boolean): number {
-    if (isAsked || (this.isOneOfMany && !this.#search?.areUsual)) return longRestMs;
-    return this.limit > 1 ? 0 : onlyRestMs;
   }
 
   #noteFailure(now: number, waitMs: number | undefined): void {

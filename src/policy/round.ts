@@ -158,3 +158,15 @@ export class Steps {
     this.#nextPause = firstPause;
   }
 }
+
+// The shortest time in which the only place stays empty after a refusal.
+const onlyRestMs = 200;
+// And any place of a run that is asked to wait, or is one of several: a service that counts by time counts seconds.
+const longRestMs = 1000;
+
+/** In how many milliseconds a place that was refused is free again. */
+export function restAfter(answerMs: number, limit: number, askedMs: number, isLong: boolean): number {
+  const shortest = isLong || askedMs > 0 ? longRestMs : limit > 1 ? 0 : onlyRestMs;
+  // What all wait for is no rest of this place, unless it is the only one.
+  return Math.max(answerMs, shortest) + (limit > 1 ? askedMs : 0);
+}

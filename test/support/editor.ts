@@ -21,6 +21,8 @@ export interface Editor {
   readonly program: ts.Program;
   hover(file: string, position: number): Hover;
   signature(position: number): Signature | undefined;
+  /** The names it offers at a place. */
+  completions(position: number): string[];
   /** What is wrong with the new file. */
   problems(): unknown[];
 }
@@ -31,13 +33,15 @@ const { options } = ts.parseJsonConfigFileContent(
   root,
 );
 
-/** Opens it, by TypeScript's language service. */
-export function openEditor(source: string): Editor {
-  const file = path.join(root, "edited.ts");
+const ofUsers = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true };
+
+/** Opens it, by TypeScript's language service. @param folder Another project, with options of its own */
+export function openEditor(source: string, folder: string = root): Editor {
+  const file = path.join(folder, "edited.ts");
   const service = ts.createLanguageService({
     // Node's types would take most of the time.
-    getCompilationSettings: () => ({ ...options, types: [] }),
-    getCurrentDirectory: () => root,
+    getCompilationSettings: () => ({ ...(folder === root ? options : ofUsers), types: [] }),
+    getCurrentDirectory: () => folder,
     getDefaultLibFileName: ts.getDefaultLibFilePath,
     getScriptFileNames: () => [file],
     getScriptVersion: () => "1",
@@ -68,6 +72,8 @@ export function openEditor(source: string): Editor {
       }));
       return { about: aboutOf(item), parameters };
     },
+    completions: (position) =>
+      service.getCompletionsAtPosition(file, position, undefined)?.entries.map(({ name }) => name) ?? [],
     problems: () =>
       [...service.getSyntacticDiagnostics(file), ...service.getSemanticDiagnostics(file)].map(
         ({ messageText }) => messageText,

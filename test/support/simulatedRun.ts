@@ -110,9 +110,8 @@ type Counted = { -readonly [Name in keyof Omit<Figures, "ms">]: Figures[Name] } 
 function start(simulation: Simulation, clock: EventClock, figures: Counted): void {
   const { rows, concurrency, rate, service, random, bytesOf = () => 100, workers = 1 } = simulation;
   const limiter = new Limiter(
-    typeof concurrency === "number" ? concurrency : new LimitSearch(concurrency.max),
+    typeof concurrency === "number" ? concurrency : searching(concurrency.max, workers),
   );
-  limiter.isOneOfMany = workers > 1;
   const pace = rate && new Pace(rate);
   let next = 0;
   let held = 0;
@@ -147,6 +146,10 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
     });
   };
   schedule.advance();
+}
+
+function searching(max: number, workers: number): LimitSearch {
+  return Object.assign(new LimitSearch(max), { isOneOfMany: workers > 1 });
 }
 
 function refuse(

@@ -23,7 +23,7 @@ export interface Result {
 }
 
 interface Report extends Pick<Result, "revision" | "passed" | "failed" | "skipped" | "skippedFor"> {
-  readonly rows: readonly { readonly differences: readonly string[] }[];
+  readonly rows: readonly { readonly id: string; readonly differences: readonly string[] }[];
 }
 
 /** Runs a client to the end of its rows. */
@@ -41,6 +41,9 @@ export async function certify({ name, language, generated, badge, run }: Client)
   await run((JSON.parse(`${line}`.split("\n")[0] ?? "") as { url: string }).url);
   const report = JSON.parse(await printed) as Report;
   const { revision, passed, failed, skipped, skippedFor, rows } = report;
+  if (!generated)
+    for (const { id, differences } of rows.filter((row) => row.differences.length > 0))
+      console.log(`  ${id}: ${differences.join("; ")}`);
   return {
     name,
     language,
