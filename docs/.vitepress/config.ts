@@ -35,6 +35,8 @@ export default defineConfig({
     "generated/api/tunerank/:entry/:page.md": "api/tunerank/:entry/:page.md",
   },
   lastUpdated: false,
+  // What a reader may go to next is not sent before.
+  router: { prefetchLinks: false },
   vite: {
     // Nothing here is written with Vue's older API: its code would be in every page.
     define: { __VUE_OPTIONS_API__: false },

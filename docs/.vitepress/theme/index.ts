@@ -42,16 +42,20 @@ function labIsWanted(): Promise<void> {
   const labs = import.meta.env.SSR ? [] : document.querySelectorAll(".lab");
   if (labs.length === 0) return Promise.resolve();
   return new Promise((resolve) => {
+    const look = () => {
+      if (![...labs].some((each) => each.checkVisibility())) return;
+      observer.disconnect();
+      removeEventListener("toggle", look, true);
+      resolve();
+    };
     want = resolve;
     const observer = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-        observer.disconnect();
-        resolve();
-      },
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && look(),
       { rootMargin: "200px" },
     );
     for (const each of labs) observer.observe(each);
+    // One that is folded is not seen where it stands.
+    addEventListener("toggle", look, true);
   });
 }
 
