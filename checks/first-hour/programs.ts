@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { build } from "esbuild";
+import { blockOf } from "../../docs/build/blocks.js";
 import type { TestService } from "../../src/testing/index.js";
 import { checkDoubles } from "./doubles.js";
 import {
@@ -36,6 +37,7 @@ const variables = "TUNERANK_BASE_URL,TUNERANK_API_KEY,TUNERANK_ACCOUNT_ID";
 function onCommandLine(folder: string, start: readonly string[], test?: readonly string[]): Program {
   return async ({ service, baseUrl }) => {
     service.fail("scale", { code: "NOT_FOUND" });
+    writeFileSync(path.join(here(folder), "train.jsonl"), '{"prompt":"a"}\n');
     const lines = (await printedBy(start, here(folder), environment(baseUrl))).trim().split("\n");
     equal(lines.slice(0, 2), ["Paris", "train.jsonl 15"]);
     equal(lines[2]?.slice(0, 11), "[NOT_FOUND]");
@@ -116,6 +118,14 @@ const lambda: Program = async ({ service, baseUrl }) => {
 
 const next: Program = async (place) => {
   const cwd = here("next");
+  const { text } = blockOf("recipes/nextjs.md", "route.js");
+  for (const [runtime, route] of [
+    ["node", text],
+    ["edge", `export const runtime = "edge";\n${text}`],
+  ] as const) {
+    mkdirSync(path.join(cwd, "app", runtime), { recursive: true });
+    writeFileSync(path.join(cwd, "app", runtime, "route.js"), route);
+  }
   const program = tool("next/dist/bin/next");
   const quiet = { NEXT_TELEMETRY_DISABLED: "1", HOME: cwd };
   const { PATH = "" } = process.env;

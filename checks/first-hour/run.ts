@@ -36,7 +36,10 @@ for (const made of [
   "cloudflare-worker/dist",
   "doubles/dist",
   "next/.next",
+  "next/app/edge",
+  "next/app/node",
   "next/next-env.d.ts",
+  ...["bun", "deno", "node-javascript", "node-typescript"].map((name) => `${name}/train.jsonl`),
 ]) {
   if (existsSync(here(made))) rmSync(here(made), { recursive: true });
 }

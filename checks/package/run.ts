@@ -10,7 +10,7 @@ import { writeBillOfMaterials } from "./billOfMaterials.js";
 import { checkBundlers } from "./bundlers.js";
 import { checkCopies } from "./copies.js";
 import { checkFiles, checkWeight } from "./files.js";
-import { checkNest, checkNext } from "./frameworks.js";
+import { checkNest } from "./frameworks.js";
 import { checkService } from "./service.js";
 import { checkTestRunners } from "./testRunners.js";
 import { runNode, tool } from "./tool.js";
@@ -72,7 +72,6 @@ const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   "an Express service": () => checkExpress(user),
   ...(options.all && {
     "a Nest service": () => checkNest(tarball),
-    "a Next app, built by Turbopack without an environment": () => checkNext(tarball),
   }),
   "tree-shaking": () => checkTreeShaking(user),
   "files of the tarball": () => checkFiles(files, options.update),
