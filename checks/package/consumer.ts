@@ -42,15 +42,15 @@ export async function useMore(api: OpenTelemetryApi): Promise<string> {
   return name;
 }
 
-export const model: { readonly specificationVersion: "v4" } = createRerankingModel(
+export const model: { readonly specificationVersion: "v3" } = createRerankingModel(
   client,
   "accounts/a/models/m",
 );
-export const old: { readonly specificationVersion: "v3" } = createRerankingModel(
+export const newer: { readonly specificationVersion: "v4" } = createRerankingModel(
   client,
   "accounts/a/models/m",
   {
-    specificationVersion: "v3",
+    specificationVersion: "v4",
   },
 );
 export const compressed: Promise<{ pageContent: string; metadata: object }[]> = createDocumentCompressor(
