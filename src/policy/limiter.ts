@@ -11,10 +11,7 @@ export interface Sharer {
   takeTurn(): void;
 }
 
-/**
- * How many attempts may be under way, and from when: for all calls of a run together. The clock is passed in. The number
- * is fixed, or found by a search.
- */
+/** How many attempts may be under way, and from when: for all calls of a run together. The clock is passed in. */
 export class Limiter {
   /** The runs whose attempts it limits: the next is the one whose turn was longest ago. */
   readonly sharers: Set<Sharer> = new Set();
@@ -23,25 +20,21 @@ export class Limiter {
   inFlight = 0;
   /** Nothing is sent before. */
   heldUntil = 0;
-  readonly #search: LimitSearch | undefined;
-  #fixed = 0;
-  // When the places of refused attempts are free again.
-  readonly #resting: number[] = [];
+  #limit: number;
   #failuresInRow = 0;
 
-  constructor(concurrency: number | LimitSearch) {
-    if (typeof concurrency === "number") this.#fixed = concurrency;
-    else this.#search = concurrency;
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
   /** Attempts of an earlier one say nothing of this limit. */
   get epoch(): number {
-    return this.#search?.epoch ?? 0;
+    return 0;
   }
 
   /** The most attempts at once. */
   get limit(): number {
-    return this.#search?.limit ?? this.#fixed;
+    return this.#limit;
   }
 
   /** Whether the service seems to be away: then one attempt at a time finds out when it is back. */
@@ -51,37 +44,34 @@ export class Limiter {
 
   /** Whether another attempt may be sent now. */
   isOpen(now: number): boolean {
-    return now >= this.heldUntil && this.#taken(now) < (this.isOutage ? 1 : this.limit);
+    return now >= this.heldUntil && this.taken(now) < (this.isOutage ? 1 : this.limit);
   }
 
   /** Until then only time keeps another from being sent. */
-  opensAt(now: number): number {
-    const isResting = this.inFlight < this.limit && this.#taken(now) >= this.limit;
-    return isResting ? Math.max(this.heldUntil, this.#resting[0] ?? 0) : this.heldUntil;
+  opensAt(_now: number): number {
+    return this.heldUntil;
   }
 
   /** There are never more than so many. */
   cap(most: number): void {
-    this.#fixed = Math.min(this.#fixed, most);
-    this.#search?.cap(most);
+    this.#limit = Math.min(this.#limit, most);
   }
 
   /** An attempt begins. @returns what to pass to the method that notes its end */
   begin(now: number): number {
-    this.#change(1, now);
+    this.change(1, now);
     return this.epoch;
   }
 
   /** An attempt ended with an answer of the service that is no sign of overload. */
   answered(times: AttemptTimes): void {
     this.#failuresInRow = 0;
-    this.#change(-1, times.now);
-    this.#search?.answered(times);
+    this.change(-1, times.now);
   }
 
   /** An attempt ended with nothing that tells of the service. */
   ended(now: number): void {
-    this.#change(-1, now);
+    this.change(-1, now);
   }
 
   /**
@@ -95,21 +85,28 @@ export class Limiter {
     const transient = isTransient(failed, decision);
     const askedMs = holdAskedBy(failed, decision);
     this.#hold(now + askedMs);
-    if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.#refused(times, askedMs);
+    if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.refused(times, askedMs);
     else if (!transient && httpStatus !== undefined) this.answered(times);
     else {
-      this.#change(-1, now);
+      this.change(-1, now);
       if (transient) this.#noteFailure(now, decision.waitMs);
     }
     return false;
   }
 
-  #refused(times: AttemptTimes, askedMs: number): void {
+  /** The service refused an attempt as one too many. @param _askedMs How long it asked to wait */
+  protected refused(times: AttemptTimes, _askedMs: number): void {
     this.#failuresInRow = 0;
-    this.#change(-1, times.now);
-    const restsUntil = this.#search?.refused(times, this.inFlight, askedMs);
-    if (restsUntil !== undefined) this.#resting.push(restsUntil);
-    this.#resting.sort((a, b) => a - b);
+    this.change(-1, times.now);
+  }
+
+  /** How many places are not free. */
+  protected taken(_now: number): number {
+    return this.inFlight;
+  }
+
+  protected change(by: 1 | -1, _now: number): void {
+    this.inFlight += by;
   }
 
   #noteFailure(now: number, waitMs: number | undefined): void {
@@ -117,18 +114,61 @@ export class Limiter {
     if (this.isOutage && waitMs !== undefined) this.#hold(now + waitMs);
   }
 
-  #taken(now: number): number {
+  #hold(until: number): void {
+    this.heldUntil = Math.max(this.heldUntil, until);
+  }
+}
+
+/** One whose number is found by a search, or fixed. */
+export class SearchedLimiter extends Limiter {
+  readonly #search: LimitSearch | undefined;
+  // When the places of refused attempts are free again.
+  readonly #resting: number[] = [];
+
+  constructor(concurrency: number | LimitSearch) {
+    const isFixed = typeof concurrency === "number";
+    super(isFixed ? concurrency : 0);
+    if (!isFixed) this.#search = concurrency;
+  }
+
+  override get epoch(): number {
+    return this.#search?.epoch ?? 0;
+  }
+
+  override get limit(): number {
+    return this.#search?.limit ?? super.limit;
+  }
+
+  override opensAt(now: number): number {
+    const isResting = this.inFlight < this.limit && this.taken(now) >= this.limit;
+    return isResting ? Math.max(this.heldUntil, this.#resting[0] ?? 0) : this.heldUntil;
+  }
+
+  override cap(most: number): void {
+    super.cap(most);
+    this.#search?.cap(most);
+  }
+
+  override answered(times: AttemptTimes): void {
+    super.answered(times);
+    this.#search?.answered(times);
+  }
+
+  protected override refused(times: AttemptTimes, askedMs: number): void {
+    super.refused(times, askedMs);
+    const restsUntil = this.#search?.refused(times, this.inFlight, askedMs);
+    if (restsUntil !== undefined) this.#resting.push(restsUntil);
+    this.#resting.sort((a, b) => a - b);
+  }
+
+  protected override taken(now: number): number {
     while ((this.#resting[0] ?? now + 1) <= now) this.#resting.shift();
     return this.inFlight + this.#resting.length;
   }
 
-  #hold(until: number): void {
-    this.heldUntil = Math.max(this.heldUntil, until);
-  }
-
-  #change(by: 1 | -1, now: number): void {
+  protected override change(by: 1 | -1, now: number): void {
     this.#search?.passed(now, this.inFlight, this.#resting.length);
-    this.inFlight += by;
+    super.change(by, now);
   }
 }
 

@@ -1,5 +1,5 @@
 import { networkCode } from "../transport/transport.js";
-import { Limiter } from "./limiter.js";
+import { SearchedLimiter } from "./limiter.js";
 import type { Decision } from "./retry.js";
 import type { AttemptTimes, FailedAttempt } from "./types.js";
 
@@ -19,7 +19,7 @@ export function outOfFiles(cause: unknown): OutOfFiles | undefined {
  * A limiter that knows how many sockets this machine opens: where it opens no more, the limit is what it opened, less a
  * few, for the rest of the run.
  */
-export class MachineLimiter extends Limiter {
+export class MachineLimiter extends SearchedLimiter {
   // Of a fixed limit; a search has its own.
   #lowered = 0;
 

@@ -2,7 +2,7 @@
 
 import type { RetryEvent } from "../../src/policy/decisions.js";
 import { Lane } from "../../src/policy/lane.js";
-import { Limiter } from "../../src/policy/limiter.js";
+import { SearchedLimiter } from "../../src/policy/limiter.js";
 import { LimitSearch } from "../../src/policy/limitSearch.js";
 import { Pace, type Rate } from "../../src/policy/pace.js";
 import { type Clock, Schedule } from "../../src/policy/schedule.js";
@@ -109,7 +109,7 @@ type Counted = { -readonly [Name in keyof Omit<Figures, "ms">]: Figures[Name] } 
 
 function start(simulation: Simulation, clock: EventClock, figures: Counted): void {
   const { rows, concurrency, rate, service, random, bytesOf = () => 100, workers = 1 } = simulation;
-  const limiter = new Limiter(
+  const limiter = new SearchedLimiter(
     typeof concurrency === "number" ? concurrency : searching(concurrency.max, workers),
   );
   const pace = rate && new Pace(rate);
