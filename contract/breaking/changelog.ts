@@ -8,14 +8,18 @@ const end = "<!-- end -->";
 export function describeChanges({ breaks, additions }: Changes): string {
   const renamed = breaks.flatMap(({ what }) => /^is now called (\w+)$/.exec(what)?.[1] ?? []);
   const added = additions.filter((line) => !renamed.some((name) => line === `schema \`${name}\``));
-  const lines = [
-    ...(breaks.length > 0
-      ? ["**Breaking**", "", ...breaks.map((found) => `- ${describeBreak(found)}`), ""]
-      : []),
-    ...(added.length > 0 ? ["**Added**", "", ...added.map((line) => `- ${line}`), ""] : []),
-  ];
+  const lines = [...listed("Breaking", breaks.map(describeBreak)), ...listed("Added", added)];
   const text = lines.length > 0 ? lines.join("\n") : "Texts and examples only.\n";
   return `${begin}\n\n${text}\n${end}`;
+}
+
+// A page shows a long list when it is asked for.
+function listed(title: string, changes: readonly string[]): string[] {
+  if (changes.length === 0) return [];
+  const list = [...changes.map((change) => `- ${change}`), ""];
+  const isLong = changes.length > 10;
+  const folded = ["<details>", `<summary>${changes.length} changes</summary>`, "", ...list, "</details>", ""];
+  return [`**${title}**`, "", ...(isLong ? folded : list)];
 }
 
 /** The changelog with the changes of a revision in its section, which is made when there is none. */

@@ -5,6 +5,7 @@ import path from "node:path";
 import { entries } from "../../scripts/build/entries.js";
 import { apiIndex, apiPage, type Shapes } from "./apiPages.js";
 import { Contract } from "./contract.js";
+import { jobParts } from "./fields.js";
 
 /** Writes a page of what each entry of the package exports, with TypeDoc: docs/typedoc.json has its options. */
 export async function writeApiPages(docs: string): Promise<void> {
@@ -28,7 +29,8 @@ export async function writeApiPages(docs: string): Promise<void> {
 }
 
 // The HTTP reference tells them, with what is not documented: the same again would make the heaviest page heavier.
-function shapesOf({ schemas }: Contract): Shapes {
+function shapesOf(contract: Contract): Shapes {
+  const parts = jobParts(contract);
   const whole: Record<string, string> = {
     RerankRequest: "rerank",
     RerankResponse: "rerank",
@@ -38,9 +40,10 @@ function shapesOf({ schemas }: Contract): Shapes {
     ReinforcementFineTuningJob: "job",
   };
   return new Map(
-    Object.entries(schemas).map(([name, schema]) => {
-      if (schema.enum !== undefined) return [name, `/enums/${name}.md`];
-      return [name, `/reference/${whole[name] ?? `job`}.md${whole[name] ? "" : `#${name.toLowerCase()}`}`];
+    Object.entries(contract.schemas).flatMap(([name, schema]): [name: string, address: string][] => {
+      if (schema.enum !== undefined) return [[name, `/enums/${name}.md`]];
+      if (whole[name]) return [[name, `/reference/${whole[name]}.md`]];
+      return parts.includes(name) ? [[name, `/reference/job.md#${name.toLowerCase()}`]] : [];
     }),
   );
 }

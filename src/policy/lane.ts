@@ -42,6 +42,7 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
   began = 0;
   epoch = 0;
   #isBusy = false;
+  #endedAt = 0;
   #resume: (() => void) | undefined;
 
   constructor(parts: LaneParts, bytes: number) {
@@ -75,6 +76,8 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
     const { schedule, untilDeadline, maxHoldMs, noted } = this.#parts;
     const decision = decideRetry(input, maxHoldMs, untilDeadline);
     this.#end();
+    // Before the hold that the limiter sets now: when that is over, this call is the first.
+    this.#endedAt = this.now;
     noted?.(this, failed, decision);
     const wasTooMany = schedule.limiter.failed(failed, decision, this);
     // Its time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
@@ -87,7 +90,7 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
 
   async wait(ms: number, time: CallTime): Promise<void> {
     const { schedule } = this.#parts;
-    this.readyAt = this.now + ms;
+    this.readyAt = this.#endedAt + ms;
     const turn = new Promise<void>((resolve) => {
       this.#resume = resolve;
     });
