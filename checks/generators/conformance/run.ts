@@ -2,11 +2,19 @@
 // lacks is said. With --all the broken clients of every language, too; then a complete run writes docs/data/conformance.json and the badge.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { findGo, findJava, findPython } from "../../../test/support/conformance/clients.js";
+import {
+  broken,
+  brokenClient,
+  mutants,
+  namesOf,
+  type Survivor,
+  survivorsOf,
+} from "../../../test/support/conformance/mutants.js";
 import { root } from "../check/folders.js";
 import { missing } from "../check/toolchains.js";
 import { certify, type Result } from "./certify.js";
 import { clients } from "./clients.js";
-import { scoresOf } from "./mutants.js";
 
 /** Runs every client, prints what came of it, and writes the results of a complete run. @param all Every language's mutants. */
 export async function checkConformance(all: boolean): Promise<void> {
@@ -19,6 +27,10 @@ export async function checkConformance(all: boolean): Promise<void> {
       complete = false;
       continue;
     }
+    if (client.find && !(await client.find())) {
+      complete = false;
+      continue;
+    }
     const result = await certify(client);
     const { passed, failed, skipped, seconds } = result;
     console.log(`${client.name}: ${passed} passed, ${failed} failed, ${skipped} skipped, in ${seconds} s`);
@@ -26,6 +38,7 @@ export async function checkConformance(all: boolean): Promise<void> {
     results.push(result);
   }
   const scores = await scoresOf(all);
+  if (scores.length < (all ? languages.length : 1)) complete = false;
   for (const { language, killed, of, survivors } of scores) {
     console.log(`${language}: ${killed} of ${of} broken clients are told`);
     for (const { name, why } of survivors) console.log(`  ${name}: ${why}`);
@@ -39,7 +52,41 @@ export async function checkConformance(all: boolean): Promise<void> {
     date: new Date().toISOString().slice(0, 10),
     revision: results[0]?.revision,
     clients: results,
-    mutants: scores.map(({ language, killed, of }) => ({ language, killed, of })),
+    mutants: scores.map(({ language, killed, of, notMade }) => ({ language, killed, of, notMade })),
   };
   await writeFile(join(root, "docs/data/conformance.json"), `${JSON.stringify(data, null, 2)}\n`);
+}
+
+/** What came of the broken clients of a language. */
+interface Score {
+  readonly language: string;
+  readonly killed: number;
+  readonly of: number;
+  readonly survivors: readonly Survivor[];
+  /** By name, why a way in which clients break cannot be made in the language. */
+  readonly notMade: Readonly<Record<string, string>>;
+}
+
+const languages = [
+  { language: "Python", name: "python", find: findPython },
+  { language: "Go", name: "go", find: findGo },
+  { language: "Java", name: "java", find: findJava },
+] as const;
+
+/** Runs them. @param all Whether in every language, or in Python alone. */
+async function scoresOf(all: boolean): Promise<readonly Score[]> {
+  const scores: Score[] = [];
+  for (const { language, name, find } of languages.slice(0, all ? undefined : 1)) {
+    if (!(await find())) continue;
+    const names = namesOf(name);
+    const survivors = await survivorsOf(names, brokenClient(name), 6);
+    const of = mutants.filter((mutant) => names.has(mutant.name)).length;
+    const notMade = Object.fromEntries(
+      Object.entries(broken[name]).flatMap(([mutant, how]) =>
+        typeof how === "string" ? [[mutant, how]] : [],
+      ),
+    );
+    scores.push({ language, killed: of - survivors.length, of, survivors, notMade });
+  }
+  return scores;
 }

@@ -67,7 +67,7 @@ final class Client {
         }
         return value;
       } catch (Failure failure) {
-        if (Failure.BECAUSE.indexOf(failure.because) > Failure.BECAUSE.indexOf(worst)) worst = failure.because;
+        worst = failure.worseThan(worst) ? failure.because : worst;
         String base = failure.code.equals("RESOURCE_EXHAUSTED") ? "exhaustedBaseMs" : "baseMs";
         double top = number("/backoff/" + base) * Math.pow(number("/backoff/factor"), retry);
         double wait = Math.random() * Math.min(number("/backoff/capMs"), top);
@@ -169,7 +169,6 @@ final class Client {
         throw (Exception) fault.getCause();
       } catch (TimeoutException late) {
         if (end == deadline) throw Read.ended("deadline-too-close", exchange.because());
-        if (exchange.head != null && !exchange.success()) throw Read.error(exchange, keys);
         String event = exchange.success() ? "bodyLost" : exchange.sent ? "attemptTimeout" : "neverConnected";
         String source = event.equals("neverConnected") ? "transport" : "client";
         throw new Failure("DEADLINE_EXCEEDED", source, exchange.because(), "The attempt took too long.", event);

@@ -17,9 +17,6 @@ import java.util.regex.*;
 import javax.net.ssl.SSLException;
 
 final class Failure extends Exception {
-  /** What "executed" is based on, the worst last. */
-  static final List<String> BECAUSE =
-      List.of("nothing-sent", "refused", "no-answer", "unclear-answer", "success-began");
   static final Map<String, String> EXECUTED = Map.of("nothing-sent", "no", "refused", "no", "success-began", "yes");
   final String code, codeSource;
   final List<String> events;
@@ -40,6 +37,13 @@ final class Failure extends Exception {
     return EXECUTED.getOrDefault(because, "unknown");
   }
 
+  /** Of two that are equally bad the later counts; a refusal says more than a request that was not sent. */
+  boolean worseThan(String earlier) {
+    List<String> order = List.of("no", "unknown", "yes");
+    int more = order.indexOf(executed()) - order.indexOf(EXECUTED.getOrDefault(earlier, "unknown"));
+    return more > 0 || more == 0 && !because.equals("nothing-sent");
+  }
+
   int retries(String figures) {
     return events.stream().mapToInt(e -> Client.P.at("/events/" + e + "/retries/" + figures).asInt()).min().orElse(0);
   }
@@ -56,7 +60,8 @@ final class Exchange {
   }
 
   String because() {
-    return success() ? "success-began" : sent ? "no-answer" : "nothing-sent";
+    if (head != null) return success() ? "success-began" : "unclear-answer";
+    return sent ? "no-answer" : "nothing-sent";
   }
 }
 
