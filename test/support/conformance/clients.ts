@@ -80,7 +80,7 @@ async function made(
 
 const commands: Readonly<Record<Language, (folder: string, args: readonly string[]) => Promise<unknown>>> = {
   python: (folder, args) =>
-    execute(path.join(venv, "bin/python"), [path.join(folder, "certify.py"), ...args]),
+    execute(path.join(venv, "bin/python"), ["-B", path.join(folder, "certify.py"), ...args]),
   go: (cwd, [runner = ""]) => execute("go", ["run", ".", runner], { cwd }),
   java: async (cwd, args) => {
     const classes = mkdtempSync(path.join(tmpdir(), "tunerank-classes-"));
