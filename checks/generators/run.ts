@@ -27,7 +27,7 @@ const { values: options } = parseArgs({
 
 if (options.conformance) {
   const { checkConformance } = await import("./conformance/run.js");
-  await checkConformance(options.all);
+  await checkConformance(options.all, options.only);
   process.exit();
 }
 

@@ -4,11 +4,22 @@ import { type Page, table } from "./markdown.js";
 
 interface Scores {
   readonly date: string;
-  readonly mutants: readonly { readonly language: string; readonly killed: number; readonly of: number }[];
+  readonly mutants: readonly {
+    readonly language: string;
+    readonly killed: number;
+    readonly of: number;
+    /** By name, why it cannot be made there. */
+    readonly notMade?: Readonly<Record<string, string>>;
+  }[];
 }
 
 interface Mutants {
-  readonly mutants: readonly { readonly sentence: string; readonly rule: string; readonly found?: string }[];
+  readonly mutants: readonly {
+    readonly name: string;
+    readonly sentence: string;
+    readonly rule: string;
+    readonly found?: string;
+  }[];
 }
 
 /** How many broken clients the rows tell, by language, and what each does. */
@@ -26,11 +37,20 @@ export async function mutantsPart(): Promise<Page> {
     `${Math.floor((killed / of) * 100)} %`,
     `${mutants.length - of}`,
   ]);
+  const notMade = scores.flatMap(({ language, notMade: reasons = {} }) =>
+    Object.entries(reasons).map(([name, why]) => {
+      const sentence = mutants.find((mutant) => mutant.name === name)?.sentence;
+      if (sentence === undefined) throw new Error(`${name} is no way in which clients break.`);
+      return `- ${language}: "${sentence}" ${why}`;
+    }),
+  );
   const rules = [...new Set(mutants.map(({ rule }) => rule))];
   const text = [
     table(["Language", "Broken clients", "Told", "Score", "Not made in it"], lines),
     "",
-    `Measured on ${date}. What is not made in a language is what its library does by itself, such as encoding ids.`,
+    `Measured on ${date}.${notMade.length > 0 ? " Not made in a language is what its platform does not let a client do:" : ""}`,
+    "",
+    ...notMade,
     "",
     `<details><summary>All ${mutants.length} ways, by the rule that they break</summary>`,
     "",

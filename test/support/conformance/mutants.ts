@@ -89,7 +89,10 @@ export async function survivorsOf(
   client: RunClient,
   workers: number,
 ): Promise<readonly Survivor[]> {
-  const waiting = mutants.filter(({ name }) => names.has(name));
+  const chosen = mutants.filter(({ name }) => names.has(name));
+  // Drawn waits are judged on a quiet machine: one client at a time.
+  const drawn = chosen.filter(({ rows }) => rows.some((row) => row.includes("/jitter-")));
+  let waiting = chosen.filter((mutant) => !drawn.includes(mutant));
   const survivors: Survivor[] = [];
   const work = async (): Promise<void> => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
@@ -101,6 +104,8 @@ export async function survivorsOf(
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
+  waiting = drawn;
+  await work();
   return survivors;
 }
 
