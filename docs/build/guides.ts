@@ -1,7 +1,8 @@
 // What is generated of a guide stands in the guide too, between two comments, as Markdown that reads well anywhere.
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { relinked, repositoryLink } from "./addresses.js";
+import { writtenPages } from "./blocks.js";
 import type { Page } from "./markdown.js";
 import { contractPages, measuredParts } from "./pages.js";
 
@@ -15,8 +16,7 @@ export async function guides(root: string): Promise<Record<string, string>> {
   const written = Object.fromEntries(
     whole.map(({ path: name, text }) => [`docs/${name}`, marked(name, text)]),
   );
-  const names = await readdir(path.join(root, "docs/guide"));
-  for (const file of ["docs/index.md", ...names.map((name) => `docs/guide/${name}`)]) {
+  for (const file of writtenPages().map((name) => `docs/${name}`)) {
     if (file in written) continue;
     written[file] = withParts(file, await readFile(path.join(root, file), "utf8"), pages);
   }
