@@ -18,7 +18,7 @@ import { reasonsPart } from "./reasons.js";
 import { referencePages } from "./reference.js";
 import { refusalsPart } from "./refusals.js";
 import { revisionsPart } from "./revisions.js";
-import { firstHourPart, packageChecksPart, programParts, runtimesPart } from "./runtimes.js";
+import { firstHourPart, packageChecksPart, runtimesPart } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
 import { versionsPart } from "./versions.js";
 
@@ -34,7 +34,6 @@ export async function contractPages(): Promise<Page[]> {
     ...(await documentPages()),
     ...commandLineParts(),
     commandOptionsPart(),
-    ...(await programParts()),
     unstatedPart(contract),
     await versionsPart(contract),
     await revisionsPart(),
