@@ -3,6 +3,7 @@ import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
 import { codeOfHttpStatus } from "../../src/policy/statuses.js";
+import { blockOf } from "./blocks.js";
 import {
   describe,
   distinct,
@@ -79,7 +80,10 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
   const httpStatus = httpStatuses[name];
   const meaning = meanings[name];
   const own = rows.filter((row) => distinct(row, "code").includes(name));
-  const lines = withoutRepetition(own).map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
+  const rowsOf = (some: readonly Row[]) =>
+    withoutRepetition(some).map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
+  const columnsOf = ["What happened", ...columns.map(({ title }) => title), "executed"];
+  const forms = own.filter(isForm);
   const sharing = Object.keys(httpStatuses).filter(
     (each) => each !== name && httpStatuses[each as StatusCode] === httpStatus,
   );
@@ -92,17 +96,49 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     sharing.length === 0
       ? ""
       : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer that names no code is read as ${readAs(httpStatus)}.\n`,
-    `## What to do\n\n${whatToDo(name, own)}\n`,
+    `## What to do\n\n${first[name]?.() ?? ""}${whatToDo(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
-    table(["What happened", ...columns.map(({ title }) => title), "executed"], lines),
+    table(columnsOf, rowsOf(own.filter((row) => !isForm(row)))),
     `\n${executedNote}\n`,
     `[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
     example === undefined
       ? ""
       : `## An answer\n\nThe shape of an error's body is not documented. This example has the shape of a \`Status\`, [our decision](/guide/error-bodies.md); any other common shape is read too.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+    forms.length === 0 ? "" : `## How a time to wait is written\n\n${table(columnsOf, rowsOf(forms))}\n`,
   ].join("\n");
 }
+
+// Rows that differ in how an answer says how long to wait, which few need to know.
+function isForm({ description }: Row): boolean {
+  return /\bdate\b|RetryInfo|milliseconds|decimals|several times|neither a number/.test(description);
+}
+
+const shown = (page: string, file: string): string => {
+  const { language, text } = blockOf(page, file);
+  return `${block(language, text.trim())}\n\n`;
+};
+
+// What helps most, with code that its guide runs.
+const first: Partial<Record<StatusCode, () => string>> = {
+  RESOURCE_EXHAUSTED: () =>
+    `The service gets too many requests, or too large ones. Slow down:
+
+- You know your rate limit? Declare it. The requests then leave evenly, and hardly any is refused:
+
+${shown("guide/bulk.md", "rate.ts")}- You do not know it? [\`rerankAll\`](/guide/bulk.md#how-fast-it-goes) and [\`tunerank rerank --bulk\`](/guide/bulk.md#from-a-file) find the speed that the service takes. They wait when it asks, all requests together.
+- It happens all day to single calls? Send less often: lower [\`concurrency\`](/guide/rerank.md#many-items) and [\`maxConnections\`](/guide/runtimes.md#connections), and keep the answers that you ask for again and again.
+- [Several machines](/recipes/several-machines.md) share one limit: give each its part of the rate, or put the calls into [a queue](/guide/beyond-one-machine.md) that limits them.
+
+`,
+  UNAVAILABLE: () => `Look at \`executed\` first:\n\n${shown("guide/errors.md", "executed.ts")}`,
+  DEADLINE_EXCEEDED: () =>
+    `Choose [the deadline](/guide/retries.md#deadlines) yourself:\n\n${shown("guide/retries.md", "deadline.ts")}`,
+  UNAUTHENTICATED: () =>
+    `Correct the key, or let it [renew itself](/guide/quickstart.md#rotate-the-key):\n\n${shown("guide/quickstart.md", "freshKey.ts")}`,
+  CANCELLED: () =>
+    `The caller's own \`signal\` [ended the call](/guide/retries.md#cancel-a-request):\n\n${shown("guide/retries.md", "cancel.ts")}`,
+};
 
 function readAs(httpStatus: number): string {
   const { code: read } = codeOfHttpStatus(httpStatus);
