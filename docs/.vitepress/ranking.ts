@@ -55,7 +55,8 @@ const asked: SearchOptions = {
 // A guide or a recipe answers, those of the operations above all; lists of everything come last.
 function weight(page: string): number {
   if (/\/guide\/(rerank|upload|scale|resume)\./.test(page)) return 1.5;
-  if (/\/guide\/(changelog|conformance|decision-table|error-bodies|extensions|unstated)/.test(page)) return 0.7;
+  if (/\/guide\/(changelog|conformance|decision-table|error-bodies|extensions|unstated)/.test(page))
+    return 0.7;
   if (/\/(guide|recipes)\//.test(page)) return 1.2;
   if (/\/codes\/\w/.test(page)) return 0.9;
   return /\/(api|enums)\//.test(page) ? 0.3 : 0.5;
@@ -102,7 +103,9 @@ function hitsOf(index: MiniSearch, words: readonly string[]): { hits: Hit[]; rar
 
 /** Each page once: by its best section, and by how much of what is asked it says at all. */
 export function ranked(index: MiniSearch, query: string): Found[] {
-  const words = [...new Set(query.split(separators).filter((word) => word !== "" && indexOptions.processTerm(word)))];
+  const words = [
+    ...new Set(query.split(separators).filter((word) => word !== "" && indexOptions.processTerm(word))),
+  ];
   const { hits, rarity } = hitsOf(index, words);
   const pages = new Map<string, Hit[]>();
   for (const hit of hits) {
@@ -114,7 +117,8 @@ export function ranked(index: MiniSearch, query: string): Found[] {
 }
 
 function foundPage(page: string, hits: readonly Hit[], rarity: ReadonlyMap<string, number>): Found {
-  const weigh = (words: Iterable<string>) => [...words].reduce((sum, word) => sum + (rarity.get(word) ?? 0), 0);
+  const weigh = (words: Iterable<string>) =>
+    [...words].reduce((sum, word) => sum + (rarity.get(word) ?? 0), 0);
   const all = weigh(rarity.keys());
   const worth = ({ worth: own, has }: Hit) => own * (weigh(has) / all);
   const [best, second] = [...hits].sort((a, b) => worth(b) - worth(a)) as [Hit, Hit?];
@@ -122,7 +126,10 @@ function foundPage(page: string, hits: readonly Hit[], rarity: ReadonlyMap<strin
   const said = weigh(new Set(hits.flatMap(({ has }) => [...has]))) / all;
   // What is asked for by its name, such as a code, is that page.
   const title = asRead(section.title).toLowerCase().split(separators).map(stem);
-  const isNamed = section.titles.length === 0 && title.length === rarity.size && title.every((word) => best.terms.has(word));
+  const isNamed =
+    section.titles.length === 0 &&
+    title.length === rarity.size &&
+    title.every((word) => best.terms.has(word));
   const together = worth(best) + (second ? 0.3 * worth(second) : 0);
   return {
     id: section.id,

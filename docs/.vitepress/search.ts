@@ -89,7 +89,11 @@ function render(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): s
   const html = markdown.render(source, Object.assign(env, { isSearch: true }));
   const page = env.relativePath.replace(/^generated\/(?!.*parts)/, "").replace(/\.md$/, "");
   // The name of a block's language is no word of its text.
-  return withWords(html.replaceAll(/<span class="lang">.*?<\/span>/g, ""), page, env.frontmatter?.operation ?? "");
+  return withWords(
+    html.replaceAll(/<span class="lang">.*?<\/span>/g, ""),
+    page,
+    env.frontmatter?.operation ?? "",
+  );
 }
 
 /** The options of VitePress's own search, which makes the index. */

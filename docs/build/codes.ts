@@ -1,9 +1,8 @@
 import { columns } from "../../scripts/generate/columns.js";
-import type { Executed, StatusCode } from "../../src/errors/codes.js";
-import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
+import type { StatusCode } from "../../src/errors/codes.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
 import { codeOfHttpStatus } from "../../src/policy/statuses.js";
-import { blockOf } from "./blocks.js";
+import { adviceFor } from "./codeAdvice.js";
 import {
   describe,
   distinct,
@@ -96,7 +95,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     sharing.length === 0
       ? ""
       : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer that names no code is read as ${readAs(httpStatus)}.\n`,
-    `## What to do\n\n${first[name]?.() ?? ""}${whatToDo(name, own)}\n`,
+    `## What to do\n\n${adviceFor(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
     table(columnsOf, rowsOf(own.filter((row) => !isForm(row)))),
     `\n${executedNote}\n`,
@@ -114,57 +113,9 @@ function isForm({ description }: Row): boolean {
   return /\bdate\b|RetryInfo|milliseconds|decimals|several times|neither a number/.test(description);
 }
 
-const shown = (page: string, file: string): string => {
-  const { language, text } = blockOf(page, file);
-  return `${block(language, text.trim())}\n\n`;
-};
-
-// What helps most, with code that its guide runs.
-const first: Partial<Record<StatusCode, () => string>> = {
-  RESOURCE_EXHAUSTED: () =>
-    `The service gets too many requests, or too large ones. Slow down:
-
-- You know your rate limit? Declare it. The requests then leave evenly, and hardly any is refused:
-
-${shown("guide/bulk.md", "rate.ts")}- You do not know it? [\`rerankAll\`](/guide/bulk.md#how-fast-it-goes) and [\`tunerank rerank --bulk\`](/guide/bulk.md#from-a-file) find the speed that the service takes. They wait when it asks, all requests together.
-- It happens all day to single calls? Send less often: lower [\`concurrency\`](/guide/rerank.md#many-items) and [\`maxConnections\`](/guide/runtimes.md#connections), and keep the answers that you ask for again and again.
-- [Several machines](/recipes/several-machines.md) share one limit: give each its part of the rate, or put the calls into [a queue](/guide/beyond-one-machine.md) that limits them.
-
-`,
-  UNAVAILABLE: () => `Look at \`executed\` first:\n\n${shown("guide/errors.md", "executed.ts")}`,
-  DEADLINE_EXCEEDED: () =>
-    `Choose [the deadline](/guide/retries.md#deadlines) yourself:\n\n${shown("guide/retries.md", "deadline.ts")}`,
-  UNAUTHENTICATED: () =>
-    `Correct the key, or let it [renew itself](/guide/quickstart.md#rotate-the-key):\n\n${shown("guide/quickstart.md", "freshKey.ts")}`,
-  CANCELLED: () =>
-    `The caller's own \`signal\` [ended the call](/guide/retries.md#cancel-a-request):\n\n${shown("guide/retries.md", "cancel.ts")}`,
-};
-
 function readAs(httpStatus: number): string {
   const { code: read } = codeOfHttpStatus(httpStatus);
   return `[${code(read)}](/codes/${read}.md), with \`inferred: true\``;
-}
-
-function whatToDo(name: StatusCode, rows: readonly Row[]): string {
-  const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
-  const lines: string[] = [];
-  if (states.has("no"))
-    lines.push(`- \`executed: "no"\`: ${adviceOfCode({ code: name, executed: "no" }, "")}`);
-  if (states.has("unknown") || states.has("yes")) {
-    const open = [...states].filter((state) => state !== "no").sort();
-    for (const { title, operation } of columns) {
-      lines.push(
-        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(adviceOfCode({ code: name, executed: "unknown", operation }, ""))}`,
-      );
-    }
-  }
-  return lines.join("\n");
-}
-
-// Where a hint sends somebody, a page says how to go there.
-function linked(hint: string): string {
-  const words = "the service's other operations";
-  return hint.replace(words, `[${words}](/recipes/what-became-of-it.md)`);
 }
 
 function sentenceOfRepeats(rows: readonly Row[]): string {
