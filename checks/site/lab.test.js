@@ -179,6 +179,36 @@ for (const [name, viewport, most] of [
   });
 }
 
+test("what is chosen before the lab's code has arrived stays chosen, and runs", async () => {
+  const { page, close } = await site.open("guide/testing.html", { apart: true, viewport: phone });
+  let arrive;
+  const held = new Promise((resolve) => {
+    arrive = resolve;
+  });
+  let asked;
+  const isAsked = new Promise((resolve) => {
+    asked = resolve;
+  });
+  await page.route("**/FailureLab*.js", async (route) => {
+    asked();
+    await held;
+    await route.continue();
+  });
+  const radio = (name) => page.getByRole("radio", { name, exact: true });
+  await radio("The service is busy and says so").focus();
+  await isAsked;
+  await page.keyboard.press("ArrowUp");
+  await radio("every").focus();
+  await page.keyboard.press("Space");
+  assert.ok(await radio("Too many requests").isChecked());
+  arrive();
+  await page.getByText("It ran in this page:").waitFor();
+  await ended(page);
+  assert.ok(await radio("Too many requests").isChecked());
+  assert.ok(await radio("every").isChecked());
+  await close();
+});
+
 test("the keyboard alone chooses, changes the call, and runs it", async () => {
   const { page, close } = await site.open("guide/testing.html", { viewport: phone });
   await page.getByRole("radio", { name: "The service is busy and says so" }).focus();
