@@ -139,7 +139,7 @@ async function expectError(page, { row, isDone }) {
   const text = await facts.evaluate((element) => element.textContent);
   for (const fact of [row.code, row.executed, row.notRetried])
     assert.ok(text.includes(fact), `${fact}: ${text}`);
-  const decision = facts.getByRole("link", { name: "Our decision", includeHidden: true });
+  const decision = facts.getByRole("link", { name: "The list of assumptions.", includeHidden: true });
   assert.equal(await decision.count(), Number(row.executedBecause === "refused"));
 }
 

@@ -103,7 +103,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
     example === undefined
       ? ""
-      : `## An answer\n\nThe shape of an error's body is not documented. This example has the shape of a \`Status\`, [our decision](/guide/error-bodies.md); any other common shape is read too.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+      : `## An answer\n\nThe shape of an error's body is not documented. The client reads [all the common shapes](/guide/error-bodies.md), of which this is one.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
     forms.length === 0 ? "" : `## How a time to wait is written\n\n${table(columnsOf, rowsOf(forms))}\n`,
   ].join("\n");
 }

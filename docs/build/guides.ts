@@ -16,7 +16,7 @@ export async function guides(root: string): Promise<Record<string, string>> {
     whole.map(({ path: name, text }) => [`docs/${name}`, marked(name, text)]),
   );
   const names = await readdir(path.join(root, "docs/guide"));
-  for (const file of ["docs/index.md", ...names.map((name) => `docs/guide/${name}`)]) {
+  for (const file of ["README.md", "docs/index.md", ...names.map((name) => `docs/guide/${name}`)]) {
     if (file in written) continue;
     written[file] = withParts(file, await readFile(path.join(root, file), "utf8"), pages);
   }

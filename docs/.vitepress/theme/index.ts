@@ -40,7 +40,7 @@ const notFound = () =>
 const footer = () => {
   const { version, revision, license, repository } = useData().theme.value.facts;
   const to = (page: string, text: string) => h("a", { href: withBase(page) }, text);
-  return h("footer", { class: "site-footer" }, [
+  return h("aside", { class: "site-footer", "aria-label": "About this package" }, [
     h("span", `tunerank ${version}`),
     to("/guide/changelog.html", "Changelog"),
     to("/guide/contract-changelog.html", `Contract ${revision}`),
