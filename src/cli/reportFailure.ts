@@ -2,8 +2,7 @@ import { isStatusError, type StatusError } from "../index.js";
 import { Reported, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { inFlags } from "./flags.js";
-import { jsonLine, oneLine } from "./safeText.js";
-import type { Terminal } from "./terminal.js";
+import { jsonLine, oneLine, type Terminal } from "./terminal.js";
 
 /**
  * Tells people or machines why a command failed.

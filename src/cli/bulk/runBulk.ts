@@ -11,13 +11,15 @@ import { printSummary, Report } from "./bulkReport.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
 import {
   type DoneRequests,
+  type FirstPassResult,
+  firstPass,
   isKnownWrong,
   openErrors,
   readDone,
   readWrong,
+  rowState,
   type WrongRequests,
-} from "./earlierRuns.js";
-import { type FirstPassResult, firstPass, rowState } from "./firstPass.js";
+} from "./firstPass.js";
 import { addBadLine, addDuplicate, addResult, type OutputFiles } from "./resultRows.js";
 
 // As many as concurrency may be by itself.
