@@ -97,6 +97,7 @@ export const sidebar: Item[] = [
       { text: "Versioning", link: "/guide/versioning" },
       { text: "Changes of the package", link: "/guide/changelog" },
       { text: "Changes of the contract", link: "/guide/contract-changelog" },
+      { text: "Contribute and report", link: "/guide/contribute" },
     ],
   },
   {

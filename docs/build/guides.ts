@@ -17,7 +17,7 @@ export async function guides(root: string): Promise<Record<string, string>> {
   const written = Object.fromEntries(
     whole.map(({ path: name, text }) => [`docs/${name}`, marked(name, text)]),
   );
-  for (const file of writtenPages().map((name) => `docs/${name}`)) {
+  for (const file of ["README.md", ...writtenPages().map((name) => `docs/${name}`)]) {
     if (file in written) continue;
     written[file] = withParts(file, await readFile(path.join(root, file), "utf8"), pages);
   }

@@ -31,7 +31,7 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
 
 const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
   "nothing-sent": "The request was not sent.",
-  refused: "The request was refused: the operation is taken as not run.",
+  refused: "The request was refused: we assume that it did not run.",
   "no-answer": "The operation may have run.",
   "unclear-answer": "The operation may have run.",
   "success-began": "The operation has run.",

@@ -35,7 +35,10 @@ function addFiles(command: Command): Command {
       "--shard <I/N>",
       "Rank only the I-th of N parts of the ids, counted from 0, for several machines. Each part needs an output of its own.",
     )
-    .option("--wait", "Wait while another run writes to --output or --errors. Without it, that is refused.")
+    .option(
+      "--wait",
+      "Wait while another run writes to --output or --errors. Without this option, the command then ends with an error.",
+    )
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
     .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.");
@@ -60,7 +63,7 @@ function addLimits(command: Command): Command {
     )
     .option(
       "--max-hold <SECONDS>",
-      "The longest that the whole run waits when the service asks to (Retry-After); 0 never waits, none is no limit. A longer wait ends the run, and the same command continues later. Default: 60.",
+      "The longest time that the whole run waits when the service asks it to (Retry-After). 0 never waits, and none sets no limit. A longer wait ends the run, and the same command continues later. Default: 60.",
       (value) => (value === "none" ? Number.POSITIVE_INFINITY : numberOf("--max-hold")(value)),
     );
 }
