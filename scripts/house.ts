@@ -96,7 +96,7 @@ export function namesTwice(files: ReadonlyMap<string, string> = readTexts()): re
 
 const declared = /^export (?:abstract )?(?:async )?(?:class|interface|type|function\*?) (\w+)/gm;
 // Of the files of platform/ and what they show, one is chosen; each command of the command line has a `run`.
-const alternatives = /^(platform\/|generated\/|transport\/node\/words\.ts$|cli\/\w+Command\.ts$)/;
+const alternatives = /^(platform\/|generated\/|transport\/node\/networkErrors\.ts$|cli\/\w+Command\.ts$)/;
 
 function readTexts(): ReadonlyMap<string, string> {
   const files = [...readImports().keys()].filter((file) => !alternatives.test(file));

@@ -82,8 +82,8 @@ export type * from "./wrappers/contractMethods.js";
 export type { Datasets, UploadDatasetFileResponse } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
 export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
+export { throwIfFailed } from "./wrappers/reinforcementFineTuningJobs.js";
 export type { Rerank } from "./wrappers/rerank.js";
-export { throwIfFailed } from "./wrappers/throwIfFailed.js";
 export type {
   QueryValue,
   RequestOptions,

@@ -139,7 +139,7 @@ async function expectError(page, { row, isDone }) {
   const text = await facts.evaluate((element) => element.textContent);
   for (const fact of [row.code, row.executed, row.notRetried])
     assert.ok(text.includes(fact), `${fact}: ${text}`);
-  const decision = facts.getByRole("link", { name: "Our decision", includeHidden: true });
+  const decision = facts.getByRole("link", { name: "The list of assumptions.", includeHidden: true });
   assert.equal(await decision.count(), Number(row.executedBecause === "refused"));
 }
 
@@ -178,6 +178,36 @@ for (const [name, viewport, most] of [
     await close();
   });
 }
+
+test("what is chosen before the lab's code has arrived stays chosen, and runs", async () => {
+  const { page, close } = await site.open("guide/testing.html", { apart: true, viewport: phone });
+  let arrive;
+  const held = new Promise((resolve) => {
+    arrive = resolve;
+  });
+  let asked;
+  const isAsked = new Promise((resolve) => {
+    asked = resolve;
+  });
+  await page.route("**/FailureLab*.js", async (route) => {
+    asked();
+    await held;
+    await route.continue();
+  });
+  const radio = (name) => page.getByRole("radio", { name, exact: true });
+  await radio("The service is busy and says so").focus();
+  await isAsked;
+  await page.keyboard.press("ArrowUp");
+  await radio("every").focus();
+  await page.keyboard.press("Space");
+  assert.ok(await radio("Too many requests").isChecked());
+  arrive();
+  await page.getByText("It ran in this page:").waitFor();
+  await ended(page);
+  assert.ok(await radio("Too many requests").isChecked());
+  assert.ok(await radio("every").isChecked());
+  await close();
+});
 
 test("the keyboard alone chooses, changes the call, and runs it", async () => {
   const { page, close } = await site.open("guide/testing.html", { viewport: phone });

@@ -37,6 +37,35 @@ test("the search button says which keys open it", async () => {
   await close();
 });
 
+// How light a picture is on the whole, from 0 to 255.
+async function lightness(page, shot) {
+  return page.evaluate(async (data) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: 1, height: 1 });
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0, 1, 1);
+    return context.getImageData(0, 0, 1, 1).data[0];
+  }, shot.toString("base64"));
+}
+
+for (const system of ["light", "dark"]) {
+  for (const chosen of ["light", "dark"]) {
+    test(`on a ${system} system a chart is ${chosen} where the site is`, async () => {
+      const { page, context, close } = await site.open("", { colorScheme: system, apart: true });
+      await context.addInitScript(
+        (value) => localStorage.setItem("vitepress-theme-appearance", value),
+        chosen,
+      );
+      await page.goto(`${site.origin}/guide/bulk.html`, { waitUntil: "networkidle" });
+      const found = await lightness(page, await page.locator(".vp-doc img").first().screenshot());
+      assert.ok(chosen === "light" ? found > 190 : found < 80, `its lightness is ${found}`);
+      await close();
+    });
+  }
+}
+
 test("a folded part opens by its heading, and where a link leads into it", async () => {
   const { page, close } = await site.open("guide/testing.html", { apart: true });
   const part = page.locator("details.part", { has: page.locator("#with-msw") });

@@ -65,7 +65,7 @@ async function expectCodeFirst(page, name) {
     new URL(`../../docs/${name.replace(".html", ".md")}`, import.meta.url),
     "utf8",
   ).catch(() => "");
-  if (!name.startsWith("guide/") || !source.includes("<<<")) return;
+  if (!name.startsWith("guide/") || !/^```\w+ (run|check|skip-check)/m.test(source)) return;
   const box = await page.locator(".vp-doc div[class*=language-]").first().boundingBox();
   assert.ok(box !== null && box.y < 720, `its first code begins ${box?.y} px down`);
 }

@@ -1,8 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownEnv, type MarkdownRenderer } from "vitepress";
 import { siteAddress } from "../build/addresses.js";
-import { headOf, ownWords, place, sharedHead } from "../build/head.js";
-import { finishedHtml } from "../build/html.js";
+import { finishedHtml, headOf, ownWords, packageFacts, place, sharedHead } from "../build/head.js";
 import { arrange, missing } from "./arrange.js";
 import { codeTheme, withClasses } from "./codeColours.js";
 import { searchOptions } from "./search.js";
@@ -45,6 +44,10 @@ export default defineConfig({
       alias: [
         { find: /^tunerank$/, replacement: built("index.web.js") },
         { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
+        {
+          find: /^.*\/VPLocalSearchBox\.vue$/,
+          replacement: fileURLToPath(new URL("theme/SearchBox.vue", import.meta.url)),
+        },
         { find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) },
       ],
     },
@@ -87,26 +90,44 @@ export default defineConfig({
     search: { provider: "local", options: searchOptions },
     docFooter: { prev: "Before", next: "Next" },
     externalLinkIcon: false,
+    facts: {
+      version: packageFacts.version,
+      revision: packageFacts["x-contract-revision"],
+      license: packageFacts.license,
+      repository: place.repository,
+    },
   },
 });
 
 // A guide's links are the repository's. VitePress leaves a link with a target as it is, without the site's base.
 function useLinksOfSite(markdown: MarkdownRenderer): void {
   const { link_open: open, image } = markdown.renderer.rules;
-  const readdress = (name: "href" | "src", token: Token | undefined, env: MarkdownEnv): string => {
+  const readdress = (
+    name: "href" | "src",
+    token: Token | undefined,
+    env: MarkdownEnv,
+  ): string | undefined => {
     const [address = "", title] = [token?.attrGet(name) ?? "", token?.attrGet("title") ?? undefined];
     const found = siteAddress({ address, title }, `docs/${env.relativePath}`);
-    token?.attrSet(name, found);
+    token?.attrSet(name, found ?? "");
     if (token?.attrs && title !== undefined) token.attrs = token.attrs.filter(([each]) => each !== "title");
     return found;
   };
   markdown.renderer.rules.link_open = (tokens, index, options, env, self) => {
     const token = tokens[index];
     const address = readdress("href", token, env);
+    // Of what has no address, the words remain.
+    if (address === undefined) {
+      const close = tokens.slice(index).find(({ type }) => type === "link_close");
+      if (close) close.meta = { isWords: true };
+      return "";
+    }
     if (isFile.test(address)) token?.attrSet("target", "_self");
     if (token?.attrGet("target") && address.startsWith("/")) token.attrSet("href", base + address.slice(1));
     return open?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
   };
+  markdown.renderer.rules.link_close = (tokens, index, options, _env, self) =>
+    tokens[index]?.meta?.isWords ? "" : self.renderToken(tokens, index, options);
   markdown.renderer.rules.image = (tokens, index, options, env, self) => {
     readdress("src", tokens[index], env);
     return image?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);

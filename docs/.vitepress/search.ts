@@ -1,9 +1,10 @@
 // The search: words that people type and pages do not say lead to the page that answers.
 import type { MarkdownEnv, MarkdownRenderer } from "vitepress";
 import { missing } from "./arrange.js";
+import { indexOptions } from "./ranking.js";
 
 // A page, or a heading of one, below docs/ as the sidebar names it. A page with a word of its own in its title needs none.
-const words: Readonly<Record<string, string>> = {
+export const words: Readonly<Record<string, string>> = {
   "guide/quickstart": "install getting started first call env environment variables api key apikey token",
   "guide/questions": "faq help why",
   "guide/questions#does-it-create-jobs-or-list-datasets":
@@ -59,65 +60,47 @@ const words: Readonly<Record<string, string>> = {
   "reference/limits": "limit maximum size rate limit quota",
   "api/tunerank": "typescript types interface options createclient",
   "recipes/browser": "cors browser frontend react page",
-  "recipes/nextjs": "next.js nextjs next react route handler",
-  "recipes/express-nest": "express nest nestjs server middleware",
+  "recipes/nextjs":
+    "next.js nextjs next react route handler sveltekit svelte nuxt nitro astro remix react-router",
+  "recipes/express-nest": "express hono nest nestjs trpc server middleware",
   "recipes/workers": "cloudflare edge worker lambda serverless",
   "recipes/jest-vitest": "jest vitest mock offline test without network",
   "recipes/python": "python pip",
   "recipes/go": "go golang",
   "recipes/scale-to-zero": "scale to zero cron github actions kubernetes schedule night cost gpu",
   "recipes/what-became-of-it": "poll polling watch job state executed unknown",
-  "recipes/proxies": "proxy tls ssl certificate corporate ca",
   "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
 };
 
 const mark = "searchwords";
 
 // Behind the page's first heading, or the one that is named: its section is what the words find.
-function withWords(html: string, page: string): string {
+function withWords(html: string, page: string, operation: string): string {
   const entries = Object.entries(words).filter(([place]) => place.split("#")[0] === page);
   return entries.reduce((text, [place, said]) => {
     const anchor = place.split("#")[1];
     const heading = anchor ? new RegExp(`<h\\d id="${anchor}".*?</h\\d>`) : /<h1.*?<\/h1>/;
     if (!heading.test(text)) missing.push(place);
-    return text.replace(heading, (found) => `${found}<p>${mark} ${said} ${mark}</p>`);
+    const named = anchor ? said : `${said} ${operation}`;
+    return text.replace(heading, (found) => `${found}<p>${mark} ${named} ${mark}</p>`);
   }, html);
 }
 
 function render(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): string {
   const html = markdown.render(source, Object.assign(env, { isSearch: true }));
   const page = env.relativePath.replace(/^generated\/(?!.*parts)/, "").replace(/\.md$/, "");
-  return withWords(html, page);
+  // The name of a block's language is no word of its text.
+  return withWords(
+    html.replaceAll(/<span class="lang">.*?<\/span>/g, ""),
+    page,
+    env.frontmatter?.operation ?? "",
+  );
 }
 
-interface Section {
-  readonly id: string;
-  readonly [field: string]: string;
-}
-
-/** The options of VitePress's own search. Its functions are sent to the reader as text: they use nothing outside. */
+/** The options of VitePress's own search, which makes the index. */
 export const searchOptions = {
   _render: render,
   translations: { button: { buttonAriaLabel: "Search" } },
-  miniSearch: {
-    options: {
-      fields: ["title", "titles", "text", "words"],
-      storeFields: ["title", "titles"],
-      extractField: (section: Section, field: string): string => {
-        const [before = "", said = "", ...after] = (section.text ?? "").split("searchwords");
-        if (field === "words") return said;
-        return field === "text" ? [before, ...after].join(" ") : (section[field] ?? "");
-      },
-    },
-    searchOptions: {
-      boost: { title: 6, titles: 2, text: 1, words: 8 },
-      fuzzy: 0.1,
-      prefix: true,
-      // An operation's name is found at its guide, a code at its page, before all the places that mention them.
-      boostDocument: (id: string) => {
-        if (/codes\/|guide\/(rerank|upload|scale|resume)\./.test(id)) return 5;
-        return /changelog|\/api\//.test(id) ? 0.5 : 1;
-      },
-    },
-  },
 };
+// Not sent with each page: the reader's search imports it.
+Object.defineProperty(searchOptions, "miniSearch", { value: { options: indexOptions } });

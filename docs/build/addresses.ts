@@ -1,6 +1,7 @@
 // A guide's links are those of the repository, so that they work where it is read there; the site and the package have theirs.
 import path from "node:path";
 import { documents } from "./documents.js";
+import { place as site } from "./head.js";
 
 /** A link as it stands in a guide; the title names a page that only the site has. */
 export interface Link {
@@ -41,8 +42,8 @@ function madeOf(place: string): string {
   return place.startsWith("/contract/") ? "contract/CONTRACT-CHANGELOG.md" : "openapi.yaml";
 }
 
-/** The site's address of a link in a page at `from` below the project's folder. */
-export function siteAddress({ address, title }: Link, from: string): string {
+/** The site's address of a link in a page at `from` below the project's folder; undefined where nobody has one. */
+export function siteAddress({ address, title }: Link, from: string): string | undefined {
   if (title !== undefined) return `/${title}`;
   if (address.startsWith("/") || isElsewhere(address) || !/^docs\/(guide|recipes|index\.md)/.test(from))
     return address;
@@ -51,7 +52,15 @@ export function siteAddress({ address, title }: Link, from: string): string {
   const end = anchor === undefined ? "" : `#${anchor}`;
   const published = onSite.get(file) ?? /^contract(\/conformance\/.*\.json)$/.exec(file)?.[1];
   if (published !== undefined) return published + end;
-  return /^docs\/(public\/)?(.*)$/.exec(file)?.[2]?.replace(/^/, "/").concat(end) ?? address;
+  return /^docs\/(public\/)?(.*)$/.exec(file)?.[2]?.replace(/^/, "/").concat(end) ?? atRepository(file);
+}
+
+// What only the repository has. Its address is known to whoever publishes the site.
+function atRepository(file: string): string | undefined {
+  if (site.repository === "") return undefined;
+  if (file === "README.md") return site.repository;
+  const isForm = file.startsWith(".github/ISSUE_TEMPLATE");
+  return `${site.repository}/${isForm ? "issues/new/choose" : `blob/HEAD/${file}`}`;
 }
 
 /** Gives each link of a text another; where there is none, its words stay. */

@@ -1,8 +1,8 @@
 import { columns } from "../../scripts/generate/columns.js";
-import type { Executed, StatusCode } from "../../src/errors/codes.js";
-import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
+import type { StatusCode } from "../../src/errors/codes.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
 import { codeOfHttpStatus } from "../../src/policy/statuses.js";
+import { adviceFor } from "./codeAdvice.js";
 import {
   describe,
   distinct,
@@ -79,7 +79,10 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
   const httpStatus = httpStatuses[name];
   const meaning = meanings[name];
   const own = rows.filter((row) => distinct(row, "code").includes(name));
-  const lines = withoutRepetition(own).map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
+  const rowsOf = (some: readonly Row[]) =>
+    withoutRepetition(some).map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
+  const columnsOf = ["What happened", ...columns.map(({ title }) => title), "executed"];
+  const forms = own.filter(isForm);
   const sharing = Object.keys(httpStatuses).filter(
     (each) => each !== name && httpStatuses[each as StatusCode] === httpStatus,
   );
@@ -92,43 +95,27 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     sharing.length === 0
       ? ""
       : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer that names no code is read as ${readAs(httpStatus)}.\n`,
-    `## What to do\n\n${whatToDo(name, own)}\n`,
+    `## What to do\n\n${adviceFor(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
-    table(["What happened", ...columns.map(({ title }) => title), "executed"], lines),
+    table(columnsOf, rowsOf(own.filter((row) => !isForm(row)))),
     `\n${executedNote}\n`,
     `[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
     example === undefined
       ? ""
-      : `## An answer\n\nThe shape of an error's body is not documented. This example has the shape of a \`Status\`, [our decision](/guide/error-bodies.md); any other common shape is read too.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+      : `## An answer\n\nThe shape of an error's body is not documented. The client reads [all the common shapes](/guide/error-bodies.md), of which this is one.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+    forms.length === 0 ? "" : `## How a time to wait is written\n\n${table(columnsOf, rowsOf(forms))}\n`,
   ].join("\n");
+}
+
+// Rows that differ in how an answer says how long to wait, which few need to know.
+function isForm({ description }: Row): boolean {
+  return /\bdate\b|RetryInfo|milliseconds|decimals|several times|neither a number/.test(description);
 }
 
 function readAs(httpStatus: number): string {
   const { code: read } = codeOfHttpStatus(httpStatus);
   return `[${code(read)}](/codes/${read}.md), with \`inferred: true\``;
-}
-
-function whatToDo(name: StatusCode, rows: readonly Row[]): string {
-  const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
-  const lines: string[] = [];
-  if (states.has("no"))
-    lines.push(`- \`executed: "no"\`: ${adviceOfCode({ code: name, executed: "no" }, "")}`);
-  if (states.has("unknown") || states.has("yes")) {
-    const open = [...states].filter((state) => state !== "no").sort();
-    for (const { title, operation } of columns) {
-      lines.push(
-        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(adviceOfCode({ code: name, executed: "unknown", operation }, ""))}`,
-      );
-    }
-  }
-  return lines.join("\n");
-}
-
-// Where a hint sends somebody, a page says how to go there.
-function linked(hint: string): string {
-  const words = "the service's other operations";
-  return hint.replace(words, `[${words}](/recipes/what-became-of-it.md)`);
 }
 
 function sentenceOfRepeats(rows: readonly Row[]): string {

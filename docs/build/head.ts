@@ -1,4 +1,5 @@
 // What a page's head says to whoever lists, links or reads it: search engines, messengers, assistants.
+import { readFileSync } from "node:fs";
 
 /** A tag of the head, as VitePress takes it. */
 export type HeadTag = [name: string, attributes: Record<string, string>];
@@ -7,11 +8,25 @@ export type HeadTag = [name: string, attributes: Record<string, string>];
 export interface Place {
   readonly base: string;
   readonly origin: string;
+  /** The address of the repository, or "" where nobody has said it. */
+  readonly repository: string;
 }
+
+/** The package's own words about itself. */
+export const packageFacts: {
+  readonly version: string;
+  readonly license: string;
+  readonly "x-contract-revision": string;
+  readonly repository?: { readonly url: string };
+} = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 
 export const place: Place = {
   base: process.env.DOCS_BASE ?? "/",
   origin: (process.env.DOCS_ORIGIN ?? "").replace(/\/+$/, ""),
+  repository: (process.env.DOCS_REPOSITORY ?? packageFacts.repository?.url ?? "").replace(
+    /^git\+|\.git$|\/+$/g,
+    "",
+  ),
 };
 
 /** A page's address: absolute where the origin is known, from the host's root elsewhere. */
@@ -63,4 +78,20 @@ export function ownWords(path: string): { title?: string; description?: string }
   return path.startsWith("api/")
     ? { description: "The entries of the package, with what each exports." }
     : {};
+}
+
+/**
+ * A built page, put right for a slow line: the style alone is waited for, the scripts come after it. VitePress writes
+ * an empty style for icons that nothing here uses, and a page for lost addresses that is blank without JavaScript.
+ */
+export function finishedHtml(html: string, page: string, where: Place): string {
+  const light = html
+    .replace(/\n\s*<link rel="preload stylesheet" href="[^"]*vp-icons\.css"[^>]*>/, "")
+    .replaceAll(/<link rel="modulepreload"/g, '<link rel="modulepreload" fetchpriority="low"')
+    .replace(/<script type="module" src=/, '<script type="module" fetchpriority="low" src=');
+  return page === "404.md" ? light.replace("</body>", `${lostPage(where)}</body>`) : light;
+}
+
+function lostPage({ base }: Place): string {
+  return `<noscript><main class="vp-doc home"><h1>There is no such page</h1><p>It may have moved. Go on at the <a href="${base}guide/quickstart.html">Quickstart</a>, or look through <a href="${base}llms.txt">all pages</a>.</p></main></noscript>`;
 }

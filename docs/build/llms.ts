@@ -3,8 +3,8 @@ import path from "node:path";
 import { relinked, siteAddress } from "./addresses.js";
 import { publishedForms } from "./documents.js";
 import { addressOf, ownWords, type Place } from "./head.js";
+import { plainPage } from "./markdown.js";
 import { whatTheyDo } from "./operations.js";
-import { plainPage } from "./plainPage.js";
 import { withoutRecordings } from "./recordings.js";
 
 /** One page of the site as Markdown. */
@@ -38,7 +38,10 @@ export async function writeLlmsTexts(
   for (const { source, target } of pages) {
     const file = path.join(docs, source);
     const page = plainPage(await readFile(file, "utf8"));
-    const linked = relinked(page.text, (link) => ({ address: siteAddress(link, `docs/${source}`) }));
+    const linked = relinked(page.text, (link) => {
+      const address = siteAddress(link, `docs/${source}`);
+      return address === undefined ? undefined : { address };
+    });
     const description = page.description || (ownWords(target).description ?? "");
     const text = withoutRecordings(linked).replaceAll("](/", `](${addressOf("", place)}`);
     listed.set(target, `- [${page.title}](${addressOf(target, place)})${description && `: ${description}`}`);

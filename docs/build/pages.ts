@@ -1,7 +1,6 @@
 import { benchmarkSummaryPart, benchmarksPart } from "./benchmarks.js";
 import { codePages } from "./codes.js";
-import { commandLineParts } from "./commandLine.js";
-import { commandOptionsPart } from "./commandOptions.js";
+import { commandLineParts, commandOptionsPart } from "./commandLine.js";
 import { conformancePart } from "./conformanceResults.js";
 import { Contract } from "./contract.js";
 import { decisionPages } from "./decisions.js";
@@ -17,10 +16,9 @@ import { proxiesPart } from "./proxies.js";
 import { reasonsPart } from "./reasons.js";
 import { referencePages } from "./reference.js";
 import { refusalsPart } from "./refusals.js";
-import { revisionsPart } from "./revisions.js";
-import { packageChecksPart, runtimesPart } from "./runtimes.js";
+import { revisionsPart, versionsPart } from "./revisions.js";
+import { firstHourPart, packageChecksPart, runtimesPart } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
-import { versionsPart } from "./versions.js";
 
 /** The pages and parts of pages that are made of the contract and of the sources. */
 export async function contractPages(): Promise<Page[]> {
@@ -43,6 +41,7 @@ export async function contractPages(): Promise<Page[]> {
 /** The parts that are made of what the checks and the bench have measured. */
 export const measuredParts: readonly (() => Promise<Page>)[] = [
   runtimesPart,
+  firstHourPart,
   packageChecksPart,
   languagesPart,
   conformancePart,

@@ -3,8 +3,8 @@ import path from "node:path";
 import { relative, relinked } from "./addresses.js";
 import { writtenPages } from "./blocks.js";
 import { documents } from "./documents.js";
+import { plainPage } from "./markdown.js";
 import { contractPages } from "./pages.js";
-import { plainPage } from "./plainPage.js";
 import { withoutRecordings } from "./recordings.js";
 
 /** A guide or a recipe as Markdown that stands alone. */

@@ -12,7 +12,7 @@ interface Row {
   };
 }
 
-/** The list of the home page. */
+/** The list of the home page and of the README. */
 export async function reasonsPart(): Promise<Page> {
   const { rows } = (await json("contract/conformance/retries.json")) as { rows: readonly Row[] };
   const once = rows.filter(({ operations: { uploadDatasetFile: upload } }) => {
@@ -23,19 +23,20 @@ export async function reasonsPart(): Promise<Page> {
   );
   const { cpuPerCall, manyItems } = newest?.scenarios ?? {};
   const { tunerank = 1, openai = 0 } = cpuPerCall?.medians ?? {};
-  const { clients } = await readData<{ clients: readonly { tool: string }[] }>(
+  const { clients } = await readData<{ clients: readonly { tool: string; called: number }[] }>(
     "generators.json",
     "npm run check:generators",
   );
+  const called = new Set(clients.filter((each) => each.called > 0).map(({ tool }) => tool)).size;
   const { dependencies = {} } = await json("package.json");
   const reasons: [figure: number | string, words: string][] = [
     [
       once.length,
-      "kinds of failure leave open whether a file was stored. After each, the upload is not sent again: [retries](/guide/retries.md).",
+      "kinds of failure leave open whether a file was stored. After none of them is it sent again: [retries](/guide/retries.md).",
     ],
     [
       `${(openai / tunerank).toFixed(1)}×`,
-      "less CPU for a call than the openai package needs for the same one: [benchmarks](/guide/benchmarks.md).",
+      "less CPU for a call than the openai package needs for the same one: [measured beside other SDKs](/guide/benchmarks.md).",
     ],
     [
       (manyItems?.medians["items ranked"] ?? 0).toLocaleString("en"),
@@ -43,7 +44,7 @@ export async function reasonsPart(): Promise<Page> {
     ],
     [
       new Set(clients.map(({ tool }) => tool)).size,
-      "code generators read its contract, and each client they made was called: [languages](/guide/languages.md).",
+      `code generators read its contract; the clients of ${called} of them were compiled and called: [languages](/guide/languages.md).`,
     ],
     [Object.keys(dependencies).length, "dependencies: [what is in the package](/guide/security.md)."],
   ];

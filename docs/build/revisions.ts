@@ -1,4 +1,4 @@
-import { cp, readdir, stat } from "node:fs/promises";
+import { cp, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import { compareRevisions } from "../../contract/breaking/revision.js";
 import { Contract } from "./contract.js";
@@ -34,4 +34,25 @@ export async function publishRevisions(site: string): Promise<void> {
   await cp(path.join(root, "dist/revisions"), served, { recursive: true });
   await stat(path.join(served, latest, "SHA256SUMS"));
   await cp(path.join(served, latest), path.join(served, "latest"), { recursive: true });
+}
+
+/** The versions of the package and of the contract. */
+export async function versionsPart(contract: Contract): Promise<Page> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  const { version, engines } = JSON.parse(text) as { version: string; engines: { node: string } };
+  const final = await readdir(new URL("../../contract/revisions", import.meta.url));
+  const state = final.includes(contract.revision)
+    ? "final"
+    : `a draft; the final ones are ${final.sort(compareRevisions).map(code).join(", ")}`;
+  const rows = [
+    ["the package `tunerank`", code(version), "[changes](/guide/changelog.md)"],
+    [
+      "the contract, `x-contract-revision`",
+      `${code(contract.revision)}, ${state}`,
+      "[changes](/guide/contract-changelog.md)",
+    ],
+    ["the service's management API, `version`", code(contract.version), "[the contract](#the-contract)"],
+    ["Node, as the package asks for it", code(engines.node), "[below](#node)"],
+  ];
+  return { path: "parts/versions.md", text: table(["What", "Version", "More"], rows) };
 }

@@ -9,10 +9,14 @@ import {
 } from "./document.js";
 import { type PlacedParameter, parametersOf } from "./parameters.js";
 import {
+  checkPaths,
+  checkStated,
   type Examples,
   exampleOf,
   type LineOf,
+  lacking,
   linesOf,
+  notSupported,
   type Place,
   pointedTo,
   type Reading,
@@ -82,39 +86,6 @@ export function shapesOf(document: Document, source: string): OperationShape[] {
     checkStated(reading, names);
     return shapeOf(reading);
   });
-}
-
-const notSupported = ", which is not supported. Teach it to scripts/generate/operations.ts.";
-const lacking = ", which it needs: CONTRIBUTING.md says what an operation has.";
-const needed =
-  "operationId summary description tags x-sdk-method x-retry x-timeout-ms x-max-response-bytes responses".split(
-    " ",
-  );
-
-function checkPaths({ paths }: Document, lineOf: LineOf): void {
-  for (const [path, item] of Object.entries(paths)) {
-    for (const word of ["$ref", "servers"]) {
-      if (item?.[word] === undefined) continue;
-      throw new Error(`openapi.yaml:${lineOf(["paths", path])}: ${path} has ${word}${notSupported}`);
-    }
-  }
-}
-
-// What the linter explains, for whoever generates first.
-function checkStated({ operation, method, place, refuse }: Reading, names: Set<string>): void {
-  const stated = operation as unknown as Readonly<Record<string, unknown>>;
-  for (const word of needed)
-    if ((stated[word] ?? undefined) === undefined) refuse(`no ${word}`, place, lacking);
-  for (const word of ["operationId", "x-sdk-method"]) {
-    const name = String(stated[word]);
-    if (names.has(name)) refuse(`the ${word} of another operation`, [...place, word]);
-    names.add(name);
-  }
-  for (const word of ["servers", "security", "callbacks"])
-    if (stated[word] !== undefined) refuse(`${word} of its own`, [...place, word]);
-  if (!/^(read|set|start|append)$/.test(operation["x-retry"]))
-    refuse(`the x-retry ${operation["x-retry"]}`, [...place, "x-retry"]);
-  if (method === "TRACE") refuse("a method that fetch cannot send", place);
 }
 
 function shapeOf(reading: Reading): OperationShape {

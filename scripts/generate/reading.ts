@@ -86,3 +86,39 @@ export function schemaAt({ document, refuse }: Reading, schema: Schema, place: P
   const found = name === undefined ? schema : document.components.schemas[name];
   return found ?? refuse(`the schema ${name}, which the contract lacks`, place);
 }
+
+/** The end of a refusal: what the generators do not know. */
+export const notSupported = ", which is not supported. Teach it to scripts/generate/operations.ts.";
+/** The end of a refusal: what an operation has to say. */
+export const lacking = ", which it needs: CONTRIBUTING.md says what an operation has.";
+const needed =
+  "operationId summary description tags x-sdk-method x-retry x-timeout-ms x-max-response-bytes responses".split(
+    " ",
+  );
+
+/** Refuses what no path may have. */
+export function checkPaths({ paths }: Document, lineOf: LineOf): void {
+  for (const [path, item] of Object.entries(paths)) {
+    for (const word of ["$ref", "servers"]) {
+      if (item?.[word] === undefined) continue;
+      throw new Error(`openapi.yaml:${lineOf(["paths", path])}: ${path} has ${word}${notSupported}`);
+    }
+  }
+}
+
+/** Refuses an operation that does not say of itself what it must: the linter explains it, this is for whoever generates first. */
+export function checkStated({ operation, method, place, refuse }: Reading, names: Set<string>): void {
+  const stated = operation as unknown as Readonly<Record<string, unknown>>;
+  for (const word of needed)
+    if ((stated[word] ?? undefined) === undefined) refuse(`no ${word}`, place, lacking);
+  for (const word of ["operationId", "x-sdk-method"]) {
+    const name = String(stated[word]);
+    if (names.has(name)) refuse(`the ${word} of another operation`, [...place, word]);
+    names.add(name);
+  }
+  for (const word of ["servers", "security", "callbacks"])
+    if (stated[word] !== undefined) refuse(`${word} of its own`, [...place, word]);
+  if (!/^(read|set|start|append)$/.test(operation["x-retry"]))
+    refuse(`the x-retry ${operation["x-retry"]}`, [...place, "x-retry"]);
+  if (method === "TRACE") refuse("a method that fetch cannot send", place);
+}

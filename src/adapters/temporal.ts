@@ -11,8 +11,7 @@ import { checkCallback, checkInteger, ownProperties } from "../options/arguments
 import type { Names } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
-import { type ChunkTools, rankChunk } from "./temporalChunk.js";
-import { callFailure, failureOptions } from "./temporalFailure.js";
+import { type ChunkTools, callFailure, failureOptions, rankChunk } from "./temporalChunk.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
 export type {

@@ -1,12 +1,14 @@
 import { type RerankAllResult, rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
-import { invalid, refusal } from "../errors/statusError.js";
+import type { StatusCode } from "../errors/codes.js";
+import { invalid, refusal, type StatusError } from "../errors/statusError.js";
 import { oneOfMany } from "../policy/types.js";
 import { memberOf } from "../values.js";
+import { mayRepeat } from "./queues.js";
 import type { CallAids } from "./temporalCall.js";
-import { callFailure } from "./temporalFailure.js";
 import type {
   ActivitiesOptions,
+  CallFailure,
   ChunkRequest,
   ChunkResult,
   ChunkSummary,
@@ -98,4 +100,37 @@ function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRe
 
 function rowOf({ id, response, error }: RerankAllResult): ChunkResult {
   return error ? { id, error: callFailure(error) } : { id, response };
+}
+
+const optional = ["operation", "notRetried", "httpStatus", "requestId", "retryAfterMs", "path"] as const;
+
+/** What of an error is kept in a workflow's history. Its body may be long, or hold what nobody wants there. */
+export function callFailure(error: StatusError): CallFailure {
+  const { code, message, executed, executedBecause, attempts } = error;
+  const known = optional.filter((name) => error[name] !== undefined).map((name) => [name, error[name]]);
+  return {
+    code,
+    message,
+    executed,
+    executedBecause,
+    ...Object.fromEntries(known),
+    requests: attempts.length,
+  };
+}
+
+/** What an ApplicationFailure is made of. */
+export interface FailureOptions {
+  readonly message: string;
+  readonly type: StatusCode;
+  readonly nonRetryable: boolean;
+  readonly nextRetryDelay: number | undefined;
+  readonly details: [CallFailure];
+}
+
+/** A failed call in Temporal's terms: its type is the code, and it is repeated only where that is allowed. */
+export function failureOptions(error: StatusError): FailureOptions {
+  const { message, code, retryAfterMs } = error;
+  const nonRetryable = !mayRepeat(error);
+  const nextRetryDelay = nonRetryable ? undefined : retryAfterMs;
+  return { message, type: code, nonRetryable, nextRetryDelay, details: [callFailure(error)] };
 }

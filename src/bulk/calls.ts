@@ -1,12 +1,13 @@
-import { notify } from "../call/notify.js";
 import type { Client } from "../client.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { Lane } from "../policy/lane.js";
 import type { Limiter } from "../policy/limiter.js";
-import { attemptPolicy, type PolicyOption } from "../policy/types.js";
+import { LimitSearch } from "../policy/limitSearch.js";
+import { MachineLimiter } from "../policy/openFiles.js";
+import { attemptPolicy, type PolicyOption, sharedTransport } from "../policy/types.js";
 import { jsonBytes } from "../ranking/planBatches.js";
-import { memberOf } from "../values.js";
+import { memberOf, notify } from "../values.js";
 import type { Held } from "./intake.js";
 import type { RunSettings } from "./settings.js";
 
@@ -81,4 +82,31 @@ export function sizeOf<Id>({ body }: Held<Id>): number {
 /** The tokens that an answer says it used. */
 export function tokensOf({ usage }: Partial<RerankResponse>): unknown {
   return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
+}
+
+// By what clients have in common; of runs that would find the same, and wait as long.
+const shared = new WeakMap<object, Map<string, Found>>();
+
+/** The limiter of a run: that of the runs beside it, of the same client, where it is to find its limit. */
+export function limiterOf<Id>(
+  client: object,
+  { concurrency, maxHoldMs, isOneOfMany }: RunSettings<Id>,
+): Limiter {
+  if (typeof concurrency === "number") return new MachineLimiter(concurrency);
+  const { [sharedTransport]: transport = client } = client as { readonly [sharedTransport]?: object };
+  const limiters = shared.get(transport) ?? new Map<string, Found>();
+  const name = `${concurrency.max}/${maxHoldMs}`;
+  let found = limiters.get(name);
+  if (found === undefined || found.limiter.isSpent) {
+    const search = new LimitSearch(concurrency.max);
+    found = { search, limiter: new MachineLimiter(search) };
+    shared.set(transport, limiters.set(name, found));
+  }
+  found.search.isOneOfMany ||= isOneOfMany;
+  return found.limiter;
+}
+
+interface Found {
+  readonly search: LimitSearch;
+  readonly limiter: Limiter;
 }

@@ -4,10 +4,10 @@
  * @module tunerank/bulk
  */
 import type { Client } from "../client.js";
+import { sourceOf } from "./intake.js";
 import type { RerankAllOptions, RerankAllRequest, RerankAllResults } from "./options.js";
 import { Run } from "./run.js";
 import { settingsOf } from "./settings.js";
-import { sourceOf } from "./source.js";
 
 export type {
   RerankAllAttempt,

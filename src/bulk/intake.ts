@@ -3,7 +3,6 @@ import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/callOptions.js";
 import type { Failed } from "./delivery.js";
 import type { RerankAllRequest } from "./options.js";
-import type { Source } from "./source.js";
 
 /** A request that was taken from the source and has no result yet. */
 export interface Held<Id> {
@@ -126,4 +125,37 @@ export class Intake<Id> {
 
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
+}
+
+/** Where the requests of a run come from, one after the other. */
+export interface Source<T> {
+  next(): IteratorResult<T> | Promise<IteratorResult<T>>;
+  /** Tells an iterator that nothing more is wanted of it. */
+  close(): Promise<void>;
+}
+
+/** Opens an iterable, or an async one, when its first element is asked for. @throws StatusError for anything else */
+export function sourceOf<T>(iterable: Iterable<T> | AsyncIterable<T>): Source<T> {
+  const start = starterOf(iterable);
+  if (start === undefined) throw invalid("requests must be an iterable or an async iterable.");
+  let iterator: Iterator<T> | AsyncIterator<T> | undefined;
+  return {
+    next() {
+      iterator ??= start();
+      return iterator.next();
+    },
+    async close() {
+      await iterator?.return?.();
+    },
+  };
+}
+
+function starterOf<T>(
+  iterable: Iterable<T> | AsyncIterable<T>,
+): (() => Iterator<T> | AsyncIterator<T>) | undefined {
+  if (typeof iterable !== "object" || iterable === null) return undefined;
+  const { [Symbol.asyncIterator]: ofAsync } = iterable as Partial<AsyncIterable<T>>;
+  if (typeof ofAsync === "function") return () => ofAsync.call(iterable);
+  const { [Symbol.iterator]: ofSync } = iterable as Partial<Iterable<T>>;
+  return typeof ofSync === "function" ? () => ofSync.call(iterable) : undefined;
 }

@@ -6,8 +6,8 @@ import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
-import { Calls, sizeOf, tokensOf } from "./calls.js";
-import { Delivery, type Failed } from "./delivery.js";
+import { Calls, limiterOf, sizeOf, tokensOf } from "./calls.js";
+import { asTheyCome, Delivery, type Failed, inOrder } from "./delivery.js";
 import {
   asStatusError,
   endedAs,
@@ -18,12 +18,9 @@ import {
   ranWell,
   underWay,
 } from "./ended.js";
-import { type Held, Intake } from "./intake.js";
-import { limiterOf } from "./limiters.js";
+import { type Held, Intake, type Source } from "./intake.js";
 import type { RerankAllRequest, RerankAllResult } from "./options.js";
-import { asTheyCome, inOrder } from "./outbox.js";
 import type { RunSettings } from "./settings.js";
-import type { Source } from "./source.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
 const heldForEach = 4;

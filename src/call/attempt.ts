@@ -2,7 +2,7 @@ import { adviceFor, tracedAttempt, wordsFor } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
 import { StatusError } from "../errors/statusError.js";
-import { SourceError } from "../files/sourceError.js";
+import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
 import type { Ran } from "../policy/retry.js";

@@ -14,11 +14,10 @@ import {
 } from "../policy/retry.js";
 import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
-import { memberOf } from "../values.js";
+import { memberOf, notify } from "../values.js";
 import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
 import { Failure } from "./failure.js";
-import { notify } from "./notify.js";
 import { prepare, timesOf } from "./request.js";
 import type { Answered, Call, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
 

@@ -1,5 +1,5 @@
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
-import { SourceError } from "../files/sourceError.js";
+import { SourceError } from "../files/fileSource.js";
 import { events, type RetryEvent } from "../policy/decisions.js";
 import { rowOfStatus } from "../policy/statuses.js";
 import { redactCause, redactorOf } from "../redact/redact.js";

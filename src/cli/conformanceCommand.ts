@@ -1,13 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { type Cell, cellsOf } from "../conformance/cells.js";
 import { readData } from "../conformance/data.js";
-import { junitOf } from "../conformance/junit.js";
-import { badgeOf, countsOf, reportLines, reportOf, type ToldRun } from "../conformance/report.js";
+import { badgeOf, countsOf, junitOf, reportLines, reportOf, type ToldRun } from "../conformance/report.js";
 import { run as serve } from "../conformance/runner.js";
 import { type Context, reasonOf, UsageError } from "./context.js";
 import { checkPort, listenError } from "./listening.js";
-import { jsonLines, oneLine } from "./safeText.js";
-import { isSilent, type Terminal } from "./terminal.js";
+import { isSilent, jsonLines, oneLine, type Terminal } from "./terminal.js";
 
 interface ConformanceOptions {
   readonly port?: number;

@@ -59,8 +59,7 @@ export function exitCodeRows(
   });
   const fault =
     "a fault of this machine during the run, such as a full disk; for conformance, a row that differs";
-  const usage =
-    "refused before anything is sent: words, fields, a file that is missing or not this command's";
+  const usage = "refused before anything was sent: a wrong argument, a missing file, or one it did not write";
   return [
     [exitCodes.success, "success"],
     [exitCodes.fault, fault],

@@ -70,15 +70,21 @@ function addUpload(program: Command): Command {
     .option("--verify", "Fail when the answer's byte count is not the one that was sent.")
     .option(
       "--checkpoint <FILE>",
-      "Records the outcome of each file: run the same command again to continue. A file that may be stored is not sent again.",
+      "Record the outcome of each file here. Run the same command again to continue: a file that may be stored is not sent again.",
     )
     .option(
       "--concurrency <N>",
       "The most files under way at once, where there are several. Default: 1.",
       numberOf("--concurrency"),
     )
-    .option("--resend-unknown", "Send such files again too; they may then be stored twice.")
-    .option("--wait", "Wait while another run writes to --checkpoint. Without it, that is refused.");
+    .option(
+      "--resend-unknown",
+      "With --checkpoint, also send the files again that may be stored. They may then be stored twice.",
+    )
+    .option(
+      "--wait",
+      "Wait while another run writes to --checkpoint. Without this option, the command then ends with an error.",
+    );
 }
 
 function addScale(program: Command): Command {

@@ -2,8 +2,7 @@ import { isStatusError, type StatusError } from "../index.js";
 import { Reported, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { inFlags } from "./flags.js";
-import { jsonLine, oneLine } from "./safeText.js";
-import type { Terminal } from "./terminal.js";
+import { jsonLine, oneLine, type Terminal } from "./terminal.js";
 
 /**
  * Tells people or machines why a command failed.
@@ -32,7 +31,7 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
 
 const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
   "nothing-sent": "The request was not sent.",
-  refused: "The request was refused: the operation is taken as not run.",
+  refused: "The request was refused: we assume that it did not run.",
   "no-answer": "The operation may have run.",
   "unclear-answer": "The operation may have run.",
   "success-began": "The operation has run.",

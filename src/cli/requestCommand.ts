@@ -2,12 +2,10 @@ import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
 import { suggestion } from "../options/validate.js";
 import { type OperationCall, operationCall } from "../wrappers/types.js";
-import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
+import { type Context, orUndefined, readInput, refuseOptions, UsageError } from "./context.js";
 import { isOperation, operationIds, operationLines, toldOf } from "./operations.js";
-import { readInput } from "./readInput.js";
 import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
-import { jsonLine, jsonLines, oneLine } from "./safeText.js";
-import type { Terminal } from "./terminal.js";
+import { jsonLine, jsonLines, oneLine, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 interface RequestCommandOptions extends InputOptions {

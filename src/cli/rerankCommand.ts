@@ -1,10 +1,8 @@
 import { isStatusError, type RankedItem } from "../index.js";
-import type { BulkOptions } from "./bulk/bulkOptions.js";
-import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
+import type { BulkOptions } from "./bulk/bulkSettings.js";
+import { type Context, orUndefined, readInput, refuseOptions, UsageError } from "./context.js";
 import { inFlags } from "./flags.js";
-import { readInput } from "./readInput.js";
-import { clip, jsonLine, oneLine } from "./safeText.js";
-import { bar, scoreShares, type Terminal } from "./terminal.js";
+import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 /** One document of the input. */

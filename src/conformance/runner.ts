@@ -1,7 +1,17 @@
 // One run, from the first row to the last word of the client.
+import { once } from "node:events";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { isForeignHost, isForeignOrigin } from "../options/thisMachine.js";
 import type { Cell } from "./cells.js";
-import { listenForRows } from "./control.js";
-import { createSession, type RowResult } from "./session.js";
+import { BadOutcome } from "./outcome.js";
+import { createSession, type RowResult, type Session } from "./session.js";
 
 /** What a run is made of. */
 export interface RunOptions {
@@ -79,4 +89,112 @@ function createClock(timeoutMs: number): RunnerClock {
   };
   timer = setTimeout(end, timeoutMs);
   return { ended, heard: () => endIn(timeoutMs), endIn };
+}
+
+/** What a run is told of. */
+export interface Listener {
+  /** After each request of the client. */
+  heard(): void;
+  /** With each row that is over. */
+  ended(result: RowResult): void;
+  /** With each thing that a client did wrong. */
+  refused(why: string): void;
+}
+
+/** The server of a run. */
+export interface Control {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const mostBytes = 8 * 1024 * 1024;
+
+/** Listens on a port of this machine; 0 takes a free one. */
+export async function listenForRows(port: number, session: Session, listener: Listener): Promise<Control> {
+  const server = createServer((request, response) => {
+    request.on("error", () => {});
+    const foreign = foreignIn(request.headers);
+    if (foreign !== undefined) {
+      listener.refused(foreign);
+      sendJson(response, 403, { error: foreign });
+      return;
+    }
+    respond(request, session, listener)
+      .catch((error: unknown) => failureOf(error, listener))
+      .then(({ status, body }) => sendJson(response, status, body))
+      .finally(() => listener.heard());
+  });
+  // A client may be busy with a row for long, and then use the connection again.
+  server.keepAliveTimeout = 0;
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => close(server) };
+}
+
+// A web page of another machine could take a row or post an outcome. Of an image that it loads there is no Origin.
+function foreignIn({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
+  if (isForeignHost(host)) return "It came for another Host: only 127.0.0.1 and localhost are answered.";
+  const isPages = origin === undefined && /^(cross|same)-site$/.test(`${headers["sec-fetch-site"]}`);
+  return isPages || isForeignOrigin(origin)
+    ? "It came from a web page of another Origin, and was not read."
+    : undefined;
+}
+
+interface ControlReply {
+  readonly status: number;
+  readonly body: object;
+}
+
+async function respond(
+  request: IncomingMessage,
+  session: Session,
+  listener: Listener,
+): Promise<ControlReply> {
+  const { method } = request;
+  const path = request.url?.split("?")[0];
+  if (path === "/next" && method === "GET") {
+    return { status: 200, body: (await session.next()) ?? { done: true } };
+  }
+  if (path === "/outcome" && method === "POST") {
+    const result = await session.take(await bodyText(request));
+    listener.ended(result);
+    const { differences, notes } = result;
+    return { status: 200, body: { result: result.result, differences, notes } };
+  }
+  const known = path === "/next" ? "GET /next" : path === "/outcome" ? "POST /outcome" : undefined;
+  throw Object.assign(
+    new BadOutcome(`There is ${known ?? "GET /next and POST /outcome"}, not ${method} ${path}.`),
+    {
+      status: known ? 405 : 404,
+    },
+  );
+}
+
+async function bodyText(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request) {
+    length += part.length;
+    if (length > mostBytes) throw new BadOutcome(`An outcome has at most ${mostBytes} bytes.`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+function failureOf(error: unknown, listener: Listener): ControlReply {
+  const message = error instanceof Error ? error.message : "The runner failed.";
+  listener.refused(message);
+  if (!(error instanceof BadOutcome)) return { status: 500, body: { error: message } };
+  return { status: (error as { status?: number }).status ?? 400, body: { error: message } };
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
 }

@@ -2,9 +2,8 @@ import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { invalid } from "../errors/statusError.js";
 import { memberOf } from "../values.js";
-import { checkFileName, type FileSource, type UrlLike } from "./fileSource.js";
+import { checkFileName, type FileSource, SourceError, type UrlLike } from "./fileSource.js";
 import { FormStream } from "./formStream.js";
-import { SourceError } from "./sourceError.js";
 import { fromStream } from "./streamSource.js";
 
 const readBytes = 1024 * 1024;

@@ -1,3 +1,4 @@
+import type { StatusCode } from "../errors/codes.js";
 import { invalid } from "../errors/statusError.js";
 import { checkCharacters, checkString } from "../options/arguments.js";
 
@@ -123,4 +124,23 @@ export function checkFileName(value: unknown, what: string): string {
     throw invalid(`${what} has no base name: pass {name}.`);
   }
   return checkCharacters(name, what);
+}
+
+/** A file that cannot be sent: it changed, or cannot be read from the beginning. */
+export class SourceError extends Error {
+  declare readonly code: StatusCode;
+  /** What to do now, instead of the code's own hint. */
+  declare readonly hint: string | undefined;
+
+  constructor(code: StatusCode, message: string, hint?: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** The error of a source that cannot be read from the beginning. */
+export function unusable(what: string, cause?: unknown): SourceError {
+  const hint = "Make a new stream or array of the same content for each call, or pass a path or a Blob.";
+  return new SourceError("FAILED_PRECONDITION", `file is ${what}.`, hint, cause);
 }

@@ -1,5 +1,4 @@
-import type { FetchForm, FileForm, FilePart, FileSource } from "./fileSource.js";
-import { SourceError } from "./sourceError.js";
+import { type FetchForm, type FileForm, type FilePart, type FileSource, SourceError } from "./fileSource.js";
 
 /** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
 export class Multipart implements FetchForm, FileForm {

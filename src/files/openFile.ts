@@ -1,8 +1,7 @@
 import { invalid } from "../errors/statusError.js";
 import { checkInteger } from "../options/arguments.js";
 import { memberOf } from "../values.js";
-import { checkFileName, type FileSource, type UrlLike } from "./fileSource.js";
-import { unusable } from "./sourceError.js";
+import { checkFileName, type FileSource, type UrlLike, unusable } from "./fileSource.js";
 import { bytesOf, fromStream, isStream } from "./streamSource.js";
 
 const chunkBytes = 1024 * 1024;

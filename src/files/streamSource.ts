@@ -1,6 +1,5 @@
 import { memberOf } from "../values.js";
-import type { FileSource, ReadableStreamLike } from "./fileSource.js";
-import { SourceError, unusable } from "./sourceError.js";
+import { type FileSource, type ReadableStreamLike, SourceError, unusable } from "./fileSource.js";
 
 /** Bytes that come one after another. */
 export type Stream = AsyncIterable<unknown> | ReadableStreamLike;

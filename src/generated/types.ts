@@ -108,7 +108,7 @@ export interface DeploymentScaleResult {
 /** A form with one part, the file. */
 export interface DatasetUpload {
     /**
-     * The content of the file, "up to 150 MB" in this single request. Larger files use a separate upload-endpoint operation, which this contract does not describe.
+     * The content of the file. In this single request it may have "up to 150 MB". Larger files use a separate upload-endpoint operation, which this contract does not describe.
      * Format: binary
      */
     file: string;

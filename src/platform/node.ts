@@ -2,7 +2,7 @@ import { openPath } from "../files/diskFile.js";
 import type { Disk } from "../files/openFile.js";
 
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
-export { adviceFor, wordsFor } from "../transport/node/words.js";
+export { adviceFor, wordsFor } from "../transport/node/networkErrors.js";
 export { publishRefusal, traced, tracedAttempt, tracedCall, watchesAttempts } from "./tracing.js";
 
 /** The runtime's part of the User-Agent. */

@@ -3,7 +3,7 @@ import { openBlob, openPath } from "../files/diskFile.js";
 import type { Disk } from "../files/openFile.js";
 import * as web from "./web.js";
 
-export { adviceFor } from "../transport/node/words.js";
+export { adviceFor } from "../transport/node/networkErrors.js";
 export * from "./web.js";
 
 // Deno's `fetch` sends a stream without its length, so that a file is read whole before.

@@ -1,8 +1,8 @@
 import { requestIdOf } from "../call/answer.js";
-import { notify } from "../call/notify.js";
 import type { Attempt } from "../errors/details.js";
 import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
+import { notify } from "../values.js";
 import type { Batch, Places } from "./planBatches.js";
 import type { Ranking } from "./readRanking.js";
 import type { RankedItem, RerankItemsOptions, RerankItemsResponse, RerankPartial } from "./types.js";

@@ -1,6 +1,14 @@
 import { memberOf } from "../values.js";
-import { findForm, type KeyForm, keyForms, leastCharacters, plainForm, type Span } from "./keyForms.js";
-import { type Characters, undoEscapes } from "./undoEscapes.js";
+import {
+  type Characters,
+  findForm,
+  type KeyForm,
+  keyForms,
+  leastCharacters,
+  plainForm,
+  type Span,
+  undoEscapes,
+} from "./keyForms.js";
 
 /**
  * Takes a key out of a text, however JSON, URLs, HTML or base64 write it.

@@ -1,9 +1,9 @@
 import type * as http from "node:http";
 import type { AddressInfo } from "node:net";
-import { notify } from "../call/notify.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
 import { isForeignHost, isLoopbackAddress } from "../options/thisMachine.js";
+import { notify } from "../values.js";
 import { handle, type Parts, type StandInReply } from "./handle.js";
 import { maxFormBytes } from "./receive.js";
 import { answerBytes, jsonAnswer } from "./standInAnswer.js";

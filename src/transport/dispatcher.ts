@@ -12,7 +12,7 @@ import {
   LegacyController,
   meaningOf,
 } from "./dispatched.js";
-import { headersFrom } from "./node/decode.js";
+import { acceptEncodings, headersFrom } from "./node/decode.js";
 import type { BodyListener } from "./node/types.js";
 import {
   answeredEarly,
@@ -72,7 +72,7 @@ class DispatcherExchange implements Exchange, BodyListener {
 
   begin(dispatcher: DispatcherLike): this {
     const { url, method, headers, body } = this.#request as TransportRequest;
-    headers["accept-encoding"] = "gzip, deflate, br";
+    acceptEncodings(headers, body);
     if (isForm(body)) {
       this.#form = new FormBytes(body, (cause) => this.failed(sourceFailed, { reason: "source", cause }));
       if (body.size !== undefined) headers["content-length"] = String(body.size);

@@ -1,5 +1,4 @@
-import type { FetchForm } from "../files/fileSource.js";
-import { SourceError } from "../files/sourceError.js";
+import { type FetchForm, SourceError } from "../files/fileSource.js";
 import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
 import { memberOf } from "../values.js";
 import {

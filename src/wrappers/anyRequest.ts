@@ -86,7 +86,12 @@ function withDefaults(settings: CallSettings, { method, accept }: EncodedRequest
     ...settings,
     timeoutMs: settings.timeoutMs ?? defaultTimeoutMs,
     repeatable: settings.repeatable ?? isIdempotent(method),
-    headers: accept === undefined ? settings.headers : { ...settings.headers, accept },
+    // Nobody knows how long its answer is.
+    headers: {
+      "accept-encoding": "gzip, deflate, br",
+      ...settings.headers,
+      ...(accept !== undefined && { accept }),
+    },
   };
 }
 

@@ -1,9 +1,14 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
 import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
+import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
+import { StatusError } from "../errors/statusError.js";
+import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
+import { validate } from "../options/validate.js";
+import { memberOf } from "../values.js";
 import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
@@ -40,4 +45,52 @@ export function createReinforcementFineTuningJobs(
     });
   }
   return { resume };
+}
+
+/**
+ * Throws the failure a job reports in its `status`; a job without a status or code, or with OK, passes.
+ * A code given as a number is read as gRPC numbers them: 0 is OK, 5 is NOT_FOUND.
+ * The contract's schema `Status`.
+ *
+ * @param job What `resume` resolved to, or any job of the service.
+ * @throws StatusError with the job's code, `executed: "yes"` and no `httpStatus`. A code outside the
+ * service's table becomes `UNKNOWN`, `inferred`. `body` holds the status as it came. `INVALID_ARGUMENT` with
+ * `executed: "no"` for what is no job.
+ * @example throwIfFailed(await client.reinforcementFineTuningJobs.resume("job-1"));
+ */
+export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): void {
+  validate(job, { type: "object" }, "job");
+  const status = memberOf(job, "status");
+  const reported = memberOf(status, "code");
+  if (reported === undefined || reported === null || reported === "OK" || reported === 0) return;
+  const code = codeOf(reported);
+  const text = memberOf(status, "message");
+  const reports = `The job reports the code ${code ?? shown(reported)}.`;
+  throw new StatusError(typeof text === "string" && text !== "" ? text : reports, {
+    code: code ?? "UNKNOWN",
+    inferred: code === undefined,
+    executed: "yes",
+    codeSource: "body",
+    body: status,
+    hint: "The job itself failed: read the message, and the job's logs where they are available.",
+  });
+}
+
+function codeOf(reported: unknown): StatusCode | undefined {
+  const isName = typeof reported === "string" && Object.hasOwn(httpStatuses, reported);
+  return isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
+}
+
+function shown(reported: unknown): string {
+  return (codeText(reported) ?? `of type ${typeof reported}`).slice(0, 100);
+}
+
+// Some values have no text, and making one of them throws.
+function codeText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -3,7 +3,6 @@
 import { disk } from "#platform";
 import { readDatasetFile, UnusableAnswer } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import { notify } from "../call/notify.js";
 import { callSettings, type LateSettings } from "../call/settings.js";
 import type { CallSettings, Outcome } from "../call/types.js";
 import { invalid, refusal } from "../errors/statusError.js";
@@ -15,7 +14,7 @@ import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionNames } from "../options/callOptions.js";
 import type { Names, RequestRules } from "../options/validate.js";
-import { memberOf } from "../values.js";
+import { memberOf, notify } from "../values.js";
 import type { UploadOptions } from "./types.js";
 
 const uploadOptionNames: Names<UploadOptions> = {

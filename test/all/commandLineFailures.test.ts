@@ -22,7 +22,7 @@ test("each code of the service has its exit code, a line on stderr and a hint", 
     expect(stderr.split("\n")).toEqual([
       `tunerank: [${code}] It is ${code}.`,
       expect.stringMatching(
-        /^(The request was refused: the operation is taken as not run|The operation may have run)\. .{20}/,
+        /^(The request was refused: we assume that it did not run|The operation may have run)\. .{20}/,
       ),
       "",
     ]);

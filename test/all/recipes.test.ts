@@ -1,7 +1,7 @@
 // What the recipes of the docs send, and what they print.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -110,8 +110,8 @@ describe("a command that scales at night", () => {
     const start = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
     await writeFile(path.join(bin, "tunerank"), start);
     await chmod(path.join(bin, "tunerank"), 0o755);
-    const script = path.join(place.folder, "scale.sh");
-    await writeFile(script, read("scale-to-zero", "scale.sh"), { mode: 0o755 });
+    for (const name of ["scale.sh", "check.sh"])
+      await writeFile(path.join(place.folder, name), read("scale-to-zero", name), { mode: 0o755 });
   });
   afterAll(() => place.remove());
 
@@ -126,49 +126,111 @@ describe("a command that scales at night", () => {
     ["PATCH /v1/accounts/acme/deployments/support-search:scale", { replicaCount }, `Bearer ${canaryKey}`],
   ];
 
-  test.each([
-    ["0 20 * * 1-5", 0],
-    ["0 7 * * 1-5", 2],
-  ])("by cron at %s asks for %i replicas", async (time, replicas) => {
+  const heartbeat = ({ url }: ReceivedRequest) => /alert|heartbeat/.test(url);
+  const alerts = () => server.requests.filter(heartbeat).map(({ body }) => `${body}`);
+  const later = { PAUSE_SECONDS: "0.1" };
+
+  /** Runs a line of the recipe's crontab, as cron does. */
+  async function byCron(time: string, env: Record<string, string> = {}) {
     const lines = read("scale-to-zero", "crontab.txt").trim().split("\n");
     const line = lines.find((each) => each.startsWith(`${time} `)) ?? "";
-    const values: Record<string, string> = environment(server.url);
+    const values: Record<string, string> = {
+      ...environment(server.url),
+      ALERT_URL: `${server.url}/alert`,
+    };
     const settings = read("scale-to-zero", "tunerank.env").replace(
       /(\w+)='.*'/g,
       (_, name) => `${name}='${values[name]}'`,
     );
     await writeFile(path.join(place.folder, "tunerank.env"), settings);
     const command = line.slice(time.length + 1).replace("/srv/scale", place.folder);
-    const { exitCode } = await run("sh", ["-c", command], { cwd: root, env: npm });
-    expect(exitCode).toBe(0);
+    return run("sh", ["-c", command], { cwd: root, env: { ...npm, ...env } });
+  }
+
+  test.each([
+    ["0 20 * * 1-5", 0],
+    ["0 7 * * 1-5", 2],
+  ])("by cron at %s asks for %i replicas", async (time, replicas) => {
+    expect((await byCron(time)).exitCode).toBe(0);
     expect(scaled()).toEqual(expected(replicas));
   });
+
+  test("in an outage that is longer than the command's own retries is started again until it is over", async () => {
+    const down = { status: 503 };
+    server.reply(inTurn(down, down, down, down, down, down, { json: {} }));
+    expect((await byCron("0 20 * * 1-5", later)).exitCode).toBe(0);
+    // Three requests of each start of the command.
+    expect(scaled()).toEqual(Array(7).fill(expected(0)[0]));
+    expect(alerts()).toEqual([]);
+  });
+
+  test("that is refused is not tried again: an alert says so, and so does stderr", async () => {
+    server.reply(({ url }) => (url === "/alert" ? {} : { status: 404, json: { code: "NOT_FOUND" } }));
+    const { exitCode, stderr } = await byCron("0 20 * * 1-5", later);
+    expect(exitCode).toBe(4);
+    expect(alerts()).toEqual(["support-search was not scaled to 0: exit code 4"]);
+    expect(stderr).toContain("support-search was not scaled to 0: exit code 4");
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test("and is still trying ends when the morning's begins, whose number stays", async () => {
+    server.reply({ status: 503 });
+    const evening = byCron("0 20 * * 1-5", later);
+    await server.received(4);
+    server.reply({ json: {} });
+    expect((await byCron("0 7 * * 1-5", later)).exitCode).toBe(0);
+    expect((await evening).exitCode).toBe(0);
+    expect(scaled().at(-1)).toEqual(expected(2)[0]);
+  });
+
+  test("is checked in the morning: the number has to be the last, and of the last hour", async () => {
+    expect((await byCron("0 7 * * 1-5")).exitCode).toBe(0);
+    expect((await byCron("30 7 * * 1-5")).exitCode).toBe(0);
+    await utimes(path.join(place.folder, "scaled"), 0, 0);
+    expect((await byCron("30 7 * * 1-5")).exitCode).toBe(1);
+    await byCron("0 20 * * 1-5");
+    expect((await byCron("30 7 * * 1-5")).exitCode).toBe(1);
+    const said = "support-search has not been scaled to 2 this morning";
+    expect(alerts()).toEqual([said, said]);
+  });
+
+  const workflow = parse(read("scale-to-zero", "scaleNightly.yml"));
+  const { steps, env: ofJob } = workflow.jobs.scale;
+  const step = (name: string) => steps.find((each: { name?: string }) => each.name === name);
 
   test.each([
     ["17 20 * * 1-5", 0],
     ["17 6 * * 1-5", 2],
-  ])("by GitHub's schedule %s asks for %i replicas", async (time, replicas) => {
-    const workflow = parse(read("scale-to-zero", "scaleNightly.yml"));
+  ])("by GitHub's schedule %s asks for %i replicas, as often as an outage needs", async (time, replicas) => {
     expect(workflow.on.schedule).toContainEqual({ cron: time });
-    const jobs: { if: string; steps: { run: string }[] }[] = Object.values(workflow.jobs);
-    const [only, ...others] = jobs.filter((each) => each.if === `github.event.schedule == '${time}'`);
-    expect(others).toEqual([]);
-    expect(Object.keys(workflow.env).sort()).toEqual(Object.keys(environment("")).sort());
-    const env = { ...npm, ...environment(server.url) };
-    for (const { run: command } of only?.steps ?? []) {
-      const { exitCode } = await run("sh", ["-c", command], { cwd: place.folder, env });
-      expect(exitCode).toBe(0);
-    }
-    expect(scaled()).toEqual(expected(replicas));
+    const [, evening, then, otherwise] =
+      /schedule == '(.*)' && '(\d)' \|\| '(\d)'/.exec(ofJob.REPLICAS) ?? [];
+    const REPLICAS = `${time === evening ? then : otherwise}`;
+    server.reply(inTurn({ status: 503 }, { status: 503 }, { status: 503 }, { json: {} }));
+    const env = { ...npm, ...environment(server.url), ...later, REPLICAS };
+    const { exitCode } = await run("bash", ["-e", "-c", step("Scale").run], { cwd: place.folder, env });
+    expect(exitCode).toBe(0);
+    expect(scaled()).toEqual(Array(4).fill(expected(replicas)[0]));
   });
 
-  test("that is refused ends with an exit code, which cron and GitHub tell of", async () => {
+  test("by GitHub has its version pinned, and the key in one step alone", async () => {
+    const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
+    expect(steps[0].run).toBe(`npm install --ignore-scripts tunerank@${version}`);
+    expect(read("scale-to-zero", "scaleNightly.yml").split("secrets.")).toHaveLength(2);
+    expect(Object.keys(step("Scale").env).sort()).toEqual(Object.keys(environment("")).sort());
+    expect(step("Alert").if).toBe("failure()");
+  });
+
+  test("by GitHub that is refused ends with the command's exit code", async () => {
     server.reply({ status: 404, json: { code: "NOT_FOUND", message: "There is no such deployment." } });
-    const env = { ...npm, ...environment(server.url) };
-    const command = "npx --yes tunerank scale support-search 0";
-    const { exitCode, stderr } = await run("sh", ["-c", command], { cwd: place.folder, env });
-    expect(exitCode).toBeGreaterThan(0);
+    const env = { ...npm, ...environment(server.url), ...later, REPLICAS: "0" };
+    const { exitCode, stderr } = await run("bash", ["-e", "-c", step("Scale").run], {
+      cwd: place.folder,
+      env,
+    });
+    expect(exitCode).toBe(4);
     expect(stderr).toContain("[NOT_FOUND] There is no such deployment.");
+    expect(server.requests).toHaveLength(1);
   });
 });
 

@@ -2,8 +2,7 @@ import { appendFile, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BulkRequest, readLine } from "../../src/cli/bulk/bulkRequest.js";
-import { DoneRequests } from "../../src/cli/bulk/earlierRuns.js";
-import { type FirstPassResult, firstPass, rowState } from "../../src/cli/bulk/firstPass.js";
+import { DoneRequests, type FirstPassResult, firstPass, rowState } from "../../src/cli/bulk/firstPass.js";
 import { linesOf } from "../../src/cli/checkpoints/lines.js";
 import { temporaryFolder } from "../support/project.js";
 

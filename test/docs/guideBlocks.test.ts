@@ -121,6 +121,31 @@ const onServer: Readonly<Record<string, Case>> = {
     sends: [resume],
   },
   errors: { answer: notFound, sends: [scale("missing")] },
+  executed: {
+    prints: "It may have run: look at the job before you call again.\n",
+    answer: gateway,
+    sends: [resume],
+  },
+  idempotencyKey: {
+    answer: inTurn(gateway, gateway, done),
+    sends: [resume, resume, resume],
+    check: (requests) => {
+      const keys = requests.map(({ headers }) => headers["idempotency-key"]);
+      expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
+      expect(new Set(keys).size).toBe(1);
+    },
+  },
+  rate: { answer: ranking, sends: [rerank], prints: "1 done\n" },
+  report: {
+    prints: '{"code":"NOT_FOUND","codeSource":"body","executed":"no","httpStatus":404}\n',
+    answer: notFound,
+    sends: [scale("missing")],
+  },
+  usage: {
+    prints: "14 tokens\n",
+    answer: { json: { ...(rankedTwo.json as object), usage: { total_tokens: 7 } } },
+    sends: [rerank, rerank],
+  },
   jobFailed: {
     prints:
       "[INTERNAL] The evaluator stopped. The job itself failed: read the message, and the job's logs where they are available.\nyes\n",

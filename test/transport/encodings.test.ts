@@ -1,5 +1,6 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import type { Client } from "../../src/client.js";
 import { goodJson, goodText } from "../support/answers.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
@@ -122,10 +123,30 @@ test.each([...encodings, ["deflate", (text: string) => deflateRawSync(text)] as 
   },
 );
 
-test.each(operationCalls)("over node:http $operation accepts gzip, deflate and br", async ({ call }) => {
+const long = { query: "q", documents: ["A long one. ".repeat(200)] };
+
+test.each([
+  ["a rerank of long documents", (client: Client) => client.rerank(long)],
+  [
+    "an upload",
+    (client: Client) => client.datasets.upload("reviews", new Uint8Array(3), { name: "a.jsonl" }),
+  ],
+  [
+    "a request of the caller's own",
+    (client: Client) => client.request({ method: "POST", path: "/x", body: {} }),
+  ],
+] as const)("over node:http %s accepts gzip, deflate and br", async (_, call) => {
   await call(connect(server.url));
   expect(server.only.headers["accept-encoding"]).toBe("gzip, deflate, br");
 });
+
+test.each(operationCalls.slice(0, 3))(
+  "over node:http a short $operation asks for no encoding",
+  async ({ call }) => {
+    await call(connect(server.url));
+    expect(server.only.headers).not.toHaveProperty("accept-encoding");
+  },
+);
 
 test("over node:http a caller's accept-encoding promises nothing the client cannot decode", async () => {
   await connect(server.url).deployments.scale("prod", 1, { headers: { "Accept-Encoding": "zstd" } });

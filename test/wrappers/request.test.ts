@@ -95,12 +95,12 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 });
 
-test.each(operationCalls)("over node:http $operation sends no other header", async ({ call }) => {
+test.each(operationCalls)("over node:http $operation sends no other header", async ({ operation, call }) => {
   await call(connect(server.url));
   const names = server.only.rawHeaders.filter((_, index) => index % 2 === 0);
   expect(names.map((header) => header.toLowerCase()).sort()).toEqual([
     "accept",
-    "accept-encoding",
+    ...(operation === "uploadDatasetFile" ? ["accept-encoding"] : []),
     "authorization",
     "connection",
     "content-length",

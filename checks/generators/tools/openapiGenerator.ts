@@ -61,6 +61,7 @@ export const openapiGeneratorJava: Tool = {
   ...openapiGenerator("java"),
   language: "Java",
   needs: ["Java 11 or newer", "Maven"],
+  recipe: { page: "guide/languages.md", program: "Rank.java", savedAs: "Rank.java", bin: async () => jars },
   async compile({ folder }) {
     await cp(join(folder, "Call.java"), join(folder, "client/src/main/java/Call.java"));
     await mavenCompile(join(folder, "client"));

@@ -62,15 +62,17 @@ test("20,000 rankings, a worker killed every 5 seconds and the service away for 
     heartbeatTimeoutMs: 3_000,
   });
   let kills = 0;
-  const killing = setInterval(async () => {
+  let replaced = Promise.resolve();
+  const killing = setInterval(() => {
     kills += 1;
     isAway = kills === 3 || kills === 4;
     // Any of them: always the oldest would keep time with the pauses between attempts.
     workers.splice(Math.floor(Math.random() * workers.length), 1)[0]?.kill("SIGKILL");
-    await startWorkers("killed", 1);
+    replaced = startWorkers("killed", 1);
   }, 5_000);
   const result: RerankManyResult = await handle.result();
   clearInterval(killing);
+  await replaced;
   assert.deepEqual(result, { chunks, ranked: chunks * size, failed: 0 });
   everyIdOnce("killed", ids);
   const paid = service.requests.filter(({ status }) => status !== 503).length - ids.length;

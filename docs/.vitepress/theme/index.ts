@@ -1,4 +1,4 @@
-import type { Theme } from "vitepress";
+import { type Theme, useData, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import { defineAsyncComponent, h } from "vue";
 import PageTools from "./PageTools.vue";
@@ -35,6 +35,20 @@ const notFound = () =>
     h("p", "It may have moved; the search finds it by what it is about."),
     h("p", { class: "actions" }, h("button", { type: "button", onClick: openSearch }, "Search")),
   ]);
+
+// What this is, which version, and where to go with a fault.
+const footer = () => {
+  const { version, revision, license, repository } = useData().theme.value.facts;
+  const to = (page: string, text: string) => h("a", { href: withBase(page) }, text);
+  return h("aside", { class: "site-footer", "aria-label": "About this package" }, [
+    h("span", `tunerank ${version}`),
+    to("/guide/changelog.html", "Changelog"),
+    to("/guide/contract-changelog.html", `Contract ${revision}`),
+    to("/guide/contribute.html#licence", `${license} licence`),
+    to("/guide/contribute.html", "Contribute and report"),
+    repository ? h("a", { href: repository }, "Repository") : undefined,
+  ]);
+};
 
 // A lab that stands in the page is wanted when it is seen; one of a page that is gone to, at once.
 let want: () => void = () => {};
@@ -75,5 +89,11 @@ export default {
       setTimeout(showActive);
     };
   },
-  Layout: () => h(DefaultTheme.Layout, null, { "not-found": notFound, "doc-before": () => h(PageTools) }),
+  Layout: () =>
+    h(DefaultTheme.Layout, null, {
+      "not-found": notFound,
+      "doc-before": () => h(PageTools),
+      "doc-after": () => h(footer),
+      "page-bottom": () => h(footer),
+    }),
 } satisfies Theme;

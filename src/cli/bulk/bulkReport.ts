@@ -1,7 +1,6 @@
 import type { RerankAllAttempt } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles } from "../../policy/openFiles.js";
-import { oneLine } from "../safeText.js";
-import { isSilent, type Terminal, withBar } from "../terminal.js";
+import { isSilent, oneLine, type Terminal, withBar } from "../terminal.js";
 
 const redrawMs = 100;
 const noteMs = 10_000;

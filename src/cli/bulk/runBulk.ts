@@ -6,18 +6,20 @@ import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, Reported, UsageError, unreadable } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import { withClient } from "../withClient.js";
-import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkOptions.js";
 import { printSummary, Report } from "./bulkReport.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
+import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
 import {
   type DoneRequests,
+  type FirstPassResult,
+  firstPass,
   isKnownWrong,
   openErrors,
   readDone,
   readWrong,
+  rowState,
   type WrongRequests,
-} from "./earlierRuns.js";
-import { type FirstPassResult, firstPass, rowState } from "./firstPass.js";
+} from "./firstPass.js";
 import { addBadLine, addDuplicate, addResult, type OutputFiles } from "./resultRows.js";
 
 // As many as concurrency may be by itself.

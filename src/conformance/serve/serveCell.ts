@@ -1,17 +1,15 @@
 // A server of its own for one cell: it does what the row says, and keeps what it saw.
+
 import { once } from "node:events";
 import http, { type IncomingMessage, type RequestListener } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { Cell } from "../cells.js";
-import type { Step } from "../steps.js";
+import type { Cell, Step } from "../cells.js";
 import { type Certificate, createCertificate } from "./certificate.js";
-import { problemsOf } from "./checkRequest.js";
-import { createConnections } from "./connections.js";
+import { createConnections, problemsOf } from "./checkRequest.js";
 import { type Address, places } from "./faultAddresses.js";
-import { faults } from "./faults.js";
-import { sendAnswer } from "./sendAnswer.js";
+import { faults, sendAnswer } from "./sendAnswer.js";
 
 /** A cell that is served. */
 export interface Served {

@@ -9,7 +9,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from "../transport.js";
-import { createDecoder, headersOf } from "./decode.js";
+import { acceptEncodings, createDecoder, headersOf } from "./decode.js";
 import { holdWriteErrors, SentForm } from "./largeBody.js";
 import type { BodyListener, Flow } from "./types.js";
 
@@ -28,11 +28,12 @@ export class Content {
     this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
   }
 
-  /** Its size in bytes; undefined when that of a file is unknown. Without a body node:http knows which methods say so. */
-  get length(): number | undefined {
+  /** Says its size, unless that of a file is unknown. Without a body node:http knows which methods say so. */
+  describe(headers: Record<string, string>): void {
     const value = this.#value;
-    if (value === undefined) return undefined;
-    return isForm(value) ? value.size : Buffer.byteLength(value);
+    acceptEncodings(headers, value);
+    const length = isForm(value) ? value.size : value === undefined ? undefined : Buffer.byteLength(value);
+    if (length !== undefined) headers["content-length"] = String(length);
   }
 
   /** Sends a text at once. What is queued for a socket holds no copy of its body, and of a file nothing is read. */

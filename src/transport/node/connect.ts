@@ -3,8 +3,7 @@ import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
 import { type FailureReason, networkCode, type TransportRequest, textOf } from "../transport.js";
 import type { PooledSocket } from "./pool.js";
-import { isConnected } from "./sockets.js";
-import { endTunnel } from "./tunnels.js";
+import { endTunnel, isConnected } from "./sockets.js";
 import type { ConnectListener } from "./types.js";
 
 // How node:http names an agent that is none, or that is for the other protocol.

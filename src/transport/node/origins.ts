@@ -5,7 +5,7 @@ import { memberOf } from "../../values.js";
 import { TransportFailure, type TransportOptions } from "../transport.js";
 import { Pool } from "./pool.js";
 import { proxyVariable } from "./proxyUrls.js";
-import { watchTunnels } from "./tunnels.js";
+import { watchTunnels } from "./sockets.js";
 import type { PoolOptions } from "./types.js";
 
 // getBuiltinModule, not import, so that instrumentation can patch it; and plain http never loads TLS.

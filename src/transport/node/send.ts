@@ -69,11 +69,9 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     const request = this.#request;
     if (request === undefined) return;
     const { headers, lifetime, freshSocket } = request;
-    headers["accept-encoding"] = "gzip, deflate, br";
     const content = new Content(request);
     this.#content = content;
-    const { length } = content;
-    if (length !== undefined) headers["content-length"] = String(length);
+    content.describe(headers);
     lifetime.started();
     this.#open(request, content, freshSocket);
   }
