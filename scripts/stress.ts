@@ -7,7 +7,7 @@ const [, , ...given] = process.argv;
 const [runs = 5, loops = 4 * availableParallelism()] = given.slice(0, 2).map(Number);
 const [script = "test"] = given.slice(2);
 if (!(Number.isInteger(runs) && runs > 0 && Number.isInteger(loops) && loops >= 0)) {
-  throw new Error("Usage: npm run test:stressed -- RUNS LOOPS SCRIPT");
+  throw new Error("Usage: npx tsx scripts/stress.ts RUNS LOOPS SCRIPT");
 }
 
 // A loop ends with this process, however that ends, and by itself after an hour.

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
 import { bun, deno, environment, equal, here, node20, node24, printedBy, withService } from "./processes.js";
+import { placed } from "./starters.js";
 
 const doubles = {
   testing: { title: "`tunerank/testing`, as the option `fetch`", modules: [] },
@@ -16,15 +17,16 @@ const guide = new URL("../../docs/guide/testing.md", import.meta.url);
 
 /** Compares every cell. */
 export async function checkDoubles(): Promise<string> {
+  const folder = placed("doubles");
   const rows: string[] = [];
   for (const [name, { title, modules }] of Object.entries(doubles)) {
     const cells = [];
     for (const program of [[node20], [node24], [bun], [deno, "run", "--no-prompt", "--allow-all"]]) {
       const command = [...program, "process.js", name];
-      cells.push((await printedBy(command, here("doubles"), environment("https://service.test"))).trim());
+      cells.push((await printedBy(command, folder, environment("https://service.test"))).trim());
     }
     equal(cells[0], cells[1]);
-    rows.push(`| ${[title, ...cells.slice(1), await inWorker(name, modules)].join(" | ")} |`);
+    rows.push(`| ${[title, ...cells.slice(1), await inWorker(folder, name, modules)].join(" | ")} |`);
   }
   const text = readFileSync(guide, "utf8");
   const missing = rows.filter((row) => !text.includes(row));
@@ -32,11 +34,11 @@ export async function checkDoubles(): Promise<string> {
   return "the table of the guide";
 }
 
-async function inWorker(name: string, modules: readonly string[]): Promise<string> {
+async function inWorker(folder: string, name: string, modules: readonly string[]): Promise<string> {
   const others = Object.values(doubles).flatMap((each) => [...each.modules]);
-  const outfile = path.join(here("doubles"), "dist/worker.js");
+  const outfile = path.join(folder, "dist/worker.js");
   const built = await build({
-    entryPoints: [here("doubles/worker.js")],
+    entryPoints: [path.join(folder, "worker.js")],
     outfile,
     bundle: true,
     format: "esm",
@@ -47,7 +49,7 @@ async function inWorker(name: string, modules: readonly string[]): Promise<strin
   if (built === undefined) return "does not run there";
   let found = "";
   const command = [node24, here("cloudflare-worker/serve.mjs"), outfile];
-  const at = { cwd: here("doubles"), env: environment("https://service.test") };
+  const at = { cwd: folder, env: environment("https://service.test") };
   await withService(command, at, async ({ url }) => {
     found = await (await fetch(`${url}?double=${name}`)).text();
   });

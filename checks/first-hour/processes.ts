@@ -1,10 +1,22 @@
 // Programs as their users start them, and what they print and answer.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import type { TestService } from "../../src/testing/index.js";
+
+/** What every program is run with. */
+export interface Place {
+  readonly service: TestService;
+  readonly baseUrl: string;
+  readonly tarball: string;
+}
+
+/** Runs a program. @returns what it did */
+export type Program = (place: Place) => Promise<string>;
 
 /** A file or folder below this one. */
 export const here = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
@@ -47,34 +59,50 @@ export interface Running {
   readonly lines: string[];
 }
 
-/** Starts a service, which prints its port, or the line given once it listens there; ends it after its use. */
+/** Starts a service, which listens on the port given, or prints its own first; ends it after its use. */
 export async function withService(
   [program = "", ...args]: readonly string[],
-  { cwd, env, listens }: { cwd: string; env: Record<string, string>; listens?: readonly [string, number] },
+  { cwd, env, port }: { cwd: string; env: Record<string, string>; port?: number },
   use: (running: Running) => Promise<void>,
 ): Promise<void> {
   const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  const hasEnded = once(child, "exit");
   try {
-    await use(await listening(child, listens));
+    await use(await listening(child, port));
   } finally {
     child.kill();
+    await hasEnded;
   }
 }
 
-async function listening(child: ChildProcess, listens?: readonly [string, number]): Promise<Running> {
+async function listening(child: ChildProcess, port?: number): Promise<Running> {
   const lines: string[] = [];
-  const port = new Promise<number>((resolve) => {
-    let isOpen = false;
+  const printed = new Promise<number>((resolve) => {
     createInterface(child.stdout as Readable).on("line", (line) => {
-      if (isOpen) lines.push(line);
-      isOpen ||= listens === undefined || line.includes(listens[0]);
-      if (isOpen) resolve(listens?.[1] ?? Number(line));
+      lines.push(line);
+      resolve(Number(line));
     });
   });
   const ended = once(child, "exit").then((): never => {
     throw new Error("The service ended before it listened.");
   });
-  return { url: `http://127.0.0.1:${await Promise.race([port, ended])}`, lines };
+  const own = await Promise.race([port === undefined ? printed : opened(port), ended]);
+  return { url: `http://127.0.0.1:${own}`, lines };
+}
+
+// A framework prints this in its own words, or not at all.
+async function opened(port: number): Promise<number> {
+  for (let left = 400; left > 0; left--) {
+    const socket = connect(port, "127.0.0.1");
+    const isOpen = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isOpen) return port;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`Nothing listened on port ${port}.`);
 }
 
 /** Something that a program must have done. @throws with what it was instead */

@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { saveBlocks } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
-import { newerNode } from "../newerNode.js";
+import { newerNode } from "../machine.js";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const temporal = path.join(folder, "../temporal/run.ts");

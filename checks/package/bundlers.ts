@@ -1,7 +1,9 @@
 // A page's code and a server's, bundled by each bundler and run: each makes one call to a service on a port.
+import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { startAnswering } from "./answering.js";
 import { type Bundler, bundlers } from "./drivers/bundlers.js";
 import { runNode } from "./tool.js";
 
@@ -58,4 +60,23 @@ function asOnAPage(bundle: string, address: string): void {
   const ofNode = /["'`]node:[a-z]+["'`]|getBuiltinModule/.exec(code);
   if (ofNode !== null) throw new Error(`The page's bundle holds ${ofNode[0]}.`);
   writeFileSync(bundle, `globalThis.address = ${JSON.stringify(address)}; ${page}\n${code}`);
+}
+
+/** A service on a port that answers every rerank, to pages of any origin too. */
+async function startAnswering(): Promise<{ readonly url: string; close(): void }> {
+  const answer = JSON.stringify({ object: "list", data: [{ index: 0, relevance_score: 0.5 }] });
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      const cors = { "access-control-allow-origin": "*", "access-control-allow-headers": "*" };
+      response.writeHead(200, { "content-type": "application/json", ...cors }).end(answer);
+    });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }

@@ -4,14 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
-import { blockOf } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
 import { writeBillOfMaterials } from "./billOfMaterials.js";
 import { checkBundlers } from "./bundlers.js";
-import { checkCopies } from "./copies.js";
 import { checkFiles, checkWeight } from "./files.js";
-import { checkNest } from "./frameworks.js";
-import { checkService } from "./service.js";
 import { checkTestRunners } from "./testRunners.js";
 import { runNode, tool } from "./tool.js";
 import { checkTypes } from "./types.js";
@@ -33,6 +29,28 @@ const documents = Object.keys(manifest.exports).filter((entry) => !modules.inclu
 const browser = "./browser";
 // These need packages that are optional; checks/temporal imports and requires them.
 const temporal = "./temporal";
+
+// The ES module and the CommonJS one in one program: two copies of the package, as when two versions are installed.
+const twoCopies = `
+  import { createRequire } from "node:module";
+  import * as imported from "tunerank";
+  const { resolve } = createRequire(import.meta.url + "/x.js");
+  const required = await import(resolve("tunerank"));
+  const errorOf = ({ createClient }) => {
+    try { createClient({ baseUrl: "x" }); } catch (error) { return error; }
+  };
+  class Mine extends imported.StatusError {}
+  const found = [
+    imported.StatusError !== required.StatusError,
+    imported.isStatusError(errorOf(required), "INVALID_ARGUMENT"),
+    required.isStatusError(errorOf(imported), "INVALID_ARGUMENT"),
+    errorOf(required) instanceof imported.StatusError,
+    errorOf(imported) instanceof required.StatusError,
+    !(errorOf(required) instanceof Mine),
+    !(errorOf(imported) instanceof Mine),
+    !(new Error("x") instanceof imported.StatusError),
+  ];
+  console.log(found.every(Boolean) ? "all" : found.join());`;
 
 const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   async "publint, strict"() {
@@ -69,10 +87,6 @@ const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   compilers: () => checkTypes(user, options.all),
   "test runners": () => checkTestRunners(user),
   bundlers: () => checkBundlers(user),
-  "an Express service": () => checkExpress(user),
-  ...(options.all && {
-    "a Nest service": () => checkNest(tarball),
-  }),
   "tree-shaking": () => checkTreeShaking(user),
   "files of the tarball": () => checkFiles(files, options.update),
   "its weight": () => checkWeight(tarball, installed, files),
@@ -107,14 +121,6 @@ if (options.all && options.tarball === undefined && process.exitCode !== 1) {
   writeFileSync(data, `${JSON.stringify({ date, version: manifest.version, rows }, undefined, 2)}\n`);
 }
 
-/** Starts it, and asks it. */
-async function checkExpress(user: string): Promise<string> {
-  const file = path.join(user, "express.cjs");
-  const express = JSON.stringify(tool("express"));
-  writeFileSync(file, blockOf("recipes/express-nest.md", "express.cjs").text.replace('"express"', express));
-  return await checkService([file], user, "/search");
-}
-
 /** Bundles a page's code, and looks what it holds. */
 async function checkTreeShaking(user: string): Promise<string> {
   const entry = path.join(user, "page.js");
@@ -134,4 +140,11 @@ async function checkTreeShaking(user: string): Promise<string> {
   const found = inputs.filter((input) => absent.some((folder) => input.includes(folder)));
   if (found.length > 0) throw new Error(`A bundle of createClient holds ${found}.`);
   return `${inputs.length} modules, none of ${absent.join(", ")}`;
+}
+
+/** Each knows the other's errors, and subclasses are told apart. */
+async function checkCopies(user: string): Promise<string> {
+  const printed = await runNode(["--input-type=module", "-e", twoCopies], user);
+  if (printed !== "all\n") throw new Error(printed);
+  return "isStatusError and instanceof know the errors of either";
 }

@@ -2,7 +2,6 @@
 import * as tunerank from "tunerank";
 import { behaviour } from "./behaviour.js";
 import { bytes, equal, runChecks, sha256 } from "./checking.js";
-import recipe from "./edgeWorker.ts";
 
 export default {
   // What a visitor sends is passed on.
@@ -15,7 +14,6 @@ export default {
   async test(_controller, { baseUrl, closedUrl, self }) {
     const checks = { ...behaviour, ...ofWorkers };
     const results = await runChecks(checks, tunerank, baseUrl, { closedUrl, self });
-    results.push(["runs the worker of the docs", await checkRecipe(baseUrl)]);
     console.log(`RESULTS ${JSON.stringify(results)}`);
   },
 };
@@ -30,17 +28,3 @@ const ofWorkers = {
     equal(Number(length) > 500_000, true);
   },
 };
-
-/** What is wrong with the recipe, if anything. */
-async function checkRecipe(baseUrl) {
-  const env = { TUNERANK_BASE_URL: baseUrl, TUNERANK_API_KEY: "runtime-key" };
-  const post = async (body) => {
-    const request = new Request("https://worker.test", { method: "POST", body: JSON.stringify(body) });
-    const response = await recipe.fetch(request, env);
-    return `${response.status} ${JSON.stringify(await response.json())}`;
-  };
-  const ranked = await post({ query: "recipe", documents: ["three", "a", "to"] });
-  const refused = await post({ query: "recipe" });
-  const isRight = ranked.startsWith("200 ") && ranked.includes('"index":1');
-  return isRight && refused === '400 {"code":"INVALID_ARGUMENT"}' ? undefined : `${ranked}, ${refused}`;
-}

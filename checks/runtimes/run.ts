@@ -5,12 +5,10 @@ import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { saveBlocks } from "../../docs/build/blocks.js";
-import { chromiumProgram } from "../chromium.js";
 import { installPacked } from "../installPacked.js";
+import { chromiumProgram } from "../machine.js";
 import { type Browser, bundlers, checkInChromium, launch } from "./drivers/chromium.js";
-import { checkInProcess, versionOf } from "./drivers/process.js";
-import type { CheckResult, Place } from "./drivers/results.js";
+import { type CheckResult, checkInProcess, type Place, versionOf } from "./drivers/process.js";
 import { checkInWorkerd } from "./drivers/workerd.js";
 import { binary, type NamedRuntime, programsOf, unableTo } from "./programs.js";
 import { type Pages, startServer } from "./server.js";
@@ -24,8 +22,6 @@ const entries = ["onServer.js", "inNode.js", "inBun.js", "inDeno.js", "inBrowser
 const programsOfUsers = ["checking.js", "behaviour.js", ...entries];
 const packed = installPacked(programsOfUsers.map((name) => new URL(name, import.meta.url)));
 const { user } = packed;
-// The worker is that of the docs.
-saveBlocks("recipes/workers.md", user);
 const closedUrl = `http://127.0.0.1:${await closedPort()}`;
 const rows: { runtime: string; version: string; passed: number; checks: number }[] = [];
 const skipped: string[] = [];

@@ -1,6 +1,6 @@
 // Chromium, and what a page asks for and complains of while it is open.
 import { chromium } from "playwright-core";
-import { chromiumArguments, chromiumProgram } from "../chromium.ts";
+import { chromiumArguments, chromiumProgram } from "../machine.ts";
 
 const args = [...chromiumArguments, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"];
 

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromiumProgram } from "../chromium.js";
+import { chromiumProgram } from "../machine.js";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 

@@ -60,8 +60,9 @@ export const words: Readonly<Record<string, string>> = {
   "reference/limits": "limit maximum size rate limit quota",
   "api/tunerank": "typescript types interface options createclient",
   "recipes/browser": "cors browser frontend react page",
-  "recipes/nextjs": "next.js nextjs next react route handler",
-  "recipes/express-nest": "express nest nestjs server middleware",
+  "recipes/nextjs":
+    "next.js nextjs next react route handler sveltekit svelte nuxt nitro astro remix react-router",
+  "recipes/express-nest": "express hono nest nestjs trpc server middleware",
   "recipes/workers": "cloudflare edge worker lambda serverless",
   "recipes/jest-vitest": "jest vitest mock offline test without network",
   "recipes/python": "python pip",

@@ -1,22 +1,23 @@
 // What is generated of a guide stands in the guide too, between two comments, as Markdown that reads well anywhere.
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { relinked, repositoryLink } from "./addresses.js";
+import { writtenPages } from "./blocks.js";
 import type { Page } from "./markdown.js";
 import { contractPages, measuredParts } from "./pages.js";
+import { programParts } from "./runtimes.js";
 
 /** Pages of the site that are guides, and generated as a whole. */
 export const generatedGuides: readonly string[] = ["guide/decision-table.md", "guide/error-bodies.md"];
 
 /** The guides as they should be now, by their files below the project's folder. */
 export async function guides(root: string): Promise<Record<string, string>> {
-  const pages = [...(await contractPages()), ...(await measured())];
+  const pages = [...(await contractPages()), ...(await measured()), ...(await programParts())];
   const whole = pages.filter(({ path: name }) => generatedGuides.includes(name));
   const written = Object.fromEntries(
     whole.map(({ path: name, text }) => [`docs/${name}`, marked(name, text)]),
   );
-  const names = await readdir(path.join(root, "docs/guide"));
-  for (const file of ["README.md", "docs/index.md", ...names.map((name) => `docs/guide/${name}`)]) {
+  for (const file of ["README.md", ...writtenPages().map((name) => `docs/${name}`)]) {
     if (file in written) continue;
     written[file] = withParts(file, await readFile(path.join(root, file), "utf8"), pages);
   }

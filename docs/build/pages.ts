@@ -17,7 +17,7 @@ import { reasonsPart } from "./reasons.js";
 import { referencePages } from "./reference.js";
 import { refusalsPart } from "./refusals.js";
 import { revisionsPart, versionsPart } from "./revisions.js";
-import { packageChecksPart, runtimesPart } from "./runtimes.js";
+import { firstHourPart, packageChecksPart, runtimesPart } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
 
 /** The pages and parts of pages that are made of the contract and of the sources. */
@@ -41,6 +41,7 @@ export async function contractPages(): Promise<Page[]> {
 /** The parts that are made of what the checks and the bench have measured. */
 export const measuredParts: readonly (() => Promise<Page>)[] = [
   runtimesPart,
+  firstHourPart,
   packageChecksPart,
   languagesPart,
   conformancePart,

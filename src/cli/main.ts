@@ -26,8 +26,6 @@ let lost: Error | undefined;
 
 surviveOutputErrors();
 process.exitCode = await main(process.argv.slice(2));
-// Standard input may still be open; nobody reads it any more.
-process.stdin.unref?.();
 
 async function main(args: string[]): Promise<number> {
   // Known before anything else can fail, so that a failure is reported in the form that was asked for.
@@ -67,7 +65,12 @@ async function run(args: readonly string[], terminal: Terminal, signal: AbortSig
   for (const command of program.commands) {
     command.action(async () => {
       const loaded = await commands[command.name()]?.();
-      await loaded?.run({ options: command.opts(), args: command.args, program, terminal, signal });
+      try {
+        await loaded?.run({ options: command.opts(), args: command.args, program, terminal, signal });
+      } finally {
+        // It may still be open; nobody reads it any more. Help never opens it.
+        process.stdin.unref?.();
+      }
     });
   }
   await parse(program, args);

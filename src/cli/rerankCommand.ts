@@ -1,5 +1,5 @@
 import { isStatusError, type RankedItem } from "../index.js";
-import type { BulkOptions } from "./bulk/bulkOptions.js";
+import type { BulkOptions } from "./bulk/bulkSettings.js";
 import { type Context, orUndefined, readInput, refuseOptions, UsageError } from "./context.js";
 import { inFlags } from "./flags.js";
 import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./terminal.js";

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { added, addOperations } from "../support/addedOperations.js";
 import type { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
-import { findPython } from "../support/conformance/pythonClient.js";
+import { findPython } from "../support/conformance/clients.js";
 import { next, post, type Runner, runnerOf } from "../support/conformance/runner.js";
 import { copyProject, launch, root, run, temporaryFolder } from "../support/project.js";
 

@@ -1,6 +1,6 @@
 // The client that was written from contract/conformance/README.md alone passes; broken in one place, it fails there.
 import { expect, test } from "vitest";
-import { certifyPython, findPython, type Variant } from "../support/conformance/pythonClient.js";
+import { type Change, certifyClient, findPython } from "../support/conformance/clients.js";
 import { startRunner } from "../support/conformance/runner.js";
 
 const python = await findPython();
@@ -10,7 +10,7 @@ test.skipIf(!python)(
   { timeout: 600_000 },
   async () => {
     const { url, report } = await startRunner();
-    await certifyPython(python ?? "", url);
+    await certifyClient("python", url);
     const { rows, skippedFor, passed } = await report();
     expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
     const lacking = Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"));
@@ -38,6 +38,14 @@ const only = [...rows, "errors/nginx", "errors/cloudflare", "errors/envoy"].flat
   "--only",
   part,
 ]);
+
+interface Variant extends Omit<Change, "file"> {
+  readonly name: string;
+  /** The rows that must fail; no other may. */
+  readonly fails: RegExp;
+  /** The rows that it runs, one at a time: beside others, a request takes as long as the wait that it leaves out. */
+  readonly alone?: string;
+}
 
 const variants: readonly Variant[] = [
   {
@@ -120,7 +128,8 @@ test.skipIf(!python).each(variants)(
   { timeout: 600_000 },
   async (variant) => {
     const { url, report, outcome } = await startRunner(...(variant.alone ? ["--only", variant.alone] : only));
-    await certifyPython(python ?? "", url, variant);
+    const changes = [{ ...variant, file: "client.py" }];
+    await certifyClient("python", url, { changes, workers: variant.alone ? 1 : 16 });
     const failed = (await report()).rows.filter(({ result }) => result === "failed").map(({ id }) => id);
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.filter((id) => !variant.fails.test(id))).toEqual([]);

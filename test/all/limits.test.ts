@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as bundleSize from "../../bench/scenarios/bundleSize.js";
 import * as manyAtOnce from "../../bench/scenarios/manyAtOnce.js";
 import * as uploadMemory from "../../bench/scenarios/uploadMemory.js";
 import { installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
+import { root } from "../support/project.js";
 
 let packed: PackedPackage;
 let entry: string;
@@ -33,4 +35,23 @@ test("what a page loads first stays below 20.6 kB, and all of it in one file at 
   const bytes = await bundleSize.measure({ entry });
   expect(bytes["loaded first, minified and gzipped"]?.[0]).toBeLessThan(20_600);
   expect(bytes["all in one file, minified and gzipped"]?.[0]).toBeLessThanOrEqual(31_500);
+});
+
+// The processor's seconds of ten processes, as the shell that waited for them adds them up.
+function secondsOfTen(...args: string[]): number {
+  const script = 'i=0; while [ $i -lt 10 ]; do "$@" >/dev/null; i=$((i+1)); done; times';
+  const said = execFileSync("sh", ["-c", script, "sh", process.execPath, ...args], { encoding: "utf8" });
+  const times = [...(said.trim().split("\n").at(-1) ?? "").matchAll(/(\d+)m([\d.]+)s/g)];
+  return times.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
+}
+
+test("`tunerank --help` takes at most half as much again as an empty Node", () => {
+  const command = path.join(packed.installed, "dist/cli/main.js");
+  const empty = path.join(root, "bench/children/empty.js");
+  let [own, bare] = [0, 0];
+  for (let round = 0; round < 4; round++) {
+    own += secondsOfTen(command, "--help");
+    bare += secondsOfTen(empty);
+  }
+  expect(own / bare).toBeLessThanOrEqual(1.5);
 });

@@ -83,8 +83,7 @@ const searched = ["src", "scripts", "docs/build", "contract", "checks"];
 const generated =
   /^(src\/generated\/|src\/wrappers\/contract(Methods|Client)\.ts|contract\/(baseline|revisions|conformance)\/|contract\/CONTRACT-CHANGELOG\.md)/;
 // What Git does not keep.
-const others =
-  /(^|\/)(node_modules|dist|documented|target|\.\w+)(\/|$)|package-lock\.json$|^checks\/package\/large\//;
+const others = /(^|\/)(node_modules|dist|documented|target|\.\w+)(\/|$)|package-lock\.json$/;
 
 const names = Object.entries(descriptions).flatMap(([id, { method }]) => [
   `\\b${id}\\b`,

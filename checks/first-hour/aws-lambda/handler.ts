@@ -19,6 +19,7 @@ export async function handler(event: Event): Promise<{ statusCode: number; body:
   } catch (error) {
     if (!isStatusError(error)) throw error;
     const { code, message } = error;
+    console.error(message);
     return { statusCode: 502, body: JSON.stringify({ code, message }) };
   }
 }

@@ -18,10 +18,9 @@ app.get("/search", async (request, response) => {
 
 app.use((error, _request, response, next) => {
   if (!isStatusError(error)) return next(error);
-  console.log(error.code);
-  response.status(502).json({ code: error.code, message: error.message });
+  const { code, message } = error;
+  console.log(message);
+  response.status(code === "INVALID_ARGUMENT" ? 400 : 502).json({ code, message });
 });
 
-const server = app.listen(process.env.PORT ?? 3000, () => {
-  console.log(server.address().port);
-});
+app.listen(process.env.PORT ?? 3000);

@@ -1,7 +1,7 @@
 // The clients that are certified, and how each is started.
 import { join } from "node:path";
 import { certifyOwnClient } from "../../../test/support/conformance/certifyOwnClient.js";
-import { certifyPython, findPython } from "../../../test/support/conformance/pythonClient.js";
+import { certifyClient, findGo, findJava, findPython } from "../../../test/support/conformance/clients.js";
 import { run } from "../check/command.js";
 import { emptyFolder, root } from "../check/folders.js";
 import { versions } from "../check/versions.js";
@@ -12,6 +12,8 @@ export interface Client {
   readonly name: string;
   readonly language: string;
   readonly needs: readonly string[];
+  /** Finds or makes what it needs, and says what cannot be had. */
+  readonly find?: () => Promise<unknown>;
   /** Whether it is here to show what a generated client alone does not do. */
   readonly generated?: true;
   /** Where its picture goes. */
@@ -19,7 +21,6 @@ export interface Client {
   run(runner: string): Promise<void>;
 }
 
-const conformance = join(root, "contract/conformance");
 const hiddenByFetch = [
   "proxy",
   "ca-certificate",
@@ -48,16 +49,23 @@ export const clients: readonly Client[] = [
   {
     name: "contract/conformance/python",
     language: "Python, on httpx",
-    needs: ["Python 3.11 or newer"],
-    run: async (runner) => certifyPython((await findPython()) ?? "python3", runner),
+    needs: [],
+    find: findPython,
+    run: (runner) => certifyClient("python", runner),
   },
   {
     name: "contract/conformance/go",
     language: "Go, on net/http",
-    needs: ["Go"],
-    run: async (runner) => {
-      await run("go", ["run", ".", runner], { cwd: join(conformance, "go") });
-    },
+    needs: [],
+    find: findGo,
+    run: (runner) => certifyClient("go", runner),
+  },
+  {
+    name: "contract/conformance/java",
+    language: "Java, on java.net.http",
+    needs: [],
+    find: findJava,
+    run: (runner) => certifyClient("java", runner),
   },
   {
     name: `openapi-python-client ${versions["openapi-python-client"]}, as generated`,

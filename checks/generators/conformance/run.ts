@@ -1,12 +1,22 @@
 // npm run check:generators -- --conformance: clients of several languages under `tunerank conformance`; what a machine
 // lacks is said. With --all the broken clients of every language, too; then a complete run writes docs/data/conformance.json and the badge.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { findGo, findJava, findPython } from "../../../test/support/conformance/clients.js";
+import {
+  broken,
+  brokenClient,
+  mutants,
+  namesOf,
+  type Survivor,
+  survivorsOf,
+} from "../../../test/support/conformance/mutants.js";
 import { root } from "../check/folders.js";
 import { missing } from "../check/toolchains.js";
-import { certify, type Result } from "./certify.js";
-import { clients } from "./clients.js";
-import { scoresOf } from "./mutants.js";
+import { type Client, clients } from "./clients.js";
 
 /** Runs every client, prints what came of it, and writes the results of a complete run. @param all Every language's mutants. */
 export async function checkConformance(all: boolean): Promise<void> {
@@ -19,6 +29,10 @@ export async function checkConformance(all: boolean): Promise<void> {
       complete = false;
       continue;
     }
+    if (client.find && !(await client.find())) {
+      complete = false;
+      continue;
+    }
     const result = await certify(client);
     const { passed, failed, skipped, seconds } = result;
     console.log(`${client.name}: ${passed} passed, ${failed} failed, ${skipped} skipped, in ${seconds} s`);
@@ -26,6 +40,7 @@ export async function checkConformance(all: boolean): Promise<void> {
     results.push(result);
   }
   const scores = await scoresOf(all);
+  if (scores.length < (all ? languages.length : 1)) complete = false;
   for (const { language, killed, of, survivors } of scores) {
     console.log(`${language}: ${killed} of ${of} broken clients are told`);
     for (const { name, why } of survivors) console.log(`  ${name}: ${why}`);
@@ -39,7 +54,108 @@ export async function checkConformance(all: boolean): Promise<void> {
     date: new Date().toISOString().slice(0, 10),
     revision: results[0]?.revision,
     clients: results,
-    mutants: scores.map(({ language, killed, of }) => ({ language, killed, of })),
+    mutants: scores.map(({ language, killed, of, notMade }) => ({ language, killed, of, notMade })),
   };
   await writeFile(join(root, "docs/data/conformance.json"), `${JSON.stringify(data, null, 2)}\n`);
+}
+
+/** What came of the broken clients of a language. */
+interface Score {
+  readonly language: string;
+  readonly killed: number;
+  readonly of: number;
+  readonly survivors: readonly Survivor[];
+  /** By name, why a way in which clients break cannot be made in the language. */
+  readonly notMade: Readonly<Record<string, string>>;
+}
+
+const languages = [
+  { language: "Python", name: "python", find: findPython, atOnce: 6 },
+  { language: "Go", name: "go", find: findGo, atOnce: 6 },
+  // Each has a compiler and a machine of its own to start.
+  { language: "Java", name: "java", find: findJava, atOnce: 3 },
+] as const;
+
+/** Runs them. @param all Whether in every language, or in Python alone. */
+async function scoresOf(all: boolean): Promise<readonly Score[]> {
+  const scores: Score[] = [];
+  for (const { language, name, find, atOnce } of languages.slice(0, all ? undefined : 1)) {
+    if (!(await find())) continue;
+    const names = namesOf(name);
+    const survivors = await survivorsOf(names, brokenClient(name), atOnce);
+    const of = mutants.filter((mutant) => names.has(mutant.name)).length;
+    const notMade = Object.fromEntries(
+      Object.entries(broken[name]).flatMap(([mutant, how]) =>
+        typeof how === "string" ? [[mutant, how]] : [],
+      ),
+    );
+    scores.push({ language, killed: of - survivors.length, of, survivors, notMade });
+  }
+  return scores;
+}
+
+/** What came of a client, as the docs show it. */
+interface Result {
+  readonly name: string;
+  readonly language: string;
+  readonly generated: boolean;
+  readonly revision: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** The rows skipped, by what was lacking. */
+  readonly skippedFor: Readonly<Record<string, number>>;
+  /** The rows that differ, by what differs. */
+  readonly differs: Readonly<Record<string, number>>;
+  readonly seconds: number;
+}
+
+interface Report extends Pick<Result, "revision" | "passed" | "failed" | "skipped" | "skippedFor"> {
+  readonly rows: readonly { readonly id: string; readonly differences: readonly string[] }[];
+}
+
+/** Runs a client to the end of its rows. */
+async function certify({ name, language, generated, badge, run }: Client): Promise<Result> {
+  // A badge is of what a machine can serve: few name servers do not answer when they are to.
+  const picture = badge ? ["--badge", badge, "--except", "name-server-busy"] : [];
+  const options = ["conformance", "--port", "0", "--json", ...picture];
+  const child = spawn(process.execPath, [join(root, "dist/cli/main.js"), ...options], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const started = performance.now();
+  const printed = text(child.stdout);
+  const [line] = (await once(child.stderr, "data")) as [Buffer];
+  child.stderr.resume();
+  await run((JSON.parse(`${line}`.split("\n")[0] ?? "") as { url: string }).url);
+  const report = JSON.parse(await printed) as Report;
+  const { revision, passed, failed, skipped, skippedFor, rows } = report;
+  if (!generated)
+    for (const { id, differences } of rows.filter((row) => row.differences.length > 0))
+      console.log(`  ${id}: ${differences.join("; ")}`);
+  return {
+    name,
+    language,
+    generated: generated === true,
+    revision,
+    passed,
+    failed,
+    skipped,
+    skippedFor,
+    differs: differencesIn(rows),
+    seconds: Math.round((performance.now() - started) / 1000),
+  };
+}
+
+function differencesIn(rows: Report["rows"]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { differences } of rows) {
+    for (const kind of new Set(differences.map(kindOf))) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+// "requests: 1 instead of 3" -> requests; "wait 1: ..." -> waits.
+function kindOf(difference: string): string {
+  if (difference.startsWith("the key")) return "the key is shown";
+  return /^(wait|request) \d+/.exec(difference)?.[1] ?? difference.split(":")[0] ?? difference;
 }

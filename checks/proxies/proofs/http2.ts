@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { certificate, certificateKey } from "../../../test/support/certificate.js";
-import { newerNode } from "../../newerNode.js";
+import { newerNode } from "../../machine.js";
 import type { Asked, Outcome } from "../http2Calls.js";
 import { NotStarted, type Program } from "../programs/program.js";
 import { startNginxHttp2 } from "../programs/proxies.js";

@@ -1,4 +1,4 @@
-import type { CheckResult } from "./results.js";
+import type { CheckResult } from "./process.js";
 
 /** A started Chromium. */
 export interface Browser {

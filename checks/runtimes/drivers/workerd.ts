@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-import type { CheckResult, Place } from "./results.js";
+import type { CheckResult, Place } from "./process.js";
 
 const run = promisify(execFile);
 

@@ -179,7 +179,7 @@ func (c *Client) attempt(ctx context.Context, operation string, arguments Argume
 		reached, most = "body", P.Answers.MaxBytes[operation]
 	}
 	content, err := io.ReadAll(io.LimitReader(answer.Body, int64(most)+1))
-	if err != nil && good {
+	if err != nil && (good || timed.Err() != nil) {
 		return nil, networkError(ctx, timed, err, reached)
 	}
 	if good && len(content) > most {

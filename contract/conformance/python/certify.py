@@ -1,29 +1,10 @@
-"""Runs client.py against `npx tunerank conformance`: python certify.py http://127.0.0.1:4020 [rows at once]
+"""Runs client.py against `npx tunerank conformance`: python certify.py http://127.0.0.1:4020 [rows at once]"""
 
-With MUTANT=name in the environment, the client is broken in the way that mutants.json says.
-"""
-
-import asyncio, base64, json, os, ssl, sys, types
-from pathlib import Path
+import asyncio, base64, ssl, sys
 
 import httpx
 
-
-def load(mutant):
-    here = Path(__file__).resolve().parent
-    source = (here / "client.py").read_text()
-    for change in json.loads((here / "mutants.json").read_text())[mutant] if mutant else []:
-        if source.count(change["from"]) != 1:
-            raise SystemExit(f"{mutant}: the client has not one place to break.")
-        source = source.replace(change["from"], change["to"])
-    module = types.ModuleType("client")
-    module.__file__ = str(here / "client.py")
-    exec(compile(source, "client.py", "exec"), module.__dict__)
-    return module
-
-
-client_module = load(os.environ.get("MUTANT"))
-Client, ServiceError = client_module.Client, client_module.ServiceError
+from client import Client, ServiceError
 
 # httpx takes what follows an answer for the next one.
 LACKS = {"abort", "status-101", "bytes-behind"}

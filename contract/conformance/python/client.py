@@ -199,10 +199,14 @@ class Client:
             good, data = answer.is_success, bytearray()
             seen["reached"], caps = "body" if good else "sent", P["answers"]
             most = caps["maxBytes"][operation] if good else caps["maxErrorBytes"]
-            async for part in answer.aiter_bytes():
-                data += part
-                if len(data) > most:
-                    break
+            try:
+                async for part in answer.aiter_bytes():
+                    data += part
+                    if len(data) > most:
+                        break
+            except httpx.HTTPError:
+                if good:
+                    raise
         if good and len(data) > most:
             raise ServiceError("RESOURCE_EXHAUSTED", "The answer is too large.", "yes", ["tooLarge"], "client")
         text = data[:most].decode("utf-8", "replace").lstrip("\ufeff").strip()

@@ -6,9 +6,9 @@ import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, Reported, UsageError, unreadable } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import { withClient } from "../withClient.js";
-import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkOptions.js";
 import { printSummary, Report } from "./bulkReport.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
+import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
 import {
   type DoneRequests,
   type FirstPassResult,

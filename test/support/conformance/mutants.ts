@@ -1,14 +1,11 @@
 // The broken clients of contract/conformance/mutants.json, each under the rows that must tell.
-import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import { promisify } from "node:util";
 import { type Cell, cellsOf } from "../../../src/conformance/cells.js";
 import { readData } from "../../../src/conformance/data.js";
 import { run } from "../../../src/conformance/runner.js";
 import { root } from "../project.js";
-import { findPython } from "./pythonClient.js";
+import { type Change, certifyClient, type Language } from "./clients.js";
 
 /** A way in which a client breaks. */
 export interface Mutant {
@@ -28,15 +25,21 @@ export interface Survivor {
 /** Runs a client to the end of its rows; undefined is the unbroken one. */
 export type RunClient = (runner: string, mutant: string | undefined) => Promise<void>;
 
-const folder = path.join(root, "contract/conformance");
-const read = (file: string): unknown => JSON.parse(readFileSync(path.join(folder, file), "utf8"));
+const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), "utf8"));
 
 /** Every mutant. */
-export const mutants: readonly Mutant[] = (read("mutants.json") as { mutants: readonly Mutant[] }).mutants;
+export const mutants: readonly Mutant[] = (
+  read("contract/conformance/mutants.json") as { mutants: readonly Mutant[] }
+).mutants;
 
-/** The names of the mutants that a language has. @param language Its folder. */
-export function namesOf(language: string): ReadonlySet<string> {
-  return new Set(Object.keys(read(`${language}/mutants.json`) as object));
+/** By language and mutant, what is changed in the client; a sentence says why it cannot be made there. */
+export const broken = read("test/support/conformance/broken.json") as Readonly<
+  Record<Language, Readonly<Record<string, readonly Change[] | string>>>
+>;
+
+/** The names of the mutants that a language has. */
+export function namesOf(language: Language): ReadonlySet<string> {
+  return new Set(Object.keys(broken[language]).filter((name) => typeof broken[language][name] !== "string"));
 }
 
 /** The rows that a client fails, with what differs. */
@@ -101,41 +104,11 @@ export async function survivorsOf(
   return survivors;
 }
 
-const execute = promisify(execFile);
-
-/** The Python client, whose program breaks it. */
-export async function brokenPython(): Promise<RunClient> {
-  const python = (await findPython()) ?? "python3";
-  const program = path.join(folder, "python/certify.py");
+/** A client of a language: each run is of a copy, broken in the way that is named. */
+export function brokenClient(language: Language): RunClient {
   return async (runner, mutant) => {
-    const env = { ...process.env, ...(mutant && { MUTANT: mutant }) };
-    await execute(python, [program, runner, "4"], { env });
+    const how = mutant === undefined ? [] : broken[language][mutant];
+    if (!Array.isArray(how)) throw new Error(`${language} is not broken by ${mutant}.`);
+    await certifyClient(language, runner, { changes: how, workers: 4 });
   };
-}
-
-interface Change {
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-/** The Go client, of which a copy is broken. */
-export async function brokenGo(): Promise<RunClient> {
-  const changes = read("go/mutants.json") as Readonly<Record<string, readonly Change[]>>;
-  return async (runner, mutant) => {
-    const copy = mkdtempSync(path.join(tmpdir(), "tunerank-mutant-"));
-    try {
-      cpSync(folder, copy, { recursive: true });
-      for (const change of changes[mutant ?? ""] ?? []) breakFile(path.join(copy, "go"), change);
-      await execute("go", ["run", ".", runner], { cwd: path.join(copy, "go") });
-    } finally {
-      rmSync(copy, { recursive: true, force: true });
-    }
-  };
-}
-
-function breakFile(copy: string, { file, from, to }: Change): void {
-  const parts = readFileSync(path.join(copy, file), "utf8").split(from);
-  if (parts.length !== 2) throw new Error(`${file} has not one place with ${from}`);
-  writeFileSync(path.join(copy, file), parts.join(to));
 }

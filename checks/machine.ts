@@ -1,4 +1,6 @@
+// What this machine has of what is too large, or too new, for everybody.
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
 const places: readonly string[] = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
 
@@ -16,3 +18,11 @@ export const chromiumArguments: readonly string[] = [
   "--disable-component-update",
   "--disable-sync",
 ];
+
+/** A Node of 22.20 or newer: this one, or that of `integrations/`; undefined where there is none. */
+export function newerNode(): string | undefined {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 20)) return process.execPath;
+  const own = fileURLToPath(new URL("integrations/node_modules/node-24/bin/node", import.meta.url));
+  return existsSync(own) ? own : undefined;
+}

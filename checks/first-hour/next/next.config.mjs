@@ -1,2 +1,0 @@
-// The packages stand in the folder above.
-export default { turbopack: { root: new URL("..", import.meta.url).pathname } };

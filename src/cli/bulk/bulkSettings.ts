@@ -1,0 +1,109 @@
+// What `rerank --bulk` works on, read from its options.
+import { statSync } from "node:fs";
+import type { RerankAllOptions } from "../../bulk/index.js";
+import type { RerankRequest } from "../../index.js";
+import { shardOf } from "../checkpoints/ids.js";
+import { realName } from "../checkpoints/readRows.js";
+import { type Context, refuseOptions, UsageError, unreadable } from "../context.js";
+import type { InputFormat } from "./bulkRequest.js";
+
+/** The options of `rerank` that a bulk run takes or refuses. */
+export interface BulkOptions {
+  readonly bulk?: string;
+  readonly output?: string;
+  readonly errors?: string;
+  readonly wait?: boolean;
+  readonly shard?: string;
+  readonly idField?: string;
+  readonly queryField?: string;
+  readonly documentsField?: string;
+  readonly model?: string;
+  readonly task?: string;
+  readonly topN?: number;
+  readonly concurrency?: number | "auto";
+  /** Requests a minute. */
+  readonly rate?: number;
+  readonly tokensPerMinute?: number;
+  /** In seconds. */
+  readonly totalTimeout?: number;
+  /** In seconds; infinite for no limit. */
+  readonly maxHold?: number;
+}
+
+const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries"] as const;
+
+/** What a bulk run works on. */
+export interface BulkSettings {
+  /** The input's name; `-` for the standard input. */
+  readonly file: string;
+  readonly isPipe: boolean;
+  readonly output: string;
+  readonly errors: string | undefined;
+  readonly reading: InputFormat;
+  readonly concurrency: number | "auto";
+  readonly rate: RerankAllOptions["rate"];
+  readonly timeoutMs: number | undefined;
+  readonly totalTimeoutMs: number | undefined;
+  readonly maxHoldMs: number | undefined;
+}
+
+/** Reads the options. @throws UsageError */
+export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSettings {
+  const { bulk: file = "-", output, errors, concurrency = "auto", timeout } = options;
+  refuseOptions(options as Readonly<Record<string, unknown>>, onlyWithout, "has no effect on --bulk.");
+  if (args.length > 0) throw new UsageError("With --bulk there is no FILE: each line has its own documents.");
+  if (output === undefined)
+    throw new UsageError("--bulk needs --output FILE, from which a run can continue.");
+  if (output === "-") throw new UsageError("--output must be a file, so that a run can continue from it.");
+  if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
+    throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
+  const { rate: requestsPerMinute, tokensPerMinute } = options;
+  if (tokensPerMinute !== undefined && tokensPerMinute <= 0)
+    throw new UsageError("--tokens-per-minute must be greater than 0.");
+  const totalTimeoutMs = msOf(options.totalTimeout);
+  const { maxHold } = options;
+  if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
+  const files = [output, ...(errors === undefined ? [] : [errors])].map(realName);
+  const isPipe = file === "-" || isNoFile(file);
+  if (!isPipe) files.push(realName(file));
+  if (new Set(files).size < files.length)
+    throw new UsageError("--bulk, --output and --errors must be different files.");
+  return {
+    file,
+    isPipe,
+    output: files[0] as string,
+    errors: errors === undefined ? undefined : files[1],
+    reading: readingOf(options),
+    concurrency,
+    rate: { requestsPerMinute, tokensPerMinute },
+    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+    totalTimeoutMs,
+    maxHoldMs: maxHold === undefined ? undefined : maxHold * 1000,
+  };
+}
+
+// The run would refuse it too, but only once its files are there.
+function msOf(seconds: number | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  if (seconds <= 0) throw new UsageError("--total-timeout must be greater than 0.");
+  return Math.min(seconds * 1000, Number.MAX_VALUE);
+}
+
+function readingOf(options: BulkOptions): InputFormat {
+  const { idField = "id", queryField = "query", documentsField = "documents", task, topN } = options;
+  const shard = options.shard === undefined ? undefined : shardOf(options.shard);
+  const defaults: Partial<RerankRequest> = { return_documents: false };
+  const model = options.model ?? (process.env.TUNERANK_RERANK_MODEL || undefined);
+  if (model !== undefined) defaults.model = model;
+  if (topN !== undefined) defaults.top_n = topN;
+  if (task !== undefined) defaults.task = task;
+  return { idField, queryField, documentsField, defaults, shard };
+}
+
+function isNoFile(file: string): boolean {
+  try {
+    return !statSync(file).isFile();
+  } catch (error) {
+    throw unreadable("--bulk", error);
+  }
+}

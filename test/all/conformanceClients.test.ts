@@ -1,0 +1,30 @@
+// The clients in Go and Java, written from contract/conformance/README.md; where what they need is not found, they are skipped.
+import { expect, test } from "vitest";
+import { certifyClient, findGo, findJava } from "../support/conformance/clients.js";
+import { startRunner } from "../support/conformance/runner.js";
+
+const hasGo = await findGo();
+const hasJava = await findJava();
+
+test.skipIf(!hasGo)("the Go client passes every row but those of a 101", { timeout: 600_000 }, async () => {
+  expect(await lackingIn("go")).toEqual(["status-101"]);
+});
+
+test.skipIf(!hasJava)(
+  "the Java client passes every row but those of a 101 and of what follows an answer",
+  { timeout: 600_000 },
+  async () => {
+    expect(await lackingIn("java")).toEqual(["bytes-behind", "status-101"]);
+  },
+);
+
+/** What a client lacks that fails no row. */
+async function lackingIn(language: "go" | "java"): Promise<readonly string[]> {
+  const { url, report } = await startRunner();
+  await certifyClient(language, url);
+  const { rows, skippedFor } = await report();
+  expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
+  return Object.keys(skippedFor)
+    .filter((name) => !name.startsWith("this machine"))
+    .sort();
+}
