@@ -73,7 +73,7 @@ export const presets: readonly Preset[] = [
   { id: "nothing", label: "Nothing goes wrong", behind: "The service answers." },
   {
     id: "no-retry-after",
-    label: "Too many requests, no time to wait named",
+    label: "Too many requests, and no word how long to wait",
     behind: "The service refuses with 429 and does not say how long to wait.",
     row: "status-429",
     failure: { status: 429 },

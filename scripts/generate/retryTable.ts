@@ -7,14 +7,17 @@ const end = "<!-- End of the table. -->\n";
 
 // The events that people meet most, in few words; those of one line have the same retries.
 const lines: readonly (readonly [words: string, events: readonly string[]])[] = [
-  ["never connected; UNAVAILABLE named by the service", ["refused", "connect-stalls", "unavailable-named"]],
+  [
+    "no connection was made; the service itself says UNAVAILABLE",
+    ["refused", "connect-stalls", "unavailable-named"],
+  ],
   ["RESOURCE_EXHAUSTED (429) with Retry-After up to 60 s", ["exhausted-named-retry-after"]],
   [
     "RESOURCE_EXHAUSTED without a time; DEADLINE_EXCEEDED; a bare 500",
     ["exhausted-named", "deadline-named", "status-500"],
   ],
   [
-    "connection lost before the answer; 502, 503, 52x without a name",
+    "connection lost before the answer; 502, 503, 52x without a code",
     ["reset-before-headers", "status-502-html", "status-503", "status-520"],
   ],
   ["401, when `apiKey` is a function: once more with a fresh key", ["status-401-fresh-key"]],
