@@ -1,5 +1,6 @@
 import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
 import { carryOut, nameOf } from "./behaviours.js";
 import type { Failures, Script } from "./failures.js";
 import { type Incoming, type ReceivedContent, readRequest } from "./receive.js";
@@ -90,7 +91,7 @@ function withRequestId(answer: StandInAnswer, id: string): StandInAnswer {
 }
 
 /** Waits, but no longer than the sender does. */
-function wait(ms: number, signal: AbortSignal): Promise<void> {
+function wait(ms: number, signal: AbortSignalLike): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

@@ -3,6 +3,7 @@ import { isStatusError } from "../errors/statusError.js";
 import { parseMultipart } from "../files/parseMultipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
+import type { AbortSignalLike } from "../options/callOptions.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import { Refusal } from "./standInAnswer.js";
 import type { TestFile } from "./types.js";
@@ -19,7 +20,7 @@ export interface Incoming {
   /** Undefined for one that is larger than any request may be. */
   readonly body: Uint8Array | undefined;
   /** Aborts when its sender is gone. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignalLike;
 }
 
 /** What a body holds, and what is wrong with it. */
