@@ -32,5 +32,7 @@ export const commandLineBuild: BuildOptions = {
   banner: {
     js: 'const require = (name) => (name === "node:child_process" ? {} : process.getBuiltinModule(name));',
   },
+  // Without any import it would be taken for CommonJS.
+  footer: { js: "export {};" },
   logLevel: "warning",
 };
