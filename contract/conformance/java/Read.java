@@ -222,6 +222,10 @@ final class Read {
     return failure;
   }
 
+  static Failure lateToConnect() {
+    return new Failure("DEADLINE_EXCEEDED", "transport", "nothing-sent", "No connection in time.", "neverConnected");
+  }
+
   static Failure tunnel(int status) {
     String code = status == 407 ? "UNAUTHENTICATED" : status < 500 ? "PERMISSION_DENIED" : "UNAVAILABLE";
     String message = "The proxy refused the tunnel with " + status + ".";
@@ -248,8 +252,7 @@ final class Read {
         if (!name.getMessage().contains("Temporary failure")) event = "nameNotFound";
       }
     }
-    String code = fault instanceof HttpConnectTimeoutException ? "DEADLINE_EXCEEDED" : "UNAVAILABLE";
     String because = event.equals("connectionLost") ? "no-answer" : "nothing-sent";
-    return new Failure(code, "transport", because, message, event);
+    return new Failure("UNAVAILABLE", "transport", because, message, event);
   }
 }
