@@ -17,6 +17,7 @@ const most = (scenario, contestant, atMost) => ({
 
 export const bounds = [
   ratio("cpuPerCall", "nodeHttp", 1.2, 1.2),
+  ratio("cpuPerCall", "nodeHttp", 0.88, 0.88, "tunerankDispatcher"),
   ratio("cpuPerCall", "fetch", 0.42, 0.55),
   ratio("cpuPerCall", "openai", 0.3),
   ratio("startUp", "fetch", 0.4, 1),
@@ -34,7 +35,8 @@ export const bounds = [
   { ...most("manyAtOnce", "calls fulfilled"), exactly: 5000 },
   most("manyAtOnce", "sockets at the server", 128),
   most("manyAtOnce", "bytes per waiting call", 10_000),
-  ratio("bulkTime", "nodeHttp", 1.3, 1.3),
+  ratio("bulkTime", "nodeHttp", 1.2, 1.2),
+  ratio("bulkTime", "nodeHttp", 0.9, 0.9, "tunerankDispatcher"),
   ratio("bulkCpu", "openai", 0.25, 0.25),
   { ...most("bulkMemory", "results"), exactly: 1_000_000 },
   // Nothing is kept of a request once its result is handed out.

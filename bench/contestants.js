@@ -29,7 +29,7 @@ export const allClients = Object.keys(labels).filter(
 export const bulkClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "openai", "cohereAi", "togetherAi"];
 
 /** Those that a bound names. */
-export const judgedClients = ["tunerank", "nodeHttp", "fetch", "openai"];
+export const judgedClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "undiciPool", "fetch", "openai"];
 
 const peers = ["undici", "openapi-fetch", "ky", "stripe", "together-ai", "openai", "cohere-ai", "p-limit"];
 

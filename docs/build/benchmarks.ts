@@ -83,7 +83,7 @@ function notReached(all: readonly Results[]): string {
 
 // "tunerank ÷ nodeHttp" with the names that readers know.
 function readable(figure: string, labels: Results["labels"]): string {
-  return figure.replace(/(?<=÷ )\w+$/, (peer) => labels[peer] ?? peer);
+  return figure.replace(/^\w+(?= ÷)|(?<=÷ )\w+$/g, (name) => labels[name] ?? name);
 }
 
 async function readResults(): Promise<readonly Results[]> {
