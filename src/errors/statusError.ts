@@ -44,9 +44,9 @@ export class StatusError extends Error {
   readonly inferred: boolean;
   /** Who named the code: `"body"` means that the service did. */
   readonly codeSource: CodeSource;
-  /** Whether the operation ran; `"no"`: nothing was sent, or the request was refused, which is taken as not run. */
+  /** Whether the operation ran; `"no"`: nothing was sent, or the request was refused: we assume that it did not run. */
   readonly executed: Executed;
-  /** What `executed` is based on: `"nothing-sent"` proves a `"no"`; from `"refused"` it is taken. */
+  /** What `executed` is based on: `"nothing-sent"` proves a `"no"`; from `"refused"` we assume it. */
   readonly executedBecause: ExecutedBecause;
   /** Why there was no other attempt; absent when the error is not that of a call. */
   declare readonly notRetried?: NotRetried;
