@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { commandLineBuild } from "../../scripts/build/commandLine.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -22,14 +24,14 @@ interface BillOfMaterials {
 }
 
 /** Writes reports/sbom.cdx.json. */
-export function writeBillOfMaterials(user: string, files: readonly string[]): string {
+export async function writeBillOfMaterials(user: string, files: readonly string[]): Promise<string> {
   const sbom: BillOfMaterials = JSON.parse(
     execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], {
       cwd: root,
       encoding: "utf8",
     }),
   );
-  const builtIn = inlined(user, files);
+  const builtIn = await inlined(user, files);
   // Other packages may have another version of one: what is built in is what stands at the top.
   const components = sbom.components.filter(
     ({ name, version }) => builtIn.has(name) && version === versionOf(name),
@@ -57,17 +59,22 @@ export function writeBillOfMaterials(user: string, files: readonly string[]): st
   return `reports/sbom.cdx.json: ${components.map(({ name, version }) => `${name} ${version}`).join(", ") || "nothing"}`;
 }
 
-// The source maps name every module that was built in.
-function inlined(user: string, files: readonly string[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const file of files.filter((name) => name.endsWith(".js.map"))) {
-    const { sources } = JSON.parse(readFileSync(path.join(user, "node_modules/tunerank", file), "utf8"));
-    for (const source of sources) {
-      const name = /node_modules\/((@[^/]+\/)?[^/]+)/.exec(source)?.[1];
-      if (name) names.add(name);
-    }
-  }
-  return names;
+// The source maps name every module that was built in; the command's file has none, so it is built once more.
+async function inlined(user: string, files: readonly string[]): Promise<ReadonlySet<string>> {
+  const maps = files.filter((name) => name.endsWith(".js.map"));
+  const { metafile } = await build({
+    ...commandLineBuild,
+    absWorkingDir: root,
+    metafile: true,
+    write: false,
+  });
+  const sources = maps.flatMap(
+    (file) => JSON.parse(readFileSync(path.join(user, "node_modules/tunerank", file), "utf8")).sources,
+  );
+  const found = [...sources, ...Object.keys(metafile.inputs)].map(
+    (source) => /node_modules\/((@[^/]+\/)?[^/]+)/.exec(source)?.[1],
+  );
+  return new Set(found.filter((name) => name !== undefined));
 }
 
 function versionOf(name: string): unknown {
