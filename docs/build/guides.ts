@@ -36,9 +36,16 @@ export function withParts(file: string, guide: string, parts: readonly Page[]): 
     /^(<!-- begin: ([\w-]+) -->)\n.*?^(<!-- end: \2 -->)$/gms,
     (all, begin: string, name: string, end: string) => {
       const part = parts.find((each) => each.path === `parts/${name}.md`);
-      return part === undefined ? all : `${begin}\n\n${readable(part.text, file).trim()}\n\n${end}`;
+      if (part === undefined) return all;
+      if (file === "README.md") return `${begin}\n${unlinked(part.text).trim()}\n${end}`;
+      return `${begin}\n\n${readable(part.text, file).trim()}\n\n${end}`;
     },
   );
+}
+
+// The guides are in the package and in the repository, at different places: so the README names them.
+function unlinked(text: string): string {
+  return text.replaceAll(/\[[^\]]+\]\([^)#]*?([\w-]+\.md)[^)]*\)/g, (_, name: string) => `\`${name}\``);
 }
 
 function marked(name: string, text: string): string {

@@ -38,7 +38,7 @@ export function withRetryTable(readme: string, rows: readonly RetryRow[]): strin
 function tableOf(rows: readonly RetryRow[]): string {
   const titles = columns.map(({ title }) => title);
   const body = lines.map(([words, events]) => `| ${words} | ${retriesAfter(events, rows).join(" | ")} |\n`);
-  return `\n| What happened | ${titles.join(" | ")} |\n|---|${"---|".repeat(titles.length)}\n${body.join("")}\n`;
+  return `| What happened | ${titles.join(" | ")} |\n|---|${"---|".repeat(titles.length)}\n${body.join("")}`;
 }
 
 function retriesAfter(events: readonly string[], rows: readonly RetryRow[]): readonly number[] {

@@ -55,7 +55,6 @@ beforeAll(async () => {
   await copyProject(copy.folder);
   await mkdir(path.join(copy.folder, "bench"));
   // What the docs show of the measurements, and run their code with.
-  await mkdir(path.join(copy.folder, "checks"));
   for (const file of ["bench/results.json", "bench/chart.svg", "checks/installPacked.ts"])
     await cp(path.join(root, file), path.join(copy.folder, file));
   await addOperations(copy.folder);

@@ -289,19 +289,19 @@ describe("the backend of a page", () => {
   });
 });
 
-test("a worker ranks with the key of its bindings, and refuses what is wrong", async () => {
-  const { default: worker } = await import(savedBlock("edgeWorker.ts"));
-  const env = environment(server.url);
-  const post = (body: object) =>
-    worker.fetch(new Request("https://worker.test", { method: "POST", body: JSON.stringify(body) }), env);
-  server.reply({ json: { data: [{ index: 0, relevance_score: 0.9 }] } });
-  const ranked = await post({ query: "q", documents: ["d"] });
-  expect([ranked.status, await ranked.json()]).toMatchObject([200, { data: [{ index: 0 }] }]);
+test("a worker ranks with the key of its bindings, and shows what failed", async () => {
+  const { default: worker } = await import("../../checks/first-hour/cloudflare-worker/worker.js");
+  const visit = () => worker.fetch(new Request("https://worker.test/?q=france"), environment(server.url));
+  const said = vi.spyOn(console, "log").mockImplementation(() => {});
+  const data = [1, 0].map((index) => ({ index, relevance_score: index }));
+  server.reply({ json: { data } });
+  const ranked = await visit();
+  expect([ranked.status, await ranked.json()]).toEqual([200, ["Paris", "Rome"]]);
   expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
-  const error = vi.spyOn(console, "error").mockImplementation(() => {});
-  const refused = await post({ query: "q" });
-  error.mockRestore();
-  expect([refused.status, await refused.json()]).toEqual([400, { code: "INVALID_ARGUMENT" }]);
+  server.reply({ status: 404, json: { code: "NOT_FOUND", message: "No such model." } });
+  const failed = await visit();
+  said.mockRestore();
+  expect([failed.status, await failed.json()]).toMatchObject([502, { code: "NOT_FOUND" }]);
 });
 
 test("every file that an assistant is told to read is in the package", async () => {

@@ -52,7 +52,7 @@ export async function temporaryFolder(): Promise<{ folder: string; remove: () =>
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-// Folders like bench and checks have dependencies of their own.
+// A folder like bench has dependencies of its own.
 const needless = new Set([
   ".git",
   ".stryker-tmp",
@@ -60,14 +60,16 @@ const needless = new Set([
   "dist",
   "test",
   "bench",
-  "checks",
   "reports",
   "site",
 ]);
 
 function isNeeded(source: string): boolean {
   const [top = "", ...below] = path.relative(root, source).split(path.sep);
-  return !needless.has(top) && !below.includes("node_modules");
+  if (below.includes("node_modules")) return false;
+  // The guides show its programs.
+  if (top === "checks") return /^(|first-hour|first-hour\/(?!work).*)$/.test(below.join("/"));
+  return !needless.has(top);
 }
 
 /** A copy of the project over the same dependencies, so that a test may build or break it. */
