@@ -48,7 +48,7 @@ const questions = [
   ["recipes/go", "Go client and its retries", "wrap the transport", "oapi-codegen module"],
   ["guide/rerank", "token usage and cost", "how much am I charged", "count what we spend"],
   ["guide/retries", "cancel request", "the user left the page", "visitor closes the tab"],
-  ["recipes/nextjs", "a Next route", "app router endpoint", "handler in the app folder"],
+  ["recipes/nextjs", "a Next route", "endpoint below the app folder", "handler in the app folder"],
   ["recipes/scale-to-zero", "the service is down at midnight", "cron failed", "nightly job did not run"],
   ["guide/retries", "idempotency key", "send the same thing twice safely", "avoid duplicates"],
   ["guide/versioning", "Node versions", "which runtime release is supported", "end of life"],

@@ -68,7 +68,7 @@ function isNeeded(source: string): boolean {
   const [top = "", ...below] = path.relative(root, source).split(path.sep);
   if (below.includes("node_modules")) return false;
   // The guides show its programs.
-  if (top === "checks") return /^(|first-hour|first-hour\/(?!work).*)$/.test(below.join("/"));
+  if (top === "checks") return /^(|first-hour|first-hour\/(?!work)[\w-]+(\/.*)?)$/.test(below.join("/"));
   return !needless.has(top);
 }
 
