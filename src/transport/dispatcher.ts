@@ -12,9 +12,10 @@ import {
   LegacyController,
   meaningOf,
 } from "./dispatched.js";
-import { acceptEncodings, headersFrom } from "./node/decode.js";
+import { headersFrom } from "./node/decode.js";
 import type { BodyListener } from "./node/types.js";
 import {
+  acceptEncodings,
   answeredEarly,
   type Exchange,
   type FailureReason,
@@ -155,12 +156,9 @@ class DispatcherExchange implements Exchange, BodyListener {
 
   ended(): void {
     const answer = this.#answer;
-    if (this.#request === undefined || answer === undefined) return;
     // A file that is not there whole was not taken, whatever the answer says.
-    if (answer.ok && this.#form?.incomplete) {
-      this.failed(answeredEarly, {});
-      return;
-    }
+    if (answer?.ok && this.#form?.incomplete) this.failed(answeredEarly, {});
+    if (this.#request === undefined || answer === undefined) return;
     if (answer.ok) this.#form?.answered();
     this.#settle();
     this.#resolve(answer);

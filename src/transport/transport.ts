@@ -12,6 +12,16 @@ export function isForm(body: Body): body is Multipart {
   return typeof body === "object" && Object.hasOwn(body, "part");
 }
 
+// Of a JSON body in characters: its answer fits a packet or two, and compressing costs more than it saves.
+const shortBody = 2_000;
+
+/** Says in a request's headers what its answer may be encoded with; of a short one nothing, unless a caller did. */
+export function acceptEncodings(headers: Record<string, string>, body: Body): void {
+  const isShort = typeof body === "string" && body.length <= shortBody;
+  if (isShort && headers["accept-encoding"] === undefined) return;
+  headers["accept-encoding"] = "gzip, deflate, br";
+}
+
 /** One HTTP request, ready to be sent. */
 export interface TransportRequest {
   readonly method: string;

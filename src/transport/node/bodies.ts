@@ -3,13 +3,14 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Transform } from "node:stream";
 import {
+  acceptEncodings,
   type Body,
   isForm,
   maxErrorBytes,
   type TransportRequest,
   type TransportResponse,
 } from "../transport.js";
-import { acceptEncodings, createDecoder, headersOf } from "./decode.js";
+import { createDecoder, headersOf } from "./decode.js";
 import { holdWriteErrors, SentForm } from "./largeBody.js";
 import type { BodyListener, Flow } from "./types.js";
 

@@ -1,16 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
 
-// Of a JSON body in characters: its answer fits a packet or two, and compressing costs more than it saves.
-const shortBody = 2_000;
-
-/** Says in a request's headers what its answer may be encoded with; of a short one nothing, unless a caller did. */
-export function acceptEncodings(headers: Record<string, string>, body: unknown): void {
-  const isShort = typeof body === "string" && body.length <= shortBody;
-  if (isShort && headers["accept-encoding"] === undefined) return;
-  headers["accept-encoding"] = "gzip, deflate, br";
-}
-
 /** What undoes a content encoding; undefined for one that is not known. @param first The first byte of the body. */
 export function createDecoder(encoding: string, first: number | undefined): Transform | undefined {
   // Loaded on first use: most answers are too small to be compressed.
