@@ -1,6 +1,6 @@
 // npm run check:generators -- --conformance: clients of several languages under `tunerank conformance`; what a machine
 // lacks is said. With --all the broken clients of every language, too, and what ran to its end as it should is written into
-// docs/data/conformance.json; --only TEXT runs the clients and languages with that text in their names.
+// docs/data/conformance.json; --only TEXT runs the clients and languages that have the text in their names.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -23,9 +23,13 @@ const file = join(root, "docs/data/conformance.json");
 
 /** Runs the clients and prints what came of them. @param all Every language's mutants, too; the results are written. */
 export async function checkConformance(all: boolean, only: readonly string[] = []): Promise<void> {
-  const asked = (name: string): boolean => only.length === 0 || only.some((part) => name.includes(part));
+  const asked = ({ name, language }: { name: string; language: string }): boolean =>
+    only.length === 0 ||
+    only.some((part) => `${name} ${language}`.toLowerCase().includes(part.toLowerCase()));
+  if (![...clients, ...languages].some(asked))
+    throw new Error(`No client or language has ${only} in its name.`);
   const results: Result[] = [];
-  for (const client of clients.filter(({ name }) => asked(name))) {
+  for (const client of clients.filter(asked)) {
     const lacking = await missing(client.needs);
     if (lacking.length > 0) {
       console.log(`${client.name}: skipped, needs ${lacking.join(", ")}`);
@@ -38,7 +42,7 @@ export async function checkConformance(all: boolean, only: readonly string[] = [
     if (failed > 0 !== (client.generated === true)) process.exitCode = 1;
     else results.push(result);
   }
-  const scores = await scoresOf(languages.filter(({ name }) => (all || name === "python") && asked(name)));
+  const scores = await scoresOf(languages.filter((one) => (all || one.name === "python") && asked(one)));
   for (const { language, killed, of, survivors } of scores) {
     console.log(`${language}: ${killed} of ${of} broken clients are told`);
     for (const { name, why } of survivors) console.log(`  ${name}: ${why}`);
