@@ -61,9 +61,7 @@ function standInAnswer(
   content: ReceivedContent,
 ): StandInAnswer {
   try {
-    if (route === undefined) {
-      throw new Refusal("NOT_FOUND", `There is no operation ${incoming.method} ${incoming.path}.`);
-    }
+    if (route === undefined) return noOperation(incoming);
     checkKey(incoming.headers.authorization, parts.apiKey);
     if (content.refusal) throw content.refusal;
     const { operation } = route;
@@ -75,6 +73,14 @@ function standInAnswer(
     if (error instanceof Refusal) return error.answer;
     throw error;
   }
+}
+
+function noOperation({ method, path }: Incoming): StandInAnswer {
+  const message = `There is no operation ${method} ${path}.`;
+  const allowed = routesOf(path).map((route) => route.method);
+  if (allowed.length === 0) return new Refusal("NOT_FOUND", message).answer;
+  const { headers, ...answer } = new Refusal("UNIMPLEMENTED", message, 405).answer;
+  return { ...answer, headers: { ...headers, allow: allowed.join(", ") } };
 }
 
 function checkKey(authorization: string | undefined, apiKey: string | undefined): void {
@@ -117,9 +123,13 @@ const routes = Object.entries(operations)
 
 /** Finds the operation of a method and a path; the verb of a path is literal. */
 export function routeOf(method: string, path: string): Route | undefined {
-  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
-  const route = routes.find((each) => each.path === template && each.method === method);
+  const route = routesOf(path).find((each) => each.method === method);
   return route && { operation: route.operation, ids: { ...route.pattern.exec(path)?.groups } };
+}
+
+function routesOf(path: string): typeof routes {
+  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
+  return routes.filter((each) => each.path === template);
 }
 
 /** An id as it was before it stood in a path. */

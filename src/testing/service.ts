@@ -38,7 +38,8 @@ const listenNames: Names<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, o
  *   `created_at` in seconds, its `bytes` those of the file.
  * - Any other operation answers with the contract's first example, and changes nothing.
  * - Errors have the shape `{ code, message }`. A wrong content type is a 415, a file that is too large a 413,
- *   a path that is no operation's a 404, a form of several parts a 400.
+ *   a path that is no operation's a 404, another method of one that is a 405, a form with two such files a 400.
+ * - An integer of 64 bits above 2^53 - 1 counts as 2^53 - 1.
  * - Answers carry `x-request-id`: `req-1`, `req-2` and so on.
  *
  * It never answers PERMISSION_DENIED, and limits no rate, unless a failure is scripted.
