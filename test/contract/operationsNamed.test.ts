@@ -53,6 +53,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/generators/check/tool.ts",
     "checks/generators/conformance/generated.py",
     "checks/generators/linters/index.ts",
+    "checks/generators/schemathesis/standIn.toml",
     "checks/generators/tools/assistants.ts",
     "checks/generators/tools/progenitor.ts",
   ],
