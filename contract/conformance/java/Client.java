@@ -95,10 +95,7 @@ final class Client {
       double wait = 0;
       for (int retry = 0; notRetried == null; retry++) {
         last = attempt(wait, new AtomicReference<>("nothing-sent"));
-        if (last.code == null) {
-          tenths.updateAndGet(had -> Math.min(tenths("retries"), had + tenths("successGain")));
-          return this;
-        }
+        if (last.code == null) break;
         String base = last.code.equals("RESOURCE_EXHAUSTED") ? "exhaustedBaseMs" : "baseMs";
         double top = number("/backoff/" + base) * Math.pow(number("/backoff/factor"), retry);
         wait = Math.random() * Math.min(number("/backoff/capMs"), top);
@@ -107,6 +104,7 @@ final class Client {
         if (RANKS.get(last.because) >= RANKS.get(because)) because = last.because;
         notRetried = whyNot(retry, wait);
       }
+      if (last.code == null) tenths.updateAndGet(t -> Math.min(tenths("retries"), t + tenths("successGain")));
       return this;
     }
 
@@ -138,7 +136,8 @@ final class Client {
         HttpRequest request = request(key.get(), because);
         HttpClient old = safe && !ownConnection ? idle.poll() : null;
         reused = old != null;
-        HttpClient http = reused ? old : connections.get().version(HttpClient.Version.HTTP_1_1).build();
+        HttpClient http = reused ? old
+            : connections.get().version(HttpClient.Version.HTTP_1_1).executor(THREADS).build();
         double end = Math.min(deadline, now() + attemptMs);
         Future<Outcome> work = THREADS.submit(() -> exchange(http, request, because));
         try { // The timers of java.net.http were seen to be late on a busy machine.
@@ -167,26 +166,19 @@ final class Client {
           .replaceAll(name -> encoded(arguments.get(name.group(1))));
       StringJoiner query = new StringJoiner("&", "?", "").setEmptyValue("");
       for (JsonNode name : definition.path("query"))
-        valuesOf(name).forEach(value -> query.add(encoded(name) + "=" + encoded(value)));
+        listed(arguments.path(name.asText())).forEach(one -> query.add(encoded(name) + "=" + encoded(one)));
       HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(baseUrl + path + query))
           .header("authorization", "Bearer " + secret).header("accept-encoding", "gzip");
       for (JsonNode name : definition.path("headers"))
-        valuesOf(name).forEach(value -> builder.header(name.asText(), value.asText()));
+        listed(arguments.path(name.asText())).forEach(one -> builder.header(name.asText(), one.asText()));
       String type = definition.path("contentType").asText(), and = "; boundary=" + boundary;
       if (!type.isEmpty()) builder.header("content-type", definition.has("part") ? type + and : type);
-      long length = body.contentLength();
-      if (length == 0) because.set("no-answer"); // Nothing says when a request without a body is sent.
-      BodyPublisher told = length == 0 ? body : BodyPublishers.fromPublisher(subscriber -> {
+      if (body.contentLength() == 0) because.set("no-answer"); // Nothing says when such a request is sent.
+      BodyPublisher told = body.contentLength() == 0 ? body : BodyPublishers.fromPublisher(subscriber -> {
         because.set("no-answer"); // The body is asked for once there is a connection.
         body.subscribe(subscriber);
-      }, length);
+      }, body.contentLength());
       return builder.method(definition.get("method").asText(), told).build();
-    }
-
-    /** The values of an argument, which may be a list. */
-    Iterable<JsonNode> valuesOf(JsonNode name) {
-      JsonNode value = arguments.path(name.asText());
-      return value.isValueNode() ? List.of(value) : value;
     }
 
     /** Sends a request and reads its answer. The connection is kept if all of the answer was read. */
@@ -221,9 +213,8 @@ final class Client {
 
     /** Whether an answer has what the caller cannot do without. */
     boolean isWhole(JsonNode answer) {
-      Predicate<JsonNode> ranked = item -> item.path("index").isIntegralNumber()
-          && item.path("relevance_score").isNumber()
-          && Double.isFinite(item.get("relevance_score").asDouble());
+      Predicate<JsonNode> ranked = one -> one.path("index").isIntegralNumber()
+          && one.path("relevance_score").isNumber() && Double.isFinite(one.get("relevance_score").asDouble());
       JsonNode data = answer.path("data");
       return answer.isObject() && switch (operation) {
         case "uploadDatasetFile" -> answer.path("id").isTextual();
@@ -341,12 +332,12 @@ final class Client {
     }
   }
 
-  static String encoded(JsonNode value) {
-    String text = URLEncoder.encode(value.asText(), UTF_8);
-    return text.replace("+", "%20").replace("*", "%2A").replace("%7E", "~");
+  static String encoded(JsonNode one) {
+    return URLEncoder.encode(one.asText(), UTF_8).replace("+", "%20").replace("*", "%2A").replace("%7E", "~");
   }
 
   String redacted(String text) { return keys.stream().reduce(text, (all, one) -> all.replace(one, "[key]")); }
+  static Iterable<JsonNode> listed(JsonNode given) { return given.isValueNode() ? List.of(given) : given; }
   static double now() { return System.nanoTime() / 1e6; }
   static double number(String pointer) { return P.at(pointer).asDouble(); }
   static long tenths(String name) { return Math.round(number("/budget/" + name) * 10); }
