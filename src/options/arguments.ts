@@ -14,8 +14,7 @@ export function ownProperties<T extends object>(
 ): T {
   if (value === undefined) return nothing as T;
   checkObject(value, what);
-  // What inherits from an empty object is as fast as any other; what inherits from null is a dictionary.
-  const own = Object.assign(Object.create(nothing), value) as T;
+  const own = Object.assign(Object.create(null), value) as T;
   if (names !== undefined) checkNames(own, names, what);
   return own;
 }
