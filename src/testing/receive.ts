@@ -5,10 +5,10 @@ import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
+import { parseJson } from "../values.js";
 import { Refusal } from "./standInAnswer.js";
 import type { TestFile } from "./types.js";
 
-/** A request before anything is made of it. */
 export interface Incoming {
   readonly method: string;
   /** Not decoded, without a query. */
@@ -37,14 +37,12 @@ const largestFile = fileLimits.length > 0 ? Math.max(...fileLimits) : Number.POS
 // Boundaries and the head of a part.
 const framingBytes = 64 * 1024;
 
-/** The most bytes that are kept of a request. */
 export const maxFormBytes: number = largestFile + framingBytes;
 
 function maxFileBytes({ body, file = "" }: RequestRules): number {
   return body?.properties?.[file]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Reads parameters and body as their operation takes them. */
 export async function readRequest(
   operation: OperationId,
   incoming: Incoming,
@@ -70,12 +68,8 @@ async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean
   if (file !== undefined)
     return await readForm(body, sent, { name: file, maxBytes: maxFileBytes(rules), strict });
   const text = new TextDecoder().decode(body);
-  let value: unknown;
-  try {
-    value = JSON.parse(/\d{16}/.test(text) ? withSafeIntegers(text) : text);
-  } catch {
-    return { body: text, refusal: invalidRequest("The body must be JSON.") };
-  }
+  const value = parseJson(/\d{16}/.test(text) ? withSafeIntegers(text) : text);
+  if (value === undefined) return { body: text, refusal: invalidRequest("The body must be JSON.") };
   const refusal = refusalOf(value, strict ? { ...own, additionalProperties: false } : own, "body");
   return { body: value, ...(refusal && { refusal }) };
 }
@@ -130,18 +124,10 @@ function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefi
   return problem === undefined ? undefined : invalidRequest(problem);
 }
 
-interface FormRules {
-  /** The part of the file. */
-  readonly name: string;
-  readonly maxBytes: number;
-  /** Whether other parts are refused. */
-  readonly strict: boolean;
-}
-
 async function readForm(
   body: Uint8Array,
   contentType: string,
-  { name, maxBytes, strict }: FormRules,
+  { name, maxBytes, strict }: { readonly name: string; readonly maxBytes: number; readonly strict: boolean },
 ): Promise<ReceivedContent> {
   const parts = parseMultipart(body, contentType);
   if (parts === undefined) return { refusal: invalidRequest("The form is not well formed.") };
