@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { readData } from "./data.js";
+import { datesOf, readData } from "./data.js";
 import { type Page, table } from "./markdown.js";
 
 interface Scores {
@@ -30,13 +30,12 @@ export async function mutantsPart(): Promise<Page> {
   );
   const file = new URL("../../contract/conformance/mutants.json", import.meta.url);
   const { mutants } = JSON.parse(await readFile(file, "utf8")) as Mutants;
-  const lines = scores.map(({ language, killed, of, date }) => [
+  const lines = scores.map(({ language, killed, of }) => [
     language,
     `${of}`,
     `${killed}`,
     `${Math.floor((killed / of) * 100)} %`,
     `${mutants.length - of}`,
-    date,
   ]);
   const notMade = scores.flatMap(({ language, notMade: reasons = {} }) =>
     Object.entries(reasons).map(([name, why]) => {
@@ -47,9 +46,9 @@ export async function mutantsPart(): Promise<Page> {
   );
   const rules = [...new Set(mutants.map(({ rule }) => rule))];
   const text = [
-    table(["Language", "Broken clients", "Told", "Score", "Not made in it", "Measured on"], lines),
+    table(["Language", "Broken clients", "Told", "Score", "Not made in it"], lines),
     "",
-    notMade.length > 0 ? "Not made in a language is what its platform does not let a client do:" : "",
+    `Measured on ${datesOf(scores.map(({ language, date }) => ({ name: language, date })))}.${notMade.length > 0 ? " Not made in a language is what its platform does not let a client do:" : ""}`,
     "",
     ...notMade,
     "",

@@ -271,12 +271,13 @@ final class Client {
 
   /** The longest time that an error answer asks to wait; null if it names none. */
   static Long retryAfter(HttpHeaders headers, JsonNode json) {
-    long now = headers.firstValue("date").map(Client::date).orElseGet(System::currentTimeMillis);
+    Supplier<Long> now = () ->
+        headers.firstValue("date").map(Client::date).orElseGet(System::currentTimeMillis);
     List<String> after = headers.allValues("retry-after");
     Stream<JsonNode> items = Stream.of("/error/details", "/details").flatMap(at -> json.at(at).valueStream());
     return Stream.of(headers.allValues("retry-after-ms").stream().map(text -> milliseconds(text, "", 1)),
             after.stream().map(text -> milliseconds(text, "", 1000)),
-            after.stream().map(Client::date).filter(Objects::nonNull).map(date -> Math.max(0, date - now)),
+            after.stream().map(Client::date).filter(Objects::nonNull).map(at -> Math.max(0, at - now.get())),
             items.filter(item -> item.path("@type").asText().endsWith("google.rpc.RetryInfo"))
                 .map(item -> milliseconds(item.path("retryDelay").asText(), "s", 1000)))
         .flatMap(times -> times).filter(Objects::nonNull).max(Long::compare).orElse(null);
@@ -290,6 +291,7 @@ final class Client {
 
   /** A date in one of the three forms of RFC 9110; null for any other text. */
   static Long date(String text) {
+    if (!text.contains(":")) return null; // To make the format takes its time.
     String forms = "[dd MMM uuuu HH:mm:ss 'GMT'][dd-MMM-uu HH:mm:ss 'GMT'][MMM ppd HH:mm:ss uuuu]";
     DateTimeFormatter format = DateTimeFormatter.ofPattern(forms, Locale.US);
     String withoutDay = text.strip().replaceFirst("^\\w+,? ", "");
