@@ -32,12 +32,12 @@ export function addServiceOptions(command: Command): Command {
     .option("--base-url <URL>", "The service's address. Default: TUNERANK_BASE_URL.")
     .option(
       "--api-key-file <FILE>",
-      "A file that holds the API key. Default: TUNERANK_API_KEY. There is no option for the key itself: other users of a machine can read arguments.",
+      "The file with the API key. Default: TUNERANK_API_KEY. The key itself is no option: other users of a machine can read arguments.",
     )
     .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
     .option(
       "--timeout <SECONDS>",
-      `The time for the whole call, including retries. Default: ${defaultSeconds()}.`,
+      `The time for the whole call, retries included. Default: ${defaultSeconds()}.`,
       numberOf("--timeout"),
     )
     .option(
@@ -54,9 +54,9 @@ export function addServiceOptions(command: Command): Command {
 export function addOutputOptions(command: Command): Command {
   return command
     .optionsGroup("Output:")
-    .option("--json", "Print one JSON value for machines; errors too, on stderr.")
+    .option("--json", "Print one JSON value for programs; errors too, on stderr.")
     .option("-q, --quiet", "Print only results and errors.")
-    .option("--no-color", "No colours. The variable NO_COLOR does the same.")
+    .option("--no-color", "Print no colours. The variable NO_COLOR does the same.")
     .helpOption("-h, --help", "Show this help.");
 }
 

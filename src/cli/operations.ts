@@ -121,11 +121,11 @@ export function addRequestOptions(command: Command): Command {
   return command
     .option(
       "--list",
-      "Print the operations of the contract with their parameters, and call nothing. With an ID only that one.",
+      "Print the operations of the contract, or the one with this ID, with their parameters, and call nothing.",
     )
     .option(
       "--param <NAME=VALUE>",
-      "A parameter of the ID: of its path, its query or its headers. May be given more than once, as for a list.",
+      "A parameter of the operation: of its path, query or headers. May be given more than once, as for a list.",
       collect,
     )
     .option(
@@ -136,16 +136,16 @@ export function addRequestOptions(command: Command): Command {
     .option("--body <JSON>", "The body, as JSON.")
     .option(
       "--body-file <FILE>",
-      "A file that holds the body, or - for the standard input. Of an upload it is the file.",
+      "The file with the body, or - for the standard input. For an upload, the file to upload.",
     )
     .option(
       "--content-type <TYPE>",
-      "The media type of the body of a PATH, or of an upload's file. Default: application/json; of a file application/octet-stream.",
+      "The media type of the body, or of an upload's file. Default: application/json; for a file application/octet-stream.",
     )
     .option("--accept <TYPE>", "The media type of the answer of a PATH. Default: application/json.")
     .option(
       "--repeatable",
-      "The request may be sent twice. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID the contract says it.",
+      "Sending the request twice is safe. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID, as the contract says.",
     )
     .option(
       "--max-bytes <N>",

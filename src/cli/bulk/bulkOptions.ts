@@ -21,7 +21,7 @@ function addFiles(command: Command): Command {
   return command
     .option(
       "--bulk <FILE>",
-      "JSON Lines of requests, also gzipped, or - for the standard input: each has an id, a query and documents, and may have the other fields of a request.",
+      "A file of JSON Lines, also gzipped, or - for the standard input. Each line is a request: an id, a query and documents, and any other field of a request.",
     )
     .option(
       "--output <FILE>",
@@ -33,11 +33,11 @@ function addFiles(command: Command): Command {
     )
     .option(
       "--shard <I/N>",
-      "Rank only the I-th of N parts of the ids, counted from 0, for several machines. Each part needs an output of its own.",
+      "For several machines: rank only the I-th of N parts of the ids, counted from 0. Each part needs its own output.",
     )
     .option(
       "--wait",
-      "Wait while another run writes to --output or --errors. Without this option, the command then ends with an error.",
+      "Wait while another run writes to --output or --errors, instead of ending with an error.",
     )
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
@@ -48,7 +48,7 @@ function addLimits(command: Command): Command {
   return command
     .option(
       "--rate <N/UNIT>",
-      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Declare some 95 % of the service's rate. Default: no limit.",
+      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Use some 95 % of the service's rate. Default: no limit.",
       perMinute,
     )
     .option(
@@ -58,12 +58,12 @@ function addLimits(command: Command): Command {
     )
     .option(
       "--total-timeout <SECONDS>",
-      "With --bulk, the time for the whole run, which begins when the input file has been checked; --timeout is for each request. Default: no limit.",
+      "The time for the whole run, from when the input file has been checked; --timeout is for each request. Default: no limit.",
       numberOf("--total-timeout"),
     )
     .option(
       "--max-hold <SECONDS>",
-      "The longest time that the whole run waits when the service asks it to (Retry-After). 0 never waits, and none sets no limit. A longer wait ends the run, and the same command continues later. Default: 60.",
+      "The longest wait that the service may ask of the run (Retry-After). 0 never waits, none has no limit. A longer one ends the run, and the same command continues it later. Default: 60.",
       (value) => (value === "none" ? Number.POSITIVE_INFINITY : numberOf("--max-hold")(value)),
     );
 }

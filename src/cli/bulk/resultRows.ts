@@ -45,7 +45,7 @@ export function addDuplicate(
   report: Report,
 ): void {
   report.counts.wrong += 1;
-  const message = "The id was there before.";
+  const message = "An earlier line has this id.";
   report.note(`Line ${line} is left out. ${message}`);
   const error = { code: "INVALID_ARGUMENT", message, executed: "no" };
   (files.errors ?? files.output).add({ id, fingerprint, error, final: true, line });
