@@ -60,7 +60,7 @@ function mostRepeats(rows: readonly Row[]): number[] {
   return columns.map((_, column) => Math.max(...all.map((each) => each[column] ?? 0)));
 }
 
-// Rows that differ in their HTTP status alone become one: "520, 521: a proxy speaks."
+// Rows that differ in their HTTP status alone become one: "520, 521: probably a proxy."
 function withoutRepetition(rows: readonly Row[]): Row[] {
   const merged = new Map<string, Row>();
   for (const row of rows) {
