@@ -24,6 +24,8 @@ import type { RunSettings } from "./settings.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
 const heldForEach = 4;
+// After everything that can be read now; a browser has no such turn.
+const soon: (run: () => void) => unknown = globalThis.setImmediate ?? ((run) => run());
 
 /** A run over many requests: what is taken from the source, sent, tried again and handed out, within fixed bounds. */
 export class Run<Id> {
@@ -40,6 +42,7 @@ export class Run<Id> {
   // The service asks to wait for too long: what is under way is waited for, and nothing else is sent.
   #heldBy: StatusError | undefined;
   #settled = 0;
+  #isDue = false;
   #ran: Ran = nothingSent;
 
   constructor(
@@ -71,7 +74,7 @@ export class Run<Id> {
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
     if (this.#state === "new") this.#start();
     const next = this.#delivery.next();
-    this.#advance();
+    if (!this.#isDue) this.#advance();
     return next;
   }
 
@@ -96,6 +99,20 @@ export class Run<Id> {
     this.#schedule.advance();
     this.#finish();
   }
+
+  // The same, once all answers that are there are read: requests that leave together cost less. Runs that share a limit take turns.
+  #advanceSoon(): void {
+    if (this.#limiter.sharers.size > 1) this.#advance();
+    else if (!this.#isDue) {
+      this.#isDue = true;
+      soon(this.#advanceNow);
+    }
+  }
+
+  readonly #advanceNow = (): void => {
+    this.#isDue = false;
+    this.#advance();
+  };
 
   #take(now: number): void {
     while (this.#state === "running" && this.#schedule.isOpen(now)) {
@@ -163,7 +180,7 @@ export class Run<Id> {
       this.#delivery.add(held.number, result);
     }
     // Other runs may share the limit.
-    this.#advance();
+    this.#advanceSoon();
   }
 
   #progress(): RunProgress<Id> {

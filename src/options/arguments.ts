@@ -14,7 +14,8 @@ export function ownProperties<T extends object>(
 ): T {
   if (value === undefined) return nothing as T;
   checkObject(value, what);
-  const own = Object.assign(Object.create(null), value) as T;
+  // What inherits from an empty object is as fast as any other; what inherits from null is a dictionary.
+  const own = Object.assign(Object.create(nothing), value) as T;
   if (names !== undefined) checkNames(own, names, what);
   return own;
 }

@@ -57,7 +57,8 @@ export class Schedule implements Sharer {
   declare readonly clock: Clock;
   /** How many of its attempts are under way. */
   inFlight = 0;
-  readonly #waiting: Set<Waiting> = new Set();
+  /** The calls that wait for another attempt. */
+  readonly waiting: Set<Waiting> = new Set();
   readonly #opened: (now: number) => void;
   #isAdvancing = false;
   #isClosed = false;
@@ -81,14 +82,14 @@ export class Schedule implements Sharer {
 
   /** Has a call begin when its turn comes. */
   add(waiting: Waiting): void {
-    this.#waiting.add(waiting);
+    this.waiting.add(waiting);
     if (this.#isClosed) this.#opened(this.clock.now());
     else this.advance();
   }
 
   /** It waits no more. */
   leave(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
+    this.waiting.delete(waiting);
   }
 
   /** Lets begin what may, here and in the runs that share the limiter: they take turns. */
@@ -106,7 +107,7 @@ export class Schedule implements Sharer {
     this.#isAdvancing = true;
     const { inFlight } = this;
     const now = this.clock.now();
-    if (this.#waiting.size > 0) this.#resume(now);
+    if (this.waiting.size > 0) this.#resume(now);
     if (this.isOpen(now)) this.#opened(now);
     this.#isAdvancing = false;
     const { sharers } = this.limiter;
@@ -115,10 +116,10 @@ export class Schedule implements Sharer {
   }
 
   #resume(now: number): void {
-    for (const waiting of this.#waiting) {
+    for (const waiting of this.waiting) {
       if (!this.isOpen(now)) break;
       if (waiting.readyAt > now) continue;
-      this.#waiting.delete(waiting);
+      this.waiting.delete(waiting);
       waiting.begin(now);
     }
   }
@@ -138,13 +139,7 @@ export class Schedule implements Sharer {
     if (this.#isClosed) return;
     const opensAt = Math.max(this.limiter.opensAt(now), this.pace?.opensAt ?? 0);
     let at = opensAt > now ? opensAt : Number.POSITIVE_INFINITY;
-    if (this.#waiting.size > 0) at = Math.min(at, this.#nextReadyAt(now, opensAt));
+    for (const { readyAt } of this.waiting) if (readyAt > now) at = Math.min(at, Math.max(readyAt, opensAt));
     if (at < Number.POSITIVE_INFINITY) this.#unset = this.clock.after(at - now, () => this.advance());
-  }
-
-  #nextReadyAt(now: number, opensAt: number): number {
-    let at = Number.POSITIVE_INFINITY;
-    for (const { readyAt } of this.#waiting) if (readyAt > now) at = Math.min(at, Math.max(readyAt, opensAt));
-    return at;
   }
 }

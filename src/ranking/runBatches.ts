@@ -69,7 +69,13 @@ class Batches {
 
   #begin(now: number): void {
     const { batches, concurrency } = this.#given;
-    while (this.#next < batches && this.#underWay < concurrency && this.#schedule.isOpen(now)) {
+    const schedule = this.#schedule;
+    // A place given away at once would be refused at once: where a rate is the limit, two more stay empty for each that waits.
+    while (
+      this.#next < batches &&
+      this.#underWay + 2 * schedule.waiting.size < concurrency &&
+      schedule.isOpen(now)
+    ) {
       void this.#run(this.#next++, now);
     }
   }

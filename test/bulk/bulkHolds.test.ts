@@ -54,10 +54,13 @@ test.each([
   "a %i that asks to wait an hour ends the run once the answers under way are delivered",
   async (status, code) => {
     const late: (() => void)[] = [];
+    let refuse = (): void => {};
     server.reply((request, response) => {
-      if (queryOf(request) === "1") return asking(3600, status);
       if (queryOf(request) === "0") return good;
-      late.push(() => response.end(JSON.stringify(good.json)));
+      if (queryOf(request) === "1") refuse = () => response.writeHead(status, asking(3600).headers).end();
+      else late.push(() => response.end(JSON.stringify(good.json)));
+      // What begins in the place of the first is under way when the refusal comes.
+      if (late.length === 3) refuse();
       return undefined;
     });
     const events: RerankAllAttempt[] = [];

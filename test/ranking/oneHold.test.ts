@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import type { ServerResponse } from "node:http";
+import { expect, test, vi } from "vitest";
 import type { RerankRequest } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf } from "../support/clients.js";
@@ -41,6 +42,31 @@ test("a Retry-After of one batch holds the others: nothing is sent earlier, and 
   clock.pass(1);
   expect(await running).toHaveLength(12);
   expect(server.requests).toHaveLength(13);
+});
+
+test("while a refused batch waits, two more places stay empty: who begins at once is refused, too", async () => {
+  vi.mocked(Math.random).mockReturnValue(0.5);
+  const held: ServerResponse[] = [];
+  server.reply((request, response) => {
+    const isFirst = server.requests.length <= 4;
+    if (isFirst && documentOf(request) === "item 1") return { status: 429 };
+    if (isFirst) held.push(response);
+    return isFirst ? undefined : ranked;
+  });
+  const running = client().rerank.items("q", items, { ...options, concurrency: 4 });
+  await clock.waitsFor(500);
+  await until(() => held.length === 3);
+  const answer = (response: ServerResponse) =>
+    response.setHeader("content-type", "application/json").end(JSON.stringify(ranked.json));
+  for (const response of held.splice(0, 2)) answer(response);
+  await turns(60);
+  // Two are under way: the one that waits, and one that is not answered.
+  expect(server.requests.map(documentOf)).toEqual(["item 0", "item 1", "item 2", "item 3"]);
+  clock.pass(500);
+  await until(() => server.requests.length === 13);
+  expect(server.requests.filter((request) => documentOf(request) === "item 1")).toHaveLength(2);
+  for (const response of held) answer(response);
+  expect(await running).toHaveLength(12);
 });
 
 test("batches that a busy service refuses are tried until it takes them, as those of rerankAll are", async () => {
