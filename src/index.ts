@@ -49,9 +49,12 @@ export type {
 export type {
   AbortSignalLike,
   AttemptEvent,
+  AttemptTrace,
   CallOptions,
   CallPromise,
   CallResponse,
+  CallTrace,
+  TraceDetails,
 } from "./options/callOptions.js";
 export type {
   ApiKey,
@@ -64,7 +67,6 @@ export type {
   LogLevel,
   LogRecord,
 } from "./options/clientOptions.js";
-export type { AttemptTrace, CallTrace, TraceDetails } from "./platform/tracing.js";
 export { type CodeOfStatus, codeOfHttpStatus } from "./policy/statuses.js";
 export type {
   ItemBatch,

@@ -18,6 +18,7 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
 /** Tells a caller's function of an event, without waiting for it: neither its throw nor its rejection changes a call. */
 export function notify<E>(listener: ((event: E) => unknown) | undefined, event: E): void {
   if (listener === undefined) return;
@@ -30,3 +31,32 @@ export function notify<E>(listener: ((event: E) => unknown) | undefined, event: 
 }
 
 function ignore(): void {}
+
+export function urlOf(value: unknown): URL | undefined {
+  // jsdom and older browsers have no URL.canParse.
+  try {
+    return new URL(value as string);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether an address never leaves this machine. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/** Whether what listens on an address can be reached from this machine alone. */
+export function isLoopbackAddress(address: string): boolean {
+  return isLoopback(address.includes(":") ? `[${address}]` : address);
+}
+
+/** Whether an Origin header is that of a web page of another machine, or of no machine (`null`). */
+export function isForeignOrigin(origin: string | undefined): boolean {
+  return origin !== undefined && !isLoopback(urlOf(origin)?.hostname ?? "");
+}
+
+/** Whether a Host header names another machine, as it does for a web page whose name leads here (DNS rebinding). */
+export function isForeignHost(host: string | undefined): boolean {
+  return isForeignOrigin(host && `http://${host}`);
+}

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { writeContract } from "../../scripts/build/contract.js";
 import { readAnswers } from "./check/answers.js";
 import { checkAdded } from "./check/checkAdded.js";
-import { checkSchemathesis } from "./check/checkSchemathesis.js";
+import { checkSchemathesis, servers } from "./check/checkSchemathesis.js";
 import { checkTool, type Expectation } from "./check/checkTool.js";
 import { emptyFolder, root } from "./check/folders.js";
 import { checkLinter } from "./check/linter.js";
@@ -57,10 +57,12 @@ const checks = [
       check: () => checkLinter(linter, document, documents),
     })),
   ),
-  ...["openapi.json", "openapi-3.0.json"].map((document) => ({
-    name: "schemathesis",
-    check: () => checkSchemathesis(document, documents),
-  })),
+  ...servers.flatMap((server) =>
+    ["openapi.json", "openapi-3.0.json"].map((document) => ({
+      name: "schemathesis",
+      check: () => checkSchemathesis(document, documents, server),
+    })),
+  ),
 ];
 const results: Result[] = [];
 for (const { name, check } of checks) {

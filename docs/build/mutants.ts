@@ -3,9 +3,9 @@ import { readData } from "./data.js";
 import { type Page, table } from "./markdown.js";
 
 interface Scores {
-  readonly date: string;
   readonly mutants: readonly {
     readonly language: string;
+    readonly date: string;
     readonly killed: number;
     readonly of: number;
     /** By name, why it cannot be made there. */
@@ -24,18 +24,19 @@ interface Mutants {
 
 /** How many broken clients the rows tell, by language, and what each does. */
 export async function mutantsPart(): Promise<Page> {
-  const { date, mutants: scores } = await readData<Scores>(
+  const { mutants: scores } = await readData<Scores>(
     "conformance.json",
     "npm run check:generators -- --conformance --all",
   );
   const file = new URL("../../contract/conformance/mutants.json", import.meta.url);
   const { mutants } = JSON.parse(await readFile(file, "utf8")) as Mutants;
-  const lines = scores.map(({ language, killed, of }) => [
+  const lines = scores.map(({ language, killed, of, date }) => [
     language,
     `${of}`,
     `${killed}`,
     `${Math.floor((killed / of) * 100)} %`,
     `${mutants.length - of}`,
+    date,
   ]);
   const notMade = scores.flatMap(({ language, notMade: reasons = {} }) =>
     Object.entries(reasons).map(([name, why]) => {
@@ -46,9 +47,9 @@ export async function mutantsPart(): Promise<Page> {
   );
   const rules = [...new Set(mutants.map(({ rule }) => rule))];
   const text = [
-    table(["Language", "Broken clients", "Noticed", "Score", "Impossible in it"], lines),
+    table(["Language", "Broken clients", "Noticed", "Score", "Impossible in it", "Measured on"], lines),
     "",
-    `Measured on ${date}.${notMade.length > 0 ? " Impossible in a language is what its platform does not let a client do:" : ""}`,
+    notMade.length > 0 ? "Impossible in a language is what its platform does not let a client do:" : "",
     "",
     ...notMade,
     "",

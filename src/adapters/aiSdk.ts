@@ -98,12 +98,12 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v3">(
   options: RerankingModelOptions<Version> = {},
   // NoInfer, which TypeScript has since 5.4 only: the version is what `options` says, not what the model is passed to.
 ): RerankingModel<[Version][Version extends unknown ? 0 : never]> {
-  const own = ownProperties(options, "options", names);
+  const { specificationVersion = "v3", ...batches } = ownProperties(options, "options", names);
   return {
-    specificationVersion: (own.specificationVersion ?? "v3") as Version,
+    specificationVersion: specificationVersion as Version,
     provider: "tunerank",
     modelId,
-    doRerank: (call) => rank(client, modelId, call, own).catch((error) => fail(error, call.abortSignal)),
+    doRerank: (call) => rank(client, modelId, call, batches).catch((error) => fail(error, call.abortSignal)),
   };
 }
 
@@ -111,14 +111,7 @@ async function rank(
   client: Pick<Client, "rerank">,
   model: string,
   call: RerankingCall,
-  {
-    batchSize,
-    concurrency,
-    continueFrom,
-    maxBatchBytes,
-    onBatch,
-    split,
-  }: Pick<RerankItemsOptions<string | object>, BatchOption>,
+  batches: Pick<RerankItemsOptions<string | object>, BatchOption>,
 ): Promise<RerankingAnswer> {
   // Its own members only: a polluted prototype adds no option.
   const own: RerankingCall = Object.assign(Object.create(null), call);
@@ -127,6 +120,7 @@ async function rank(
   const { task } = ownProperties(ofProvider, "providerOptions.tunerank", { task: 1 });
   const isText = documents.type === "text";
   const ranking = client.rerank.items<string | object>(query, documents.values, {
+    ...batches,
     text: (document) => (typeof document === "string" ? document : JSON.stringify(document)),
     model,
     topN,
@@ -134,12 +128,6 @@ async function rank(
     task,
     signal: abortSignal,
     headers,
-    batchSize,
-    concurrency,
-    continueFrom,
-    maxBatchBytes,
-    onBatch,
-    split,
     maxRetries: 0,
   });
   return modelAnswer(await ranking.withResponse(), isText);

@@ -91,25 +91,14 @@ export function createDocumentCompressor(
   client: Pick<Client, "rerank">,
   options: DocumentCompressorOptions = {},
 ): DocumentCompressor {
-  const own = ownProperties(options, "options", names);
-  const { model, topN, task, maxRetries, timeoutMs, signal } = own;
-  const { batchSize, concurrency, continueFrom, maxBatchBytes, onBatch, split } = own;
+  const own: DocumentCompressorOptions & Partial<OfLangChain> = ownProperties(options, "options", names);
+  const { signal, callbacks: _c, metadata: _m, tags: _t, verbose: _v, ...given } = own;
   return {
     async compressDocuments<D extends DocumentLike>(documents: D[], query: string, config?: unknown) {
       const signals = [signal, signalOf(config), signalOf(runningConfig())];
       const ranked = await withAny(signals, (any) =>
         client.rerank.items<DocumentLike>(query, documents, {
-          model,
-          topN,
-          task,
-          batchSize,
-          concurrency,
-          continueFrom,
-          maxBatchBytes,
-          onBatch,
-          split,
-          maxRetries,
-          timeoutMs,
+          ...given,
           signal: any,
           text: ({ pageContent }) => pageContent,
         }),

@@ -67,8 +67,9 @@ export function createOpenapiClient<Paths extends {} = paths, Media extends Medi
     baseUrl: placeholder,
     Request: requestClass(),
   });
+  const call = library.request as unknown as LibraryRequest;
   const request = (method: string, path: string, init: object = {}) =>
-    callWith(library.request as unknown as LibraryRequest, send, { method, path, init });
+    callWith(send, init, (own) => call(method, path, own));
   const methods = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH"].map((method) => [
     method,
     (path: string, init?: object) => request(method, path, init),
@@ -79,16 +80,10 @@ export function createOpenapiClient<Paths extends {} = paths, Media extends Medi
 
 type LibraryRequest = (method: string, path: string, init: object) => Promise<{ response: Response }>;
 
-interface LibraryInput {
-  readonly method: string;
-  readonly path: string;
-  readonly init: object;
-}
-
 async function callWith(
-  library: LibraryRequest,
   send: EncodedCall,
-  { method, path, init }: LibraryInput,
+  init: object,
+  call: (init: object) => ReturnType<LibraryRequest>,
 ): Promise<object> {
   const own: Record<string, unknown> = { ...ownProperties(init, "init") };
   const options: Record<string, unknown> = {};
@@ -101,7 +96,7 @@ async function callWith(
   }
   const exchange: LibraryCall = { answered: undefined, failed: undefined };
   const fetch = (request: Request) => sendThrough(send, request, options, exchange);
-  return settle(library(method, path, { ...own, fetch }), exchange);
+  return settle(call({ ...own, fetch }), exchange);
 }
 
 /** Options of {@link createOpenapiClient}: openapi-fetch's own; what the client itself decides is not among them. */

@@ -8,8 +8,7 @@ import { tracingChannel } from "node:diagnostics_channel";
 import type { StatusError } from "../errors/statusError.js";
 import { version } from "../generated/version.js";
 import { checkFlag, ownProperties } from "../options/arguments.js";
-import type { AttemptTrace, CallTrace } from "../platform/tracing.js";
-import { attributesOfAttempt, attributesOfCall, endOfAttempt, endOfCall } from "./spanAttributes.js";
+import type { AttemptTrace, CallTrace } from "../options/callOptions.js";
 
 /** The value of a span's attribute. */
 export type AttributeValue = string | number | boolean;
@@ -48,10 +47,7 @@ export interface OpenTelemetryApi {
     setSpan(context: never, span: never): unknown;
   };
   /** Which span is the parent of a new one. */
-  readonly context: {
-    active(): unknown;
-    with(context: never, run: () => unknown): unknown;
-  };
+  readonly context: { active(): unknown; with(context: never, run: () => unknown): unknown };
 }
 
 /** Options of {@link traceCalls}. */
@@ -63,10 +59,6 @@ export interface TraceCallsOptions {
    */
   attempts?: boolean | undefined;
 }
-
-const internal = 0;
-const client = 2;
-const failed = 2;
 
 /**
  * Makes a span of each call of this process's clients, and a child span of each attempt. Batches of `rerank.items` are
@@ -83,55 +75,95 @@ const failed = 2;
  */
 export function traceCalls(api: OpenTelemetryApi, options: TraceCallsOptions = {}): () => void {
   const { attempts = true } = ownProperties(options, "options", { attempts: 1 });
-  const stopCalls = follow<CallTrace>(api, "tunerank.call", {
-    name: ({ operation }) => `tunerank ${operation}`,
-    kind: internal,
-    attributes: attributesOfCall,
-    end(call) {
-      const message = call.error === undefined ? undefined : (call.error as StatusError).message;
-      return { attributes: endOfCall(call), message };
-    },
-  });
+  const stopCalls = follow(api, "tunerank.call", callSpans);
   if (!checkFlag(attempts, "attempts")) return stopCalls;
-  const stopAttempts = follow<AttemptTrace>(api, "tunerank.attempt", {
-    name: ({ method }) => method,
-    kind: client,
-    attributes: attributesOfAttempt,
-    end: (attempt) => ({ attributes: endOfAttempt(attempt), message: attempt.code }),
-  });
+  const stopAttempts = follow(api, "tunerank.attempt", attemptSpans);
   return () => {
     stopCalls();
     stopAttempts();
   };
 }
 
+// OpenTelemetry's numbers for the kind of a span, and for a failure.
+const internal = 0;
+const client = 2;
+const failed = 2;
+
 interface SpanRules<T> {
-  readonly name: (event: T) => string;
   readonly kind: number;
-  readonly attributes: (event: T) => Record<string, AttributeValue>;
-  /** What is known at the end; a message when it failed. */
-  readonly end: (event: T) => {
-    readonly attributes: Record<string, AttributeValue>;
-    readonly message: string | undefined;
+  readonly name: (event: T) => string;
+  /** What is known when it begins, and when it has ended. */
+  readonly begun: (event: T) => Readonly<Record<string, unknown>>;
+  readonly ended: (event: T) => Readonly<Record<string, unknown>>;
+  /** A message when it failed. */
+  readonly failure: (event: T) => string | undefined;
+}
+
+const callSpans: SpanRules<CallTrace> = {
+  kind: internal,
+  name: ({ operation }) => `tunerank ${operation}`,
+  begun: (call) => ({
+    "tunerank.operation": call.operation,
+    ...addressOf(call),
+    "gen_ai.request.model": call.model,
+    "tunerank.documents": call.documents,
+    "tunerank.batches": call.batches,
+  }),
+  ended: ({ attempts, error, model, usage }) => ({
+    "tunerank.attempts": attempts?.length,
+    "gen_ai.response.model": usage && model,
+    "gen_ai.usage.input_tokens": usage?.prompt_tokens,
+    "tunerank.usage.total_tokens": usage?.total_tokens,
+    "error.type": (error as StatusError | undefined)?.code,
+    "tunerank.executed": (error as StatusError | undefined)?.executed,
+  }),
+  failure: ({ error }) => (error as StatusError | undefined)?.message,
+};
+
+const attemptSpans: SpanRules<AttemptTrace> = {
+  kind: client,
+  name: ({ method }) => method,
+  begun: (attempt) => ({
+    ...addressOf(attempt),
+    "http.request.resend_count": attempt.number > 1 ? attempt.number - 1 : undefined,
+  }),
+  ended: ({ code, httpStatus, requestId }) => ({
+    "http.response.status_code": httpStatus,
+    "tunerank.request_id": requestId,
+    "error.type": code,
+  }),
+  failure: ({ code }) => code,
+};
+
+function addressOf({ host = "", method, path }: CallTrace | AttemptTrace): Record<string, unknown> {
+  const [, address, port] = /^(.+?)(?::(\d+))?$/.exec(host) ?? [];
+  return {
+    "http.request.method": method,
+    "url.path": path,
+    "server.address": address,
+    "server.port": port === undefined ? undefined : Number(port),
   };
 }
 
-function follow<T extends object>(api: OpenTelemetryApi, name: string, rules: SpanRules<T>): () => void {
-  const channel = tracingChannel<unknown, T>(name);
+function defined(attributes: Readonly<Record<string, unknown>>): Record<string, AttributeValue> {
+  const found = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(found) as Record<string, AttributeValue>;
+}
+
+function follow<T extends object>(api: OpenTelemetryApi, traced: string, rules: SpanRules<T>): () => void {
+  const { kind, name, begun, ended, failure } = rules;
+  const channel = tracingChannel<unknown, T>(traced);
   const tracer = api.trace.getTracer("tunerank", version);
   const spans = new WeakMap<T, SpanLike>();
   const open = (event: T): unknown => {
-    const span = tracer.startSpan(rules.name(event), {
-      kind: rules.kind,
-      attributes: rules.attributes(event),
-    });
+    const span = tracer.startSpan(name(event), { kind, attributes: defined(begun(event)) });
     spans.set(event, span);
     return api.trace.setSpan(api.context.active() as never, span as never);
   };
   const close = (event: T): void => {
     const span = spans.get(event);
-    const { attributes, message } = rules.end(event);
-    span?.setAttributes(attributes);
+    const message = failure(event);
+    span?.setAttributes(defined(ended(event)));
     if (message !== undefined) span?.setStatus({ code: failed, message });
     span?.end();
   };

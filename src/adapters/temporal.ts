@@ -74,15 +74,9 @@ export function createActivities(
       ),
     upload: (datasetId, file, uploadOptions) =>
       run("uploadDatasetFile", async ({ signal, onProgress, prepare }) => {
-        const { name, contentType, verifyBytes } = ownProperties(uploadOptions, "options", uploadNames);
+        const own = ownProperties(uploadOptions, "options", uploadNames);
         const opened = openFile ? await prepare(() => openFile(file)) : file;
-        return client.datasets.upload(datasetId, opened, {
-          name,
-          contentType,
-          verifyBytes,
-          signal,
-          onProgress,
-        });
+        return client.datasets.upload(datasetId, opened, { ...own, signal, onProgress });
       }),
   };
 }

@@ -86,23 +86,12 @@ function mayStartAgain(error: unknown): boolean {
 function secondSending(operation: OperationName, attempt: number): StatusError {
   return new StatusError(
     `Attempt ${attempt} of this activity sends nothing: an earlier one began, and did not say how it ended.`,
-    {
-      code: "UNKNOWN",
-      executed: "unknown",
-      codeSource: "client",
-      operation,
-      notRetried: "not-safe",
-    },
+    { code: "UNKNOWN", executed: "unknown", codeSource: "client", operation, notRetried: "not-safe" },
   );
 }
 
-interface Heartbeats {
-  readonly onProgress: (progress: object) => void;
-  stop(): void;
-}
-
 // A cancellation reaches an activity by its heartbeats alone. The worker sends no more of them than are needed.
-function startHeartbeats({ info, heartbeat }: ActivityContext): Heartbeats {
+function startHeartbeats({ info, heartbeat }: ActivityContext) {
   const { attempt, heartbeatTimeoutMs = 0 } = info;
   const everyMs = heartbeatTimeoutMs > 0 ? Math.min(heartbeatTimeoutMs / 3, longestBeatMs) : longestBeatMs;
   let progress: object = {};
@@ -113,7 +102,7 @@ function startHeartbeats({ info, heartbeat }: ActivityContext): Heartbeats {
   };
   beat();
   return {
-    onProgress: (latest) => {
+    onProgress: (latest: object) => {
       progress = latest;
     },
     stop: () => clearTimeout(timer),
@@ -123,15 +112,8 @@ function startHeartbeats({ info, heartbeat }: ActivityContext): Heartbeats {
 // A cancellation is to arrive soon.
 const longestBeatMs = 2_000;
 
-interface LimitedTime {
-  readonly signal: AbortSignalLike;
-  /** Whether the call ended because its time did. */
-  isOver(): boolean;
-  dispose(): void;
-}
-
 // A signal of its own: the client's deadline, which is the client's to know, may end the call earlier.
-function limitTime(cancellation: AbortSignalLike, ms: number): LimitedTime {
+function limitTime(cancellation: AbortSignalLike, ms: number) {
   const controller = new AbortController();
   let over = false;
   const cancel = (): void => controller.abort(cancellation.reason);
@@ -143,6 +125,7 @@ function limitTime(cancellation: AbortSignalLike, ms: number): LimitedTime {
   if (cancellation.aborted) cancel();
   return {
     signal: controller.signal,
+    /** Whether the call ended because its time did. */
     isOver: () => over,
     dispose() {
       clearTimeout(timer);

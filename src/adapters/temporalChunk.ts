@@ -1,4 +1,4 @@
-import { type RerankAllResult, rerankAll } from "../bulk/index.js";
+import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
 import type { StatusCode } from "../errors/codes.js";
 import { invalid, refusal, type StatusError } from "../errors/statusError.js";
@@ -61,8 +61,8 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
   // Other workers have chunks too.
   const options = { concurrency, timeoutMs, rate, signal: aids.signal, [oneOfMany]: true };
   try {
-    for await (const result of rerankAll(client, [...left.values()], options)) {
-      part.push(rowOf(result));
+    for await (const { id, response, error } of rerankAll(client, [...left.values()], options)) {
+      part.push(error ? { id, error: callFailure(error) } : { id, response });
       if (part.length === partRows) await write();
     }
   } finally {
@@ -98,24 +98,14 @@ function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRe
   return rows;
 }
 
-function rowOf({ id, response, error }: RerankAllResult): ChunkResult {
-  return error ? { id, error: callFailure(error) } : { id, response };
-}
-
 const optional = ["operation", "notRetried", "httpStatus", "requestId", "retryAfterMs", "path"] as const;
 
 /** What of an error is kept in a workflow's history. Its body may be long, or hold what nobody wants there. */
 export function callFailure(error: StatusError): CallFailure {
   const { code, message, executed, executedBecause, attempts } = error;
   const known = optional.filter((name) => error[name] !== undefined).map((name) => [name, error[name]]);
-  return {
-    code,
-    message,
-    executed,
-    executedBecause,
-    ...Object.fromEntries(known),
-    requests: attempts.length,
-  };
+  const optionals = Object.fromEntries(known);
+  return { code, message, executed, executedBecause, ...optionals, requests: attempts.length };
 }
 
 /** What an ApplicationFailure is made of. */

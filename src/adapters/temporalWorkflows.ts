@@ -83,10 +83,7 @@ export async function rerankMany(input: RerankManyInput): Promise<RerankManyResu
 function shareOf(rate: FleetRate | undefined, chunksAtOnce: number): FleetRate | undefined {
   const share = (most: number | undefined) => most && most / chunksAtOnce;
   return (
-    rate && {
-      requestsPerMinute: share(rate.requestsPerMinute),
-      tokensPerMinute: share(rate.tokensPerMinute),
-    }
+    rate && { requestsPerMinute: share(rate.requestsPerMinute), tokensPerMinute: share(rate.tokensPerMinute) }
   );
 }
 

@@ -8,10 +8,9 @@ import { MachineLimiter } from "../policy/openFiles.js";
 import { attemptPolicy, type PolicyOption, sharedTransport } from "../policy/types.js";
 import { jsonBytes } from "../ranking/planBatches.js";
 import { memberOf, notify } from "../values.js";
-import type { Held } from "./intake.js";
+import type { PendingRequest } from "./intake.js";
 import type { RunSettings } from "./settings.js";
 
-/** The calls of a run. */
 export class Calls<Id> {
   readonly #client: Pick<Client, "rerank">;
   readonly #settings: RunSettings<Id>;
@@ -24,10 +23,9 @@ export class Calls<Id> {
     this.#limiter = limiter;
   }
 
-  /** Makes a call. */
-  begin(held: Held<Id>, lane: Lane): Promise<RerankResponse> {
+  begin(pending: PendingRequest<Id>, lane: Lane): Promise<RerankResponse> {
     try {
-      return this.#client.rerank(held.body, this.#optionsOf(held, lane));
+      return this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
     } catch (error) {
       // A client of the caller's own may throw.
       return Promise.reject(error);
@@ -40,11 +38,11 @@ export class Calls<Id> {
   }
 
   /** Tells of the attempt that was answered, once the limit is known that follows from it. */
-  answered({ event, id }: Held<Id>): void {
+  answered({ event, id }: PendingRequest<Id>): void {
     if (event) this.#report(event, id, {});
   }
 
-  #optionsOf(held: Held<Id>, lane: Lane): CallOptions {
+  #optionsOf(pending: PendingRequest<Id>, lane: Lane): CallOptions {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
     const { signal } = this.#controller;
     const options: CallOptions & { [attemptPolicy]: PolicyOption } = {
@@ -56,8 +54,8 @@ export class Calls<Id> {
     if (headers !== undefined) options.headers = headers;
     if (onAttempt)
       options.onAttempt = (event) => {
-        if (event.code === undefined) held.event = event;
-        else if (!signal.aborted) this.#report(event, held.id, lane);
+        if (event.code === undefined) pending.event = event;
+        else if (!signal.aborted) this.#report(event, pending.id, lane);
       };
     return options;
   }
@@ -71,7 +69,7 @@ export class Calls<Id> {
 }
 
 /** The bytes of a request; 0 for one that cannot be written, which its call refuses. */
-export function sizeOf<Id>({ body }: Held<Id>): number {
+export function sizeOf<Id>({ body }: PendingRequest<Id>): number {
   try {
     return jsonBytes(body);
   } catch {
@@ -79,7 +77,6 @@ export function sizeOf<Id>({ body }: Held<Id>): number {
   }
 }
 
-/** The tokens that an answer says it used. */
 export function tokensOf({ usage }: Partial<RerankResponse>): unknown {
   return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
 }

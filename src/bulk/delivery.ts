@@ -38,7 +38,6 @@ export class Delivery<T> {
     this.#handOut();
   }
 
-  /** No more results come. */
   finish(failed: Failed | undefined): void {
     this.#isOver = true;
     this.#failed = failed;
@@ -69,14 +68,13 @@ export class Delivery<T> {
   }
 }
 /** Results on their way out: as they come, or in the order of their numbers. */
-export interface Outbox<T> {
+interface Outbox<T> {
   readonly size: number;
   add(number: number, result: T): void;
   /** The next result; undefined while there is none. @param last Whether those before it will never come */
   take(last: boolean): T | undefined;
 }
 
-/** Hands results out as they come. */
 export function asTheyCome<T>(): Outbox<T> {
   let first = 0;
   let results: T[] = [];

@@ -5,7 +5,7 @@ import type { Failed } from "./delivery.js";
 import type { RerankAllRequest } from "./options.js";
 
 /** A request that was taken from the source and has no result yet. */
-export interface Held<Id> {
+export interface PendingRequest<Id> {
   readonly id: Id;
   /** Its place in the source, from 0. */
   readonly number: number;
@@ -17,7 +17,7 @@ export interface Held<Id> {
 }
 
 // Its id stays here, all other fields are the body.
-function hold<Id>(request: RerankAllRequest<Id>, number: number): Held<Id> {
+function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRequest<Id> {
   const isObject = typeof request === "object" && request !== null;
   const { id, ...body } = isObject ? request : ({} as RerankAllRequest<Id>);
   const wrong =
@@ -27,16 +27,13 @@ function hold<Id>(request: RerankAllRequest<Id>, number: number): Held<Id> {
 
 /** The requests that were taken from the source and have no result yet. */
 export class Intake<Id> {
-  /** All of them. */
-  readonly held: Set<Held<Id>> = new Set();
-  /** Whether the source has no more. */
+  readonly pending: Set<PendingRequest<Id>> = new Set();
   isDry = false;
-  /** How the source failed. */
   failed: Failed | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
   readonly #arrived: () => void;
   /** Those that can be sent. */
-  readonly #ready: Held<Id>[] = [];
+  readonly #ready: PendingRequest<Id>[] = [];
   #isPulling = false;
   #isClosed = false;
   #taken = 0;
@@ -48,14 +45,13 @@ export class Intake<Id> {
   }
 
   /** The next request to send: one that was put back or came late, else, if there is room, one from the source. */
-  next(hasRoom: boolean): Held<Id> | undefined {
+  next(hasRoom: boolean): PendingRequest<Id> | undefined {
     if (this.#ready.length > 0) return this.#ready.shift();
     return hasRoom && !this.isDry && !this.#isPulling ? this.#pull() : undefined;
   }
 
-  /** Puts a request back that is to be sent again. */
-  putBack(held: Held<Id>): void {
-    this.#ready.push(held);
+  putBack(pending: PendingRequest<Id>): void {
+    this.#ready.push(pending);
   }
 
   /** Takes nothing more, and says so to the source. */
@@ -69,7 +65,7 @@ export class Intake<Id> {
     else await closed;
   }
 
-  #pull(): Held<Id> | undefined {
+  #pull(): PendingRequest<Id> | undefined {
     try {
       const next = this.#source.next();
       if (!isPromise(next)) return this.#take(next);
@@ -85,19 +81,19 @@ export class Intake<Id> {
     return undefined;
   }
 
-  #pulled(take: () => Held<Id> | undefined): void {
+  #pulled(take: () => PendingRequest<Id> | undefined): void {
     this.#isPulling = false;
     if (this.#isClosed) return;
     try {
-      const held = take();
-      if (held) this.#ready.push(held);
+      const pending = take();
+      if (pending) this.#ready.push(pending);
     } catch (error) {
       this.#fail(error);
     }
     this.#arrived();
   }
 
-  #take(result: IteratorResult<RerankAllRequest<Id>>): Held<Id> | undefined {
+  #take(result: IteratorResult<RerankAllRequest<Id>>): PendingRequest<Id> | undefined {
     if (Object(result) !== result)
       throw new TypeError(`next() of requests came to ${String(result)}, which is no { done, value }.`);
     if (result.done) {
@@ -105,16 +101,16 @@ export class Intake<Id> {
       return undefined;
     }
     const { value } = result;
-    let held: Held<Id>;
+    let pending: PendingRequest<Id>;
     try {
-      held = hold(value, this.#taken++);
+      pending = pendingOf(value, this.#taken++);
     } catch (error) {
       // The source works: it is told that no more is wanted. What it says to that comes too late.
       this.#source.close().catch(() => {});
       return this.#fail(error);
     }
-    this.held.add(held);
-    return held;
+    this.pending.add(pending);
+    return pending;
   }
 
   #fail(error: unknown): undefined {
@@ -127,7 +123,6 @@ function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
 }
 
-/** Where the requests of a run come from, one after the other. */
 export interface Source<T> {
   next(): IteratorResult<T> | Promise<IteratorResult<T>>;
   /** Tells an iterator that nothing more is wanted of it. */

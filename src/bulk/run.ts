@@ -5,9 +5,11 @@ import { Lane, type LaneParts } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
-import { machineClock, Schedule } from "../policy/schedule.js";
+import { machineClock, Schedule, Turn } from "../policy/schedule.js";
 import { Calls, limiterOf, sizeOf, tokensOf } from "./calls.js";
 import { asTheyCome, Delivery, type Failed, inOrder } from "./delivery.js";
+import { Intake, type PendingRequest, type Source } from "./intake.js";
+import type { RerankAllRequest, RerankAllResult } from "./options.js";
 import {
   asStatusError,
   endedAs,
@@ -17,15 +19,11 @@ import {
   type RunProgress,
   ranWell,
   underWay,
-} from "./ended.js";
-import { type Held, Intake, type Source } from "./intake.js";
-import type { RerankAllRequest, RerankAllResult } from "./options.js";
+} from "./runErrors.js";
 import type { RunSettings } from "./settings.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
-const heldForEach = 4;
-// After everything that can be read now; a browser has no such turn.
-const soon: (run: () => void) => unknown = globalThis.setImmediate ?? ((run) => run());
+const pendingForEach = 4;
 
 /** A run over many requests: what is taken from the source, sent, tried again and handed out, within fixed bounds. */
 export class Run<Id> {
@@ -37,12 +35,12 @@ export class Run<Id> {
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
   readonly #calls: Calls<Id>;
+  readonly #next: Turn = new Turn(() => this.#advance());
   #unset: (() => void) | undefined;
   #state: "new" | "running" | "over" = "new";
   // The service asks to wait for too long: what is under way is waited for, and nothing else is sent.
   #heldBy: StatusError | undefined;
   #settled = 0;
-  #isDue = false;
   #ran: Ran = nothingSent;
 
   constructor(
@@ -74,7 +72,7 @@ export class Run<Id> {
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
     if (this.#state === "new") this.#start();
     const next = this.#delivery.next();
-    if (!this.#isDue) this.#advance();
+    if (!this.#next.isDue) this.#advance();
     return next;
   }
 
@@ -100,35 +98,21 @@ export class Run<Id> {
     this.#finish();
   }
 
-  // The same, once all answers that are there are read: requests that leave together cost less. Runs that share a limit take turns.
-  #advanceSoon(): void {
-    if (this.#limiter.sharers.size > 1) this.#advance();
-    else if (!this.#isDue) {
-      this.#isDue = true;
-      soon(this.#advanceNow);
-    }
-  }
-
-  readonly #advanceNow = (): void => {
-    this.#isDue = false;
-    this.#advance();
-  };
-
   #take(now: number): void {
     while (this.#state === "running" && this.#schedule.isOpen(now)) {
-      const held = this.#intake.next(this.#hasRoom);
-      if (held === undefined) break;
-      if (held.wrong) this.#settle(held, { id: held.id, error: held.wrong });
-      else this.#send(held, now);
+      const pending = this.#intake.next(this.#hasRoom);
+      if (pending === undefined) break;
+      if (pending.wrong) this.#settle(pending, { id: pending.id, error: pending.wrong });
+      else this.#send(pending, now);
     }
     this.#finish();
   }
 
   #finish(): void {
     if (this.#state !== "running") return;
-    const { isDry, held, failed } = this.#intake;
+    const { isDry, pending, failed } = this.#intake;
     if (this.#heldBy === undefined) {
-      if (isDry && held.size === 0) void this.#stop(failed);
+      if (isDry && pending.size === 0) void this.#stop(failed);
     } else if (this.#schedule.inFlight === 0)
       this.#end(endedByHold(this.#heldBy, this.#settings.maxHoldMs, this.#progress()));
   }
@@ -137,32 +121,32 @@ export class Run<Id> {
     const { limit } = this.#limiter;
     const finished = this.#delivery.size;
     if (!this.#settings.ordered && finished >= limit) return false;
-    return this.#intake.held.size + finished < heldForEach * limit;
+    return this.#intake.pending.size + finished < pendingForEach * limit;
   }
 
-  #send(held: Held<Id>, now: number): void {
+  #send(pending: PendingRequest<Id>, now: number): void {
     const pace = this.#pace?.countsTokens ? this.#pace : undefined;
-    const lane = new Lane(this.#lanes, pace ? sizeOf(held) : 0);
+    const lane = new Lane(this.#lanes, pace ? sizeOf(pending) : 0);
     lane.begin(now);
-    this.#calls.begin(held, lane).then(
+    this.#calls.begin(pending, lane).then(
       (response) => {
         lane.answered();
         pace?.counted(tokensOf(response), lane);
         this.#ran = ranWell;
-        this.#calls.answered(held);
-        this.#settle(held, { id: held.id, response });
+        this.#calls.answered(pending);
+        this.#settle(pending, { id: pending.id, response });
       },
-      (error) => this.#failed(held, lane, asStatusError(error)),
+      (error) => this.#failed(pending, lane, asStatusError(error)),
     );
   }
 
-  #failed(held: Held<Id>, lane: Lane, error: StatusError): void {
+  #failed(pending: PendingRequest<Id>, lane: Lane, error: StatusError): void {
     lane.failed();
     this.#ran = worse(this.#ran, error);
-    if (lane.progress === "too-many") this.#intake.putBack(held);
+    if (lane.progress === "too-many") this.#intake.putBack(pending);
     else if (error.notRetried === "asked-to-wait-too-long") this.#holdBack(error);
     else if (endsRun(error, lane.progress)) this.#end(endedBy(error, this.#progress()));
-    else this.#settle(held, { id: held.id, error });
+    else this.#settle(pending, { id: pending.id, error });
     this.#advance();
   }
 
@@ -173,18 +157,19 @@ export class Run<Id> {
     this.#limiter.heldUntil = 0;
   }
 
-  #settle(held: Held<Id>, result: RerankAllResult<Id>): void {
+  #settle(pending: PendingRequest<Id>, result: RerankAllResult<Id>): void {
     if (this.#state !== "over") {
-      this.#intake.held.delete(held);
+      this.#intake.pending.delete(pending);
       this.#settled += 1;
-      this.#delivery.add(held.number, result);
+      this.#delivery.add(pending.number, result);
     }
-    // Other runs may share the limit.
-    this.#advanceSoon();
+    // Requests that leave together cost less; runs that share a limit take turns.
+    if (this.#limiter.sharers.size > 1) this.#advance();
+    else this.#next.ask();
   }
 
   #progress(): RunProgress<Id> {
-    const notDone = [...this.#intake.held].map(({ id }) => id);
+    const notDone = [...this.#intake.pending].map(({ id }) => id);
     const ran = this.#schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
     return { done: this.#settled, notDone, ran };
   }

@@ -5,6 +5,7 @@ import {
   checkDuration,
   checkFlag,
   checkHeaders,
+  checkIfGiven,
   checkInteger,
   ownProperties,
 } from "../options/arguments.js";
@@ -49,14 +50,14 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
   if (signal != null && typeof signal.addEventListener !== "function")
     throw invalid("signal must be an AbortSignal.");
   checkHeaders(own.headers);
-  const timeoutMs = durationOf(own.timeoutMs, "timeoutMs") ?? defaultTimeoutMs;
+  const timeoutMs = checkIfGiven(checkDuration, own.timeoutMs, "timeoutMs") ?? defaultTimeoutMs;
   return {
     concurrency: concurrencyOf(own.concurrency),
     rate: rateOf(own.rate),
     ordered: checkFlag(own.ordered, "ordered"),
     timeoutMs,
-    attemptTimeoutMs: durationOf(own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
-    totalTimeoutMs: durationOf(own.totalTimeoutMs, "totalTimeoutMs"),
+    attemptTimeoutMs: checkIfGiven(checkDuration, own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
+    totalTimeoutMs: checkIfGiven(checkDuration, own.totalTimeoutMs, "totalTimeoutMs"),
     maxHoldMs: holdOf(own.maxHoldMs),
     headers: own.headers,
     signal: signal ?? undefined,
@@ -84,10 +85,6 @@ function rateOf(value: RerankAllOptions["rate"]): Rate | undefined {
     if (number <= 0) throw refusal("OUT_OF_RANGE", `rate.${name} must be greater than 0, not ${number}.`);
   }
   return own;
-}
-
-function durationOf(value: unknown, what: string): number | undefined {
-  return value === undefined ? undefined : checkDuration(value, what);
 }
 
 function holdOf(value: unknown): number {

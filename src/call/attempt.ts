@@ -88,7 +88,7 @@ function headersOf<T>({ client, settings, request, key }: RunningCall<T>): Recor
 }
 
 /** The key that a function gives for the next attempt; a Failure when it gives none that can be sent. */
-export async function currentKey(apiKey: Exclude<ApiKey, string>): Promise<string | Failure> {
+async function currentKey(apiKey: Exclude<ApiKey, string>): Promise<string | Failure> {
   let key: unknown;
   try {
     key = await apiKey();
@@ -104,7 +104,6 @@ function refused(code: "UNAUTHENTICATED" | "INVALID_ARGUMENT", message: string, 
   return new Failure({ code, message, cause, executed: "no", requested: false });
 }
 
-/** Where a call goes. */
 export function targetOf<T>({ operation, method, url }: PreparedRequest<T>): Target {
   return { operation, method, path: url.pathname, host: url.host };
 }

@@ -44,7 +44,6 @@ export class Deadline {
     endOnAbort(signal, this);
   }
 
-  /** Milliseconds until the deadline. */
   get leftMs(): number {
     return this.#endsAt - performance.now();
   }
@@ -124,7 +123,6 @@ export class Deadline {
     if (attemptOver) this.running?.abort("attempt-timeout");
   }
 
-  /** Ends the call. */
   end(reason: EndReason): void {
     this.ended ??= reason;
     this.running?.abort("aborted");

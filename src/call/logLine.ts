@@ -8,13 +8,12 @@ import type { Log, LogSettings } from "./types.js";
 
 type Exchange = Parameters<Log>[1];
 
-/** Writes one line for an attempt, on stderr where there is no logger. @returns what the logger does */
-export type WriteLine = (settings: LogSettings, event: AttemptEvent, exchange: Exchange) => unknown;
-
 const weights = { off: 0, error: 1, warn: 2, info: 3, debug: 4 };
 const longestBody = 10_000;
 
-export const writeLine: WriteLine = ({ logger, level, withBodies }, event, exchange) => {
+/** Writes one line for an attempt, on stderr where there is no logger. @returns what the logger does */
+export function writeLine(settings: LogSettings, event: AttemptEvent, exchange: Exchange): unknown {
+  const { logger, level, withBodies } = settings;
   const severity = severityOf(event);
   if (weights[severity] > weights[level]) return undefined;
   const { host, cause, ...always } = event;
@@ -27,7 +26,7 @@ export const writeLine: WriteLine = ({ logger, level, withBodies }, event, excha
   if (typeof logger !== "function") return logger[severity](message);
   // The event's own come last: no field of a body takes the place of one of them.
   return logger(severity, { ...fieldsOf(exchange), ...always, ...asked, message } as never);
-};
+}
 
 function severityOf({ code, waitMs }: AttemptEvent): "error" | "warn" | "info" {
   if (code === undefined) return "info";

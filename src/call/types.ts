@@ -29,7 +29,6 @@ export interface PreparedRequest<T> {
   readonly body: Body;
   /** The media type of the body; undefined when there is none. */
   readonly contentType: string | undefined;
-  /** The most bytes of its answer. */
   readonly maxResponseBytes: number;
   /** Makes the call's value of the whole answer. */
   readonly read: (answer: TransportResponse, secrets: readonly string[]) => T | Failure;
@@ -115,7 +114,6 @@ export interface RunningCall<T> {
   readonly timeoutMs: number;
   readonly deadline: Deadline;
   readonly attempts: Attempt[];
-  /** The key of the last attempt. */
   key: string;
   /** Whether the next attempt needs a connection of its own. */
   freshSocket: boolean;

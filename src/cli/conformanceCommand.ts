@@ -3,8 +3,7 @@ import { type Cell, cellsOf } from "../conformance/cells.js";
 import { readData } from "../conformance/data.js";
 import { badgeOf, countsOf, junitOf, reportLines, reportOf, type ToldRun } from "../conformance/report.js";
 import { run as serve } from "../conformance/runner.js";
-import { type Context, reasonOf, UsageError } from "./context.js";
-import { checkPort, listenError } from "./listening.js";
+import { type Context, checkPort, listenError, reasonOf, UsageError } from "./context.js";
 import { isSilent, jsonLines, oneLine, type Terminal } from "./terminal.js";
 
 interface ConformanceOptions {

@@ -8,7 +8,6 @@ import type { Terminal } from "./terminal.js";
 export interface Context<Options = unknown> {
   readonly options: Options & ServiceOptions;
   readonly args: readonly string[];
-  /** The program that the command belongs to. */
   readonly program: Command;
   readonly terminal: Terminal;
   /** Aborted by Ctrl-C, and when the process is asked to end. */
@@ -50,6 +49,24 @@ export function orUndefined<T>(use: () => T, code?: string): T | undefined {
   }
 }
 
+/** @throws UsageError */
+export function checkPort(port: number): void {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new UsageError("--port must be 0 to 65535.");
+}
+
+/** Why a port cannot be listened on, as a fault of the command line; the error itself where it is none. */
+export function listenError(error: Error, port: number): Error {
+  const { code = "" } = (error.cause ?? error) as NodeJS.ErrnoException;
+  if (code === "EADDRINUSE")
+    return new UsageError(
+      `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
+    );
+  // No code of the service begins so.
+  if (!code.startsWith("E")) return error;
+  return new UsageError(`The host and port cannot be listened on: ${code}.`);
+}
+
 /** A command line that cannot be understood. Its message never repeats an argument, which may be a key. */
 export class UsageError extends Error {}
 
@@ -76,10 +93,7 @@ export class Reported extends Error {
 // A pipe may never end.
 const mostPipedBytes = 64 * 1024 * 1024;
 
-/**
- * The bytes of a file, or of the standard input for `-`.
- * @param name What the command line calls the file. @throws UsageError when it cannot be read
- */
+/** The bytes of a file, or of the standard input for `-`. @param name What the command line calls it. @throws UsageError */
 export async function readInput(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
   if (file === "-") return readAll(addAbortSignal(signal, process.stdin), mostPipedBytes);
   return readFile(file, signal).catch((error) => {

@@ -15,7 +15,6 @@ export const exitCodeOfSignal: Readonly<Record<"SIGHUP" | "SIGINT" | "SIGTERM", 
   SIGTERM: 143,
 };
 
-/** The exit code of each code of the service. */
 export const exitCodeOf: Readonly<Record<StatusCode, number>> = {
   UNAUTHENTICATED: 3,
   PERMISSION_DENIED: 3,

@@ -28,17 +28,14 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
     command.addHelpText("before", () => aboutOperation(command, title));
     if (lines.length > 0) command.addHelpText("after", `\n${[title("Examples:"), ...lines].join("\n")}`);
   }
-  program.addHelpText("after", `\n${[title("Exit codes:"), ...exitCodeLines()].join("\n")}`);
+  const exits = exitCodeRows((name) => name).map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
+  program.addHelpText("after", `\n${[title("Exit codes:"), ...exits].join("\n")}`);
 }
 
 // `tunerank request ID --help` begins with the operation.
 function aboutOperation({ args }: Command, title: (text: string) => string): string {
   const [id = ""] = args;
   return isOperation(id) ? `${operationLines(id, title).join("\n")}\n` : "";
-}
-
-function exitCodeLines(): string[] {
-  return exitCodeRows((name) => name).map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
 }
 
 // Command lines, each below what it does.

@@ -1,5 +1,4 @@
 import type { StatusCode } from "../index.js";
-import { isLoopbackAddress } from "../options/thisMachine.js";
 import { findOperation, testNames } from "../testing/behaviours.js";
 import {
   type AnsweredRequest,
@@ -7,8 +6,8 @@ import {
   type ScriptedFailure,
   type TestOperation,
 } from "../testing/index.js";
-import { type Context, UsageError } from "./context.js";
-import { checkPort, listenError } from "./listening.js";
+import { isLoopbackAddress } from "../values.js";
+import { type Context, checkPort, listenError, UsageError } from "./context.js";
 import type { Terminal } from "./terminal.js";
 
 interface MockOptions {

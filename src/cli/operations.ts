@@ -1,12 +1,10 @@
 // The operations of the contract, as `tunerank request ID` takes them and shows them.
-import type { Command } from "commander";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
 import type { RequestRules, Rules } from "../options/validate.js";
-import { collect, numberOf } from "./commonOptions.js";
 
 /** A parameter that is given with `--param NAME=VALUE`. */
-export interface OperationParameter {
+interface OperationParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
@@ -14,15 +12,12 @@ export interface OperationParameter {
   readonly description: string;
 }
 
-/** The ids of all operations. */
 export const operationIds = Object.keys(operations) as readonly OperationId[];
 
-/** Whether a word is the id of an operation. */
 export function isOperation(word: string): word is OperationId {
   return Object.hasOwn(operations, word);
 }
 
-/** What the contract says of an operation's request. */
 export function requestRules(id: OperationId): RequestRules {
   return requests[id];
 }
@@ -38,16 +33,9 @@ export function idsOf(id: OperationId): string[] {
 export function parametersOf(id: OperationId): OperationParameter[] {
   const { query, headers } = requestRules(id);
   const described = (name: string) => descriptions[id].parameters[name] ?? "";
-  const ofPath = idsOf(id).map(
-    (name) =>
-      ({
-        name,
-        in: "path",
-        required: true,
-        schema: { type: "string" },
-        description: described(name),
-      }) as const,
-  );
+  const ofPath = idsOf(id).map((name): OperationParameter => {
+    return { name, in: "path", required: true, schema: { type: "string" }, description: described(name) };
+  });
   const others = (place: "query" | "header", rules: Rules | undefined) =>
     Object.entries(rules?.properties ?? {}).map(([name, schema]) => {
       const required = rules?.required?.includes(name) === true;
@@ -56,7 +44,6 @@ export function parametersOf(id: OperationId): OperationParameter[] {
   return [...ofPath, ...others("query", query), ...others("header", headers)];
 }
 
-/** An operation for machines. */
 export function toldOf(id: OperationId): object {
   const { method, path, answer = "json" } = operations[id];
   const { contentType, optional = false, body } = requestRules(id);
@@ -114,42 +101,4 @@ function bodyRows(id: OperationId): ContractRow[] {
   return [
     ["--body JSON, --body-file FILE", `${needed}${fields.join(", ") || "{}, also when it is not given."}`],
   ];
-}
-
-/** The options of `tunerank request`. */
-export function addRequestOptions(command: Command): Command {
-  return command
-    .option(
-      "--list",
-      "Print the operations of the contract, or the one with this ID, with their parameters, and call nothing.",
-    )
-    .option(
-      "--param <NAME=VALUE>",
-      "A parameter of the operation: of its path, query or headers. May be given more than once, as for a list.",
-      collect,
-    )
-    .option(
-      "--query <NAME=VALUE>",
-      "A parameter of the query of a PATH. May be given more than once.",
-      collect,
-    )
-    .option("--body <JSON>", "The body, as JSON.")
-    .option(
-      "--body-file <FILE>",
-      "The file with the body, or - for the standard input. For an upload, the file to upload.",
-    )
-    .option(
-      "--content-type <TYPE>",
-      "The media type of the body, or of an upload's file. Default: application/json; for a file application/octet-stream.",
-    )
-    .option("--accept <TYPE>", "The media type of the answer of a PATH. Default: application/json.")
-    .option(
-      "--repeatable",
-      "Sending the request twice is safe. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID, as the contract says.",
-    )
-    .option(
-      "--max-bytes <N>",
-      "The most bytes of the answer of a PATH. Default: 1048576.",
-      numberOf("--max-bytes"),
-    );
 }

@@ -2,15 +2,15 @@
 import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
 import { version } from "../generated/version.js";
-import { addBulkOptions } from "./bulk/bulkOptions.js";
 import {
+  addBulkOptions,
   addOutputOptions,
+  addRequestOptions,
   addServiceOptions,
   collect,
   numberOf,
   operationOfCommand as operation,
-} from "./commonOptions.js";
-import { addRequestOptions } from "./operations.js";
+} from "./commandOptions.js";
 
 const rerank = descriptions[operation.rerank];
 const upload = descriptions[operation.upload];
@@ -169,7 +169,6 @@ function addConformance(program: Command): Command {
     .option("--junit <FILE>", "Write the results as JUnit XML, which CI systems read.");
 }
 
-/** The shells that completion is for. */
 export const shells = ["bash", "zsh", "fish"] as const;
 
 function addCompletion(program: Command): Command {

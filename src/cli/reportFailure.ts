@@ -1,14 +1,12 @@
+// Why a command failed, in the words of the command line.
 import { isStatusError, type StatusError } from "../index.js";
+import { camelCase } from "../wrappers/operation.js";
 import { Reported, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
-import { inFlags } from "./flags.js";
+import { idsOf, operationIds } from "./operations.js";
 import { jsonLine, oneLine, type Terminal } from "./terminal.js";
 
-/**
- * Tells people or machines why a command failed.
- * @param command Its name, when the command line named one.
- * @returns the exit code
- */
+/** Tells people or machines why a command failed. @returns the exit code */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (error instanceof Reported) return error.exitCode;
   if (isStatusError(error)) {
@@ -65,4 +63,71 @@ function explain(
   const request = requestId === undefined ? "" : ` (request id ${requestId})`;
   terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(message + request)}`);
   terminal.note(oneLine(`${ran[executedBecause]} ${hint}`));
+}
+
+// What the client's messages and hints call its options, and what the command line calls them.
+const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] = [
+  ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
+  ["a stream can be read only once", "the standard input can be read only once"],
+  [
+    "it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
+    "nothing was sent to the standard input. An empty file has to be named.",
+  ],
+  ["pass the path of one file", "name one file"],
+  ["pass a Uint8Array or a Blob", "name another --content-type"],
+  [
+    "Go on after that time with what is not done, or allow",
+    "Run the same command again after that time: it continues. Or allow",
+  ],
+  ["Name the model in options", "Name the model with --model"],
+  ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
+  ["Pass accountId to createClient or to the call", "Add --account"],
+  ["pass {name}", "add --name"],
+  ["proxy must be", "--proxy must be"],
+  [', or "env".', "."],
+  ['pass proxy: "env"', "see --proxy and --noproxy"],
+];
+
+const optionNames: Readonly<Record<string, string>> = {
+  accountId: "--account",
+  apiKey: "--api-key-file",
+  attemptTimeoutMs: "--timeout",
+  baseUrl: "--base-url",
+  batchSize: "--batch-size",
+  concurrency: "--concurrency",
+  contentType: "--content-type",
+  maxBatchBytes: "--max-batch-bytes",
+  maxHoldMs: "--max-hold",
+  maxResponseBytes: "--max-bytes",
+  maxRetries: "--max-retries",
+  timeoutMs: "--timeout",
+  topN: "--top-n",
+  totalTimeoutMs: "--total-timeout",
+  verifyBytes: "--verify",
+};
+
+// Arguments of the commands that one operation has.
+const commandArguments: Readonly<Record<string, string>> = {
+  datasetId: "DATASET",
+  deploymentId: "DEPLOYMENT",
+  jobId: "JOB",
+  replicaCount: "REPLICAS",
+};
+
+// Of `request ID`: the ids in a path.
+const parameters: Readonly<Record<string, string>> = Object.fromEntries(
+  operationIds.flatMap((id) => idsOf(id).map((name) => [camelCase(name), `--param ${name}`])),
+);
+
+// What stands in quotes is the caller's own.
+const quotedOrWord = new RegExp(
+  `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...optionNames, ...commandArguments, ...parameters }).join("|")})\\b`,
+  "g",
+);
+
+/** A message or hint of the client's own, in the words of the command line. @param command The one that was run */
+export function inFlags(text: string, command?: string): string {
+  const replaced = adviceForms.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
+  const own = { ...optionNames, ...(command === "request" ? parameters : commandArguments) };
+  return replaced.replace(quotedOrWord, (found) => own[found] ?? found);
 }

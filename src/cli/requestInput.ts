@@ -6,7 +6,6 @@ import type { OperationArguments } from "../wrappers/types.js";
 import { UsageError } from "./context.js";
 import { parametersOf, requestRules } from "./operations.js";
 
-/** The options that say what is sent. */
 export interface InputOptions {
   readonly param?: readonly string[];
   readonly body?: string;
@@ -53,11 +52,8 @@ function parametersIn(
 ): Pick<OperationArguments, "ids" | "parameters"> {
   const values = pairsOf(pairs, "--param");
   const known = parametersOf(operation);
-  checkNames(
-    operation,
-    Object.keys(values),
-    known.map(({ name }) => name),
-  );
+  const names = known.map(({ name }) => name);
+  checkNames(operation, Object.keys(values), names);
   const ids: Record<string, unknown> = {};
   const parameters: Record<string, unknown> = {};
   for (const { name, in: place, required, schema } of known) {

@@ -1,11 +1,10 @@
 import { isStatusError, type RankedItem } from "../index.js";
 import type { BulkOptions } from "./bulk/bulkSettings.js";
 import { type Context, orUndefined, readInput, refuseOptions, UsageError } from "./context.js";
-import { inFlags } from "./flags.js";
+import { inFlags } from "./reportFailure.js";
 import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-/** One document of the input. */
 interface DocumentLine {
   /** 1 for the first line. */
   readonly line: number;
@@ -31,16 +30,8 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
   if (lines.length === 0) throw new UsageError("There is no document in the input.");
   await withClient(context, "rerankDocuments", async (client) => {
     const text = (line: DocumentLine) => line.text;
-    const ranking = client.rerank.items(query, lines, {
-      text,
-      model,
-      task,
-      topN,
-      batchSize,
-      maxBatchBytes,
-      concurrency,
-      signal,
-    });
+    const options = { text, model, task, topN, batchSize, maxBatchBytes, concurrency, signal };
+    const ranking = client.rerank.items(query, lines, options);
     const { data, usage } = await ranking.withResponse().catch((error) => {
       throw inLines(error, lines);
     });

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { DatasetFile, UploadProgress } from "../index.js";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -10,13 +11,10 @@ export interface Terminal {
   readonly columns: number;
   /** The same of stderr. */
   readonly errorColumns: number;
-  /** Prints a line of the result. */
   print(line: string): void;
   /** Prints the result: as JSON for machines, else a line of text. */
   result(value: unknown, line: string): void;
-  /** Writes a part of the result as it is. */
   write(content: string | Uint8Array): void;
-  /** Prints a line about what goes on. */
   note(line: string): void;
   /** Notes something: as JSON for machines, else a line of text. */
   tell(value: unknown, line: string): void;
@@ -26,7 +24,6 @@ export interface Terminal {
   errorStyle(style: Style, text: string): string;
 }
 
-/** The terminal of this process. */
 export function createTerminal({
   json,
   quiet,
@@ -82,6 +79,69 @@ export function scoreShares(scores: readonly number[]): number[] {
   const from = scores.reduce((a, b) => Math.min(a, b), 0);
   return scores.map((score) => (best > from ? (score - from) / (best - from) : 0));
 }
+
+const redrawMs = 80;
+
+/** Shows how far an upload is: a bar on a terminal, a line for every quarter elsewhere. */
+export interface ProgressLine {
+  show(this: void, progress: UploadProgress): void;
+  end(): void;
+}
+
+export function createProgress(terminal: Terminal): ProgressLine {
+  if (isSilent(terminal)) return { show: () => {}, end: () => {} };
+  return terminal.errorColumns > 0 ? drawnProgress(terminal) : plainProgress(terminal);
+}
+
+function drawnProgress(terminal: Terminal): ProgressLine {
+  const started = performance.now();
+  let drawn = Number.NEGATIVE_INFINITY;
+  return {
+    show({ sentBytes, totalBytes }) {
+      const now = performance.now();
+      if (now - drawn < redrawMs && sentBytes !== totalBytes) return;
+      drawn = now;
+      const rate = sentBytes / Math.max(1, now - started);
+      const speed = `${megabytes(rate * 1000)}/s`;
+      if (totalBytes === undefined) return terminal.redraw(`${megabytes(sentBytes)} sent, ${speed}`);
+      const share = totalBytes === 0 ? 1 : sentBytes / totalBytes;
+      const left = duration((totalBytes - sentBytes) / rate);
+      const percent = `${Math.floor(share * 100)} %`.padStart(5);
+      const facts = `${percent}  ${megabytes(sentBytes)} of ${megabytes(totalBytes)}  ${speed}  ${left} left`;
+      terminal.redraw(withBar(share, facts, terminal));
+    },
+    end: () => terminal.redraw(""),
+  };
+}
+
+function plainProgress(terminal: Terminal): ProgressLine {
+  let shown = 0;
+  return {
+    show({ sentBytes, totalBytes }) {
+      if (!totalBytes) return;
+      const quarter = Math.floor((4 * sentBytes) / totalBytes);
+      if (quarter <= shown) return;
+      shown = quarter;
+      terminal.note(`Sent ${sentBytes} of ${totalBytes} bytes (${quarter * 25} %).`);
+    },
+    end() {},
+  };
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function duration(ms: number): string {
+  const seconds = Number.isFinite(ms) ? Math.ceil(ms / 1000) : 0;
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** What is said of a file that is stored: its size only where the answer has one. */
+export function storedLine(file: string, { bytes, id }: Partial<DatasetFile>): string {
+  return typeof bytes === "number" ? `${file}: ${bytes} bytes, file ${id}.` : `${file}: file ${id}.`;
+}
+
 // What a service or a document says may hold characters that move the cursor, recolour the terminal, reverse the
 // order of what follows or hide in a name.
 

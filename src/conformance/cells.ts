@@ -12,14 +12,12 @@ import type {
   RowStep,
 } from "./data.js";
 
-/** What must come of a cell. */
 export interface Expected extends RowExpected {
   readonly codeSource?: string;
   /** What the message holds; null where the client writes one that names the HTTP status. */
   readonly message?: string | null;
 }
 
-/** One row for one operation. */
 export interface Cell {
   readonly id: string;
   readonly description: string;
@@ -32,12 +30,10 @@ export interface Cell {
   readonly expected: Expected;
   /** The path that is due, byte by byte; else the operation's with its arguments. */
   readonly path?: string | undefined;
-  /** Whether connections are looked at. */
   readonly connections?: true | undefined;
   readonly comparedFor?: RowExchange["comparedFor"];
 }
 
-/** Every cell, in the order of the data. */
 export function cellsOf(data: ConformanceData): readonly Cell[] {
   const asked = Object.entries(data.operations);
   // One that is not sent twice anyway.
@@ -129,7 +125,6 @@ function slugOf(name: string): string {
     .replace(/^-|-$/g, "");
 }
 
-/** An answer, ready to be sent. */
 export interface CellAnswer extends Pick<RowAnswer, "gzip" | "chunked" | "after"> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -137,14 +132,10 @@ export interface CellAnswer extends Pick<RowAnswer, "gzip" | "chunked" | "after"
   readonly body: string | Uint8Array;
 }
 
-/** What one request meets. */
 export type Step = { readonly answer: CellAnswer } | { readonly network: string };
 
-/**
- * What each request meets, the last all that follow.
- * @param good The good answer, where it is not that of the operation.
- */
-export function stepsOf(steps: readonly RowStep[], asked: OperationData, good?: RowAnswer): readonly Step[] {
+// What each request meets, the last all that follow. `good` is the good answer, where it is not that of the operation.
+function stepsOf(steps: readonly RowStep[], asked: OperationData, good?: RowAnswer): readonly Step[] {
   return steps.flatMap((step) => Array.from({ length: step.times ?? 1 }, () => stepOf(step, asked, good)));
 }
 

@@ -6,13 +6,13 @@ import type { ReportedOutcome } from "./outcome.js";
 import type { RequestLog } from "./serve/serveCell.js";
 
 /** What differs in one row, and what is weaker than it could be. */
-export interface Comparison {
+interface Comparison {
   readonly differences: readonly string[];
   readonly notes: readonly string[];
 }
 
 /** What was posted, as text: it must not hold a key. */
-export interface Posted {
+interface Posted {
   readonly outcome: ReportedOutcome;
   readonly text: string;
   readonly keys: readonly string[];
@@ -20,10 +20,10 @@ export interface Posted {
   readonly took: number;
 }
 
-/** Compares one row. */
 export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison {
   const { outcome, text, took } = posted;
-  if (cell.expected.orRefused && isRefusal(outcome)) return { differences: sentIn(log), notes: [] };
+  if (cell.expected.orRefused && isRefusal(outcome))
+    return { differences: different("requests", log.length, 0), notes: [] };
   const weaker = isWeaker(cell, outcome);
   const expected = weaker ? weakened(cell.expected, outcome) : cell.expected;
   const differences = [
@@ -43,10 +43,6 @@ export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison
 // What cannot stand in a path as one segment may be refused, but then before anything is sent.
 function isRefusal({ code, executed }: ReportedOutcome): boolean {
   return code === "INVALID_ARGUMENT" && executed === "no";
-}
-
-function sentIn(log: RequestLog): readonly string[] {
-  return different("requests", log.length, 0);
 }
 
 // Where the network failed, a client that cannot see how far a request got may know less, never more.
@@ -122,7 +118,7 @@ function leaks({ text, keys, outcome }: Posted): readonly string[] {
 }
 
 /** What differs. @param text The outcome as it was posted: JSON.parse loses digits. */
-export function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): readonly string[] {
+function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): readonly string[] {
   if (!outcome.hasValue)
     return [`code: ${JSON.stringify(outcome.code)} instead of the value of a good answer`];
   const due = answerDue(cell);

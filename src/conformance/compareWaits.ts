@@ -3,7 +3,6 @@ import type { Expected } from "./cells.js";
 import type { WaitBounds } from "./data.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
-/** What differs of the waits of a row. */
 export function waitDifferences(expected: Expected, log: RequestLog): readonly string[] {
   const { requests, requestsByCall, minWaitMs = 0, maxWaitMs, minTotalWaitMs, minSpreadMs } = expected;
   // Of other requests nobody knows which of them are retries.
@@ -59,7 +58,6 @@ function withoutEnds(drawn: readonly number[]): number {
   return (ordered[ordered.length - 1 - left] ?? 0) - (ordered[left] ?? 0);
 }
 
-/** What differs of the time from the row to its outcome. */
 export function timeDifferences({ tookMs }: Expected, took: number): readonly string[] {
   if (tookMs === undefined) return [];
   const ms = Math.round(took);

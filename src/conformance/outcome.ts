@@ -1,6 +1,6 @@
 // What a client posts of a row.
+import { parseJson } from "../values.js";
 
-/** What a client saw of a call. */
 export interface ReportedOutcome {
   readonly id: string;
   /** Whether `value` was posted, be it null. */
@@ -57,7 +57,6 @@ const members: Readonly<Record<string, readonly [is: (value: unknown) => boolean
   ],
 };
 
-/** Reads what was posted. @throws BadOutcome */
 export function readOutcome(text: string): ReportedOutcome {
   const posted = parsed(text);
   for (const [name, value] of Object.entries(posted)) {
@@ -86,12 +85,8 @@ export function readOutcome(text: string): ReportedOutcome {
 }
 
 function parsed(text: string): object {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\ufeff/, ""));
-  } catch {
-    throw new BadOutcome("The body is not JSON.");
-  }
+  const value = parseJson(text);
+  if (value === undefined) throw new BadOutcome("The body is not JSON.");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new BadOutcome("The body is not a JSON object.");
   }

@@ -1,8 +1,7 @@
 // What is said of a run.
 import type { RowResult } from "./session.js";
 
-/** How many rows came to what. */
-export interface RowCounts {
+interface RowCounts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
@@ -24,8 +23,7 @@ export function countsOf(results: readonly RowResult[], all: number): RowCounts 
   };
 }
 
-/** The rows that were skipped, by what was lacking. */
-export function skippedByName(results: readonly RowResult[]): Readonly<Record<string, number>> {
+function skippedByName(results: readonly RowResult[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { skippedFor } of results) {
     if (skippedFor !== undefined) counts[skippedFor] = (counts[skippedFor] ?? 0) + 1;
@@ -33,12 +31,10 @@ export function skippedByName(results: readonly RowResult[]): Readonly<Record<st
   return counts;
 }
 
-/** A run that is told of. */
 export interface ToldRun {
   readonly results: readonly RowResult[];
   readonly counts: RowCounts;
   readonly revision: string;
-  /** Why it ended before its end. */
   readonly cut: string | undefined;
 }
 
@@ -62,7 +58,6 @@ function rows(count: number): string {
   return count === 1 ? "1 row" : `${count} rows`;
 }
 
-/** The same for machines. */
 export function reportOf({ results, counts, revision, cut }: ToldRun): object {
   return { revision, ...counts, skippedFor: skippedByName(results), cut: cut ?? null, rows: results };
 }
@@ -108,7 +103,6 @@ function textAt(text: string, x: number): string {
   return `<text x="${x}" y="14" textLength="${length}">${text}</text>`;
 }
 
-/** One test case for each row that was asked for. */
 export function junitOf({ results, counts, revision, cut }: ToldRun): string {
   const { failed, skipped, neverServed } = counts;
   const named = `name="conformance ${escaped(revision)}"`;

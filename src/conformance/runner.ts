@@ -8,13 +8,12 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isForeignHost, isForeignOrigin } from "../options/thisMachine.js";
+import { isForeignHost, isForeignOrigin } from "../values.js";
 import type { Cell } from "./cells.js";
 import { BadOutcome } from "./outcome.js";
 import { createSession, type RowResult, type Session } from "./session.js";
 
-/** What a run is made of. */
-export interface RunOptions {
+interface RunOptions {
   readonly cells: readonly Cell[];
   readonly port: number;
   /** How long the client may say nothing. */
@@ -26,8 +25,7 @@ export interface RunOptions {
   readonly onRefusal: (why: string) => void;
 }
 
-/** What came of a run. */
-export interface RunResult {
+interface RunResult {
   readonly results: readonly RowResult[];
   /** Why it ended before its end. */
   readonly cut: string | undefined;
@@ -70,14 +68,8 @@ function reasonOf(underWay: readonly string[], { timeoutMs, signal }: RunOptions
     : `${silence}; no outcome was posted of ${underWay.join(", ")}.`;
 }
 
-interface RunnerClock {
-  readonly ended: Promise<void>;
-  /** Begins the time again. */
-  readonly heard: () => void;
-  readonly endIn: (ms: number) => void;
-}
-
-function createClock(timeoutMs: number): RunnerClock {
+// Ends a run of which nothing is heard for so long.
+function createClock(timeoutMs: number) {
   let timer: NodeJS.Timeout;
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
@@ -91,8 +83,7 @@ function createClock(timeoutMs: number): RunnerClock {
   return { ended, heard: () => endIn(timeoutMs), endIn };
 }
 
-/** What a run is told of. */
-export interface Listener {
+interface Listener {
   /** After each request of the client. */
   heard(): void;
   /** With each row that is over. */
@@ -101,16 +92,10 @@ export interface Listener {
   refused(why: string): void;
 }
 
-/** The server of a run. */
-export interface Control {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 const mostBytes = 8 * 1024 * 1024;
 
 /** Listens on a port of this machine; 0 takes a free one. */
-export async function listenForRows(port: number, session: Session, listener: Listener): Promise<Control> {
+async function listenForRows(port: number, session: Session, listener: Listener) {
   const server = createServer((request, response) => {
     request.on("error", () => {});
     const foreign = foreignIn(request.headers);
@@ -139,16 +124,7 @@ function foreignIn({ host, origin, ...headers }: IncomingHttpHeaders): string | 
     : undefined;
 }
 
-interface ControlReply {
-  readonly status: number;
-  readonly body: object;
-}
-
-async function respond(
-  request: IncomingMessage,
-  session: Session,
-  listener: Listener,
-): Promise<ControlReply> {
+async function respond(request: IncomingMessage, session: Session, listener: Listener) {
   const { method } = request;
   const path = request.url?.split("?")[0];
   if (path === "/next" && method === "GET") {
@@ -163,9 +139,7 @@ async function respond(
   const known = path === "/next" ? "GET /next" : path === "/outcome" ? "POST /outcome" : undefined;
   throw Object.assign(
     new BadOutcome(`There is ${known ?? "GET /next and POST /outcome"}, not ${method} ${path}.`),
-    {
-      status: known ? 405 : 404,
-    },
+    { status: known ? 405 : 404 },
   );
 }
 
@@ -180,7 +154,7 @@ async function bodyText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function failureOf(error: unknown, listener: Listener): ControlReply {
+function failureOf(error: unknown, listener: Listener) {
   const message = error instanceof Error ? error.message : "The runner failed.";
   listener.refused(message);
   if (!(error instanceof BadOutcome)) return { status: 500, body: { error: message } };

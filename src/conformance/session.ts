@@ -3,10 +3,9 @@ import { randomBytes } from "node:crypto";
 import type { Cell } from "./cells.js";
 import { compare } from "./compare.js";
 import { BadOutcome, type ReportedOutcome, readOutcome } from "./outcome.js";
-import { NotOnThisMachine } from "./serve/faultAddresses.js";
+import { NotOnThisMachine } from "./serve/connectionFaults.js";
 import { type Served, serveCell } from "./serve/serveCell.js";
 
-/** What came of one row. */
 export interface RowResult {
   readonly id: string;
   readonly result: "passed" | "failed" | "skipped" | "never served";
@@ -16,7 +15,6 @@ export interface RowResult {
   readonly skippedFor?: string;
 }
 
-/** One run. */
 export interface Session {
   readonly results: readonly RowResult[];
   /** Whether nothing is left to hand out or to hear of. */
@@ -35,7 +33,6 @@ interface UnderWay {
   readonly cell: Cell;
   readonly keys: readonly string[];
   readonly served: Served;
-  /** When the row was given. */
   readonly givenMs: number;
 }
 

@@ -1,18 +1,9 @@
-import { type OperationId, operations } from "../generated/contract.js";
-import { type CodeSource, type Executed, isIdempotent, type NotRetried, type StatusCode } from "./codes.js";
+import { operations } from "../generated/contract.js";
+import { isIdempotent, type NotRetried, type StatusCode } from "./codes.js";
+import type { StatusErrorDetails } from "./details.js";
 
 /** What a hint is written from. */
-interface Situation {
-  readonly code: StatusCode;
-  readonly executed: Executed;
-  readonly codeSource?: CodeSource | undefined;
-  readonly httpStatus?: number | undefined;
-  readonly operation?: OperationId | "request" | undefined;
-  readonly method?: string | undefined;
-  readonly notRetried?: NotRetried | undefined;
-  readonly retryAfterMs?: number | undefined;
-  readonly attempts?: readonly unknown[] | undefined;
-}
+type Situation = Omit<StatusErrorDetails, "codeSource"> & Partial<Pick<StatusErrorDetails, "codeSource">>;
 
 const adviceOfCode: Readonly<Record<StatusCode, string>> = {
   ABORTED: "Read the state, then decide: another change ran at the same time.",

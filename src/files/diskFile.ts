@@ -1,9 +1,8 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
+import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
 import { invalid } from "../errors/statusError.js";
-import { memberOf } from "../values.js";
-import { checkFileName, type FileSource, SourceError, type UrlLike } from "./fileSource.js";
-import { FormStream } from "./formStream.js";
+import { checkFileName, type FileForm, type FileSource, SourceError, type UrlLike } from "./fileSource.js";
 import { fromStream } from "./streamSource.js";
 
 const readBytes = 1024 * 1024;
@@ -48,19 +47,15 @@ async function checkUnchanged(handle: FileHandle, { size, mtimeNs }: BigIntStats
   const now = await handle.stat({ bigint: true });
   if (now.size === size && now.mtimeNs === mtimeNs) return;
   const found = now.size === size ? "was written to" : `has ${now.size}`;
-  throw new SourceError(
-    "FAILED_PRECONDITION",
-    `The file changed after the call began: it had ${size} bytes and ${found} since.`,
-  );
+  const message = `The file changed after the call began: it had ${size} bytes and ${found} since.`;
+  throw new SourceError("FAILED_PRECONDITION", message);
 }
 
 function pathOf(url: UrlLike): string {
   try {
     return globalThis.process.getBuiltinModule("node:url").fileURLToPath(url.href);
   } catch (cause) {
-    throw invalid(`file is a URL that names no file here: ${(cause as Error).message}.`, {
-      cause,
-    });
+    throw invalid(`file is a URL that names no file here: ${(cause as Error).message}.`, { cause });
   }
 }
 
@@ -126,15 +121,80 @@ export async function openBlob(
   // Bun tells no size of a pipe (Bun.stdin) or of what is stored elsewhere.
   if (!Number.isFinite(blob.size)) return fromStream(blob.stream(), source.name, size);
   // Bun.file of what is not there has size 0, too.
-  if (blob.size === 0) await blob.arrayBuffer().catch(refuseToRead);
+  if (blob.size === 0)
+    await blob.arrayBuffer().catch((cause: Error) => {
+      throw invalid(`file cannot be read: ${cause.message}.`, { cause });
+    });
   return isLeftOut(blob) ? { ...source, streamed: (form) => new FormStream(form) } : source;
-}
-
-function refuseToRead(cause: unknown): never {
-  throw invalid(`file cannot be read: ${memberOf(cause, "message")}.`, { cause });
 }
 
 // Bun makes a Blob of several parts without those that are on disk.
 function isLeftOut(blob: Blob): boolean {
   return blob.size > 0 && new Blob(["-", blob.slice(0, 1)]).size !== 2;
+}
+
+/** A form whose file is on disk, as a stream for the `fetch` of Node and Bun: it is never held in memory. */
+class FormStream {
+  readonly duplex = "half";
+  failed: { readonly cause: unknown } | undefined;
+  // Whether fetch has begun to read it, and whether it has read all of it.
+  #begun = false;
+  #complete = false;
+  #closed = false;
+  readonly #form: FileForm;
+  readonly #chunks: AsyncGenerator<Uint8Array>;
+
+  constructor(form: FileForm) {
+    this.#form = form;
+    this.#chunks = this.#read(form);
+  }
+
+  get incomplete(): boolean {
+    return this.#begun && !this.#complete;
+  }
+
+  async toBody(headers: Record<string, string>): Promise<ReadableStream<Uint8Array>> {
+    headers["content-length"] = String(this.#form.size);
+    return new ReadableStream(
+      // No prototype: a polluted Object.prototype could add `type` or `size`.
+      {
+        __proto__: null,
+        pull: (controller) => this.#pull(controller),
+        cancel: () => this.close(),
+      } as UnderlyingSource<Uint8Array>,
+      // highWaterMark 0: nothing is read before fetch has a connection.
+      { __proto__: null, highWaterMark: 0 } as QueuingStrategy<Uint8Array>,
+    );
+  }
+
+  /** A stream that was never asked for was sent by no real fetch. */
+  answered(): void {
+    const { file, onSent } = this.#form.part;
+    if (!this.#begun) onSent(file.size ?? 0, true);
+  }
+
+  close(): void {
+    this.#closed = true;
+    void this.#chunks.return(undefined).catch(() => {});
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    this.#begun = true;
+    const { done, value } = await this.#chunks.next().catch((cause: unknown) => {
+      this.failed = { cause };
+      throw cause;
+    });
+    // enqueue throws once fetch has cancelled the stream.
+    if (this.#closed) return;
+    if (done) controller.close();
+    else controller.enqueue(value);
+  }
+
+  async *#read(form: FileForm): AsyncGenerator<Uint8Array> {
+    const taken = () => {
+      this.#complete = true;
+    };
+    // Copied: fetch requests the next chunk before the last is sent, and the buffer is reused.
+    for await (const chunk of form.bytes(taken)) yield new Uint8Array(chunk);
+  }
 }

@@ -35,7 +35,6 @@ export class Multipart implements FetchForm, FileForm {
     yield encoder.encode(this.tail);
   }
 
-  /** As `fetch` sends it. */
   get forFetch(): FetchForm {
     return this.part.file.streamed?.(this) ?? this;
   }
@@ -80,10 +79,8 @@ export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): Asy
     sent += chunk.byteLength;
     if (file.size !== undefined && sent > file.size) throw changed(file, "more");
     if (sent > maxFileBytes) {
-      throw new SourceError(
-        "OUT_OF_RANGE",
-        `The stream has more than the ${maxFileBytes} bytes that one request takes.`,
-      );
+      const message = `The stream has more than the ${maxFileBytes} bytes that one request takes.`;
+      throw new SourceError("OUT_OF_RANGE", message);
     }
     yield chunk;
     onSent(sent, sent === file.size);

@@ -6,7 +6,6 @@ import { bytesOf, fromStream, isStream } from "./streamSource.js";
 
 const chunkBytes = 1024 * 1024;
 
-/** What a platform knows of files on disk. */
 export interface Disk {
   /** Opens a path or `file:` URL. @throws StatusError */
   openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource>;

@@ -1,4 +1,3 @@
-/** One part of a form. */
 export interface Part {
   readonly name: string | undefined;
   readonly filename: string | undefined;

@@ -1,14 +1,12 @@
 import { memberOf } from "../values.js";
 import { type FileSource, type ReadableStreamLike, SourceError, unusable } from "./fileSource.js";
 
-/** Bytes that come one after another. */
 export type Stream = AsyncIterable<unknown> | ReadableStreamLike;
 
 // Streams and iterators that were read here: a second read would yield less, without an error.
 const used = new WeakSet<object>();
 const readers = new WeakMap<object, ReadableStreamDefaultReader<unknown>>();
 
-/** Whether a value is a stream of any kind. */
 export function isStream(value: unknown): value is Stream {
   return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || isWebStream(value));
 }

@@ -1,4 +1,5 @@
 import { invalid, refusal } from "../errors/statusError.js";
+import { isLoopback, urlOf } from "../values.js";
 import { checkNames, validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));
@@ -14,8 +15,7 @@ export function ownProperties<T extends object>(
 ): T {
   if (value === undefined) return nothing as T;
   checkObject(value, what);
-  // What inherits from an empty object is as fast as any other; what inherits from null is a dictionary.
-  const own = Object.assign(Object.create(nothing), value) as T;
+  const own = Object.assign(Object.create(null), value) as T;
   if (names !== undefined) checkNames(own, names, what);
   return own;
 }
@@ -85,21 +85,6 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
   }
   // Linear time: the lookbehind keeps a run of slashes from being tried from each of its slashes (no ReDoS).
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
-}
-
-/** A text as a URL, if it is one. */
-export function urlOf(value: unknown): URL | undefined {
-  // jsdom and older browsers have no URL.canParse.
-  try {
-    return new URL(value as string);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether an address never leaves this machine. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
 const reservedHeaders: ReadonlySet<string> = new Set([

@@ -1,4 +1,5 @@
-import type { Attempt, Target } from "../errors/details.js";
+import type { Attempt, OperationName, Target } from "../errors/details.js";
+import type { RerankUsage } from "../generated/types.js";
 import type { Names } from "./validate.js";
 
 /** Any `AbortSignal`. */
@@ -95,4 +96,32 @@ export interface CallResponse<T> {
 export interface CallPromise<T> extends Promise<T> {
   /** Resolves to the value together with the answer's status, headers and request id. */
   withResponse(): Promise<CallResponse<T>>;
+}
+
+/** What a call is about, in numbers and names: never a key, a body or an answer. */
+export interface TraceDetails {
+  /** The model that a rerank asks for; once it has ended, the one that answered. */
+  model?: string | undefined;
+  /** How many documents are ranked. */
+  documents?: number | undefined;
+  /** How many requests they are ranked in, when there are several: each is a call of its own within this one. */
+  batches?: number | undefined;
+  /** The tokens used; there once a rerank has succeeded. */
+  usage?: RerankUsage | undefined;
+}
+
+/** What subscribers of the tracing channel `tunerank.call` get: never a key, a body or an answer. */
+export interface CallTrace extends Partial<Target>, TraceDetails {
+  /** The operation's id in the contract; `request` for `client.request`. */
+  readonly operation: OperationName;
+  /** Every HTTP request of the call; there once it has ended. */
+  attempts?: readonly Attempt[];
+  /** Why it failed; there once it has failed. What is refused before a request is ready has no method, path and host. */
+  error?: unknown;
+}
+
+/** What subscribers of the tracing channel `tunerank.attempt` get; all but the target and number once it has ended. */
+export interface AttemptTrace extends Target, Partial<Attempt> {
+  /** 1 for the first. */
+  readonly number: number;
 }

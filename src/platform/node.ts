@@ -1,9 +1,14 @@
+import { tracingChannel } from "node:diagnostics_channel";
+import type { Attempt, OperationName } from "../errors/details.js";
+import type { StatusError } from "../errors/statusError.js";
 import { openPath } from "../files/diskFile.js";
 import type { Disk } from "../files/openFile.js";
+import type { RerankUsage } from "../generated/types.js";
+import type { AttemptTrace, CallTrace, TraceDetails } from "../options/callOptions.js";
+import { memberOf } from "../values.js";
 
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
 export { adviceFor, wordsFor } from "../transport/node/networkErrors.js";
-export { publishRefusal, traced, tracedAttempt, tracedCall, watchesAttempts } from "./tracing.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;
@@ -25,4 +30,84 @@ export function permissionFor(_variables: readonly string[]): string {
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {
   return false;
+}
+
+const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
+const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
+
+/**
+ * Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers.
+ * @param describe What its outcome adds to the trace.
+ */
+export function traced<T extends { readonly attempts: readonly Attempt[] }>(
+  target: () => CallTrace,
+  run: () => Promise<T>,
+  describe?: (outcome: T) => TraceDetails | undefined,
+): Promise<T> {
+  return calls.hasSubscribers ? publish(target(), run, describe) : run();
+}
+
+/** The same for a call of one request. @param body What it sends */
+export function tracedCall<T extends { readonly data: unknown; readonly attempts: readonly Attempt[] }>(
+  target: () => CallTrace,
+  run: () => Promise<T>,
+  body: unknown,
+): Promise<T> {
+  if (!calls.hasSubscribers) return run();
+  const described = { ...target(), ...detailsOf(body) };
+  return publish(described, run, ({ data }) => detailsOf(body, data));
+}
+
+// What the trace of a call has besides where it goes, if it sends documents. Its value comes with its end.
+function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
+  const documents = memberOf(body, "documents");
+  if (!Array.isArray(documents)) return undefined;
+  const model = (memberOf(data, "model") ?? memberOf(body, "model")) as string | undefined;
+  return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
+}
+
+async function publish<T extends { readonly attempts: readonly Attempt[] }>(
+  target: CallTrace,
+  run: () => Promise<T>,
+  describe: ((outcome: T) => TraceDetails | undefined) | undefined,
+): Promise<T> {
+  const context: CallTrace = { ...target };
+  let outcome: T | undefined;
+  // The channel publishes what its promise resolves to, so that must not be the answer.
+  await calls.tracePromise(async () => {
+    try {
+      outcome = await run();
+      Object.assign(context, { attempts: outcome.attempts }, describe?.(outcome));
+    } catch (error) {
+      context.attempts = (error as StatusError).attempts;
+      throw error;
+    }
+  }, context);
+  return outcome as T;
+}
+
+/** Publishes a call that was refused before a request was ready. */
+export function publishRefusal(operation: OperationName, error: StatusError): void {
+  if (!calls.hasSubscribers || Object.hasOwn(error, "method")) return;
+  if (error.notRetried !== "refused" || error.attempts.length > 0) return;
+  calls.tracePromise(() => Promise.reject(error), { operation, attempts: [] }).catch(() => {});
+}
+
+/** Whether anybody listens to attempts. */
+export function watchesAttempts(): boolean {
+  return attempts.hasSubscribers;
+}
+
+/** Runs an attempt, and publishes it. @param describe What becomes of it. */
+export async function tracedAttempt<T>(
+  context: AttemptTrace,
+  run: () => Promise<T>,
+  describe: (result: T) => Partial<Attempt>,
+): Promise<T> {
+  let result: T | undefined;
+  await attempts.tracePromise(async () => {
+    result = await run();
+    Object.assign(context, describe(result));
+  }, context);
+  return result as T;
 }

@@ -7,9 +7,7 @@ import type { Batch, Places } from "./planBatches.js";
 import type { Ranking } from "./readRanking.js";
 import type { RankedItem, RerankItemsOptions, RerankItemsResponse, RerankPartial } from "./types.js";
 
-/** A batch that was ranked. */
 export interface DoneBatch {
-  /** Its number, from 0. */
   readonly number: number;
   readonly batch: Batch;
   readonly places: Places;
@@ -27,8 +25,7 @@ export interface Merged<T> {
 
 /** One order for the items of all batches. @throws StatusError `INTERNAL` when models differ: so would their scores. */
 export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): RerankItemsResponse<T> {
-  const { batches, before } = merged;
-  const attempts = batches.flatMap((batch) => batch.attempts);
+  const attempts = merged.batches.flatMap((batch) => batch.attempts);
   const models = modelsOf(merged);
   if (models.length > 1) {
     throw new StatusError(`The batches were ranked by different models: ${models.join(", ")}.`, {
@@ -45,7 +42,7 @@ export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): R
     data: rankedItems(merged).slice(0, topN),
     model: models[0],
     usage: usageOf(merged),
-    requestIds: [...(before?.requestIds ?? []), ...requestIdsOf(batches)],
+    requestIds: requestIdsOf(merged),
     attempts,
   };
 }
@@ -90,15 +87,15 @@ function byScore(a: RankedItem<unknown>, b: RankedItem<unknown>): number {
   return b.score - a.score || a.index - b.index;
 }
 
-/** The tokens of all requests together. */
-export function usageOf<T>({ batches, before }: Pick<Merged<T>, "batches" | "before">): RerankUsage {
+export function usageOf<T>({ batches, before }: Merged<T>): RerankUsage {
   const none = { prompt_tokens: 0, total_tokens: 0 };
   return batches.reduce(sum, before?.usage ?? none);
 }
 
 /** The ids of the answers that had one. */
-export function requestIdsOf(batches: readonly DoneBatch[]): string[] {
-  return batches.map(({ headers }) => requestIdOf(headers)).filter((id) => id !== undefined);
+export function requestIdsOf<T>({ batches, before }: Merged<T>): string[] {
+  const ids = batches.map(({ headers }) => requestIdOf(headers)).filter((id) => id !== undefined);
+  return [...(before?.requestIds ?? []), ...ids];
 }
 
 function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } }: DoneBatch): RerankUsage {
@@ -108,14 +105,12 @@ function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } 
   };
 }
 
-/** Who wants to know of batches. */
 interface BatchListener<T> {
   readonly items: readonly T[];
   readonly batches: readonly unknown[];
   readonly options: Pick<RerankItemsOptions<T>, "onBatch">;
 }
 
-/** Tells the caller of a batch that was ranked. */
 export function notifyBatch<T>(
   { items, batches, options }: BatchListener<T>,
   ranked: DoneBatch,

@@ -13,7 +13,6 @@ export class CallHash {
     this.#body = body;
   }
 
-  /** Adds the texts of the next item. */
   add(texts: readonly string[]): void {
     for (const text of texts) this.#texts.add(text);
   }
@@ -85,7 +84,7 @@ export function partialOf<T>(
     data: rankedItems(merged).filter(({ index }) => !isMissing(index)),
     model: modelsOf(merged)[0],
     usage: usageOf(merged),
-    requestIds: [...(merged.before?.requestIds ?? []), ...requestIdsOf(merged.batches)],
+    requestIds: requestIdsOf(merged),
     missing,
     failed: { batch: failed.batch, offset: failed.offset, count: failed.count },
     fingerprint,
@@ -105,7 +104,7 @@ function joined(batches: readonly Batch[]): ItemRange[] {
 }
 
 /** A running hash of texts, to see whether they are the same again: 53 bits, and no secret. */
-export class TextHash {
+class TextHash {
   #high = 0xdeadbeef;
   #low = 0x41c6ce57;
 
@@ -116,7 +115,6 @@ export class TextHash {
     return this;
   }
 
-  /** In hexadecimal. */
   toString(): string {
     let { high, low } = { high: this.#high, low: this.#low };
     high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);

@@ -9,7 +9,6 @@ export interface Batch extends ItemRange {
   readonly parts?: number;
 }
 
-/** The most of one request. */
 export interface BatchLimits {
   readonly batchSize: number;
   readonly maxBatchBytes: number | undefined;
@@ -17,7 +16,6 @@ export interface BatchLimits {
   readonly baseBytes: number;
 }
 
-/** The bytes of a value's JSON in UTF-8. */
 export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
@@ -125,7 +123,6 @@ export interface Places {
   readonly partOf: (document: number) => number | undefined;
 }
 
-/** The documents of a batch. */
 export interface BatchDocuments {
   readonly texts: readonly string[];
   /** Kept longer than the texts. */

@@ -10,13 +10,11 @@ import {
   jsonBytes,
   planBatches,
 } from "./planBatches.js";
-import type { ItemRange, RerankItemsOptions, RerankPartial, TextsOf } from "./types.js";
+import type { RerankItemsOptions, RerankPartial, TextsOf } from "./types.js";
 
-/** The items of a call in batches. */
-export interface PlannedItems<T> {
+interface PlannedItems<T> {
   readonly batches: readonly Batch[];
   readonly documentsOf: (batch: number) => BatchDocuments;
-  /** What an earlier call has ranked. */
   readonly before: RerankPartial<T> | undefined;
   /** What stands for the call, so that it can be continued. */
   readonly fingerprint: () => string;
@@ -30,18 +28,18 @@ export function planItems<T>(
 ): PlannedItems<T> {
   const { split, continueFrom } = options;
   const limits = limitsOf(options, body);
-  const { batchSize, maxBatchBytes } = limits;
   const textsOf = textsOfItems(items, options.text, split);
   const before = continueFrom === undefined ? undefined : checkPartial(continueFrom, items.length);
   const hash = new CallHash(body);
   const kept: (readonly string[])[] = [];
   // In one request the texts are kept; a hash of them is made only when it fails.
-  const isHashed = options.batchSize !== undefined || maxBatchBytes !== undefined || before !== undefined;
+  const isHashed = [options.batchSize, limits.maxBatchBytes, before].some((each) => each !== undefined);
   // What is done already is hashed as well: it must be what the earlier call was given.
   if (before !== undefined) for (let index = 0; index < items.length; index++) hash.add(textsOf(index));
-  const planned = planBatches(before?.missing ?? [whole(items)], textsOf, limits, (texts, index) => {
+  const ranges = before?.missing ?? [{ offset: 0, count: items.length }];
+  const planned = planBatches(ranges, textsOf, limits, (texts, index) => {
     if (before === undefined && isHashed) hash.add(texts);
-    if (kept.length < batchSize && before === undefined) kept[index] = texts;
+    if (kept.length < limits.batchSize && before === undefined) kept[index] = texts;
   });
   const first = planned[0];
   const isFirstKept = before === undefined && first !== undefined && first.parts === undefined;
@@ -64,10 +62,6 @@ export function planItems<T>(
   };
 }
 
-function whole({ length: count }: readonly unknown[]): ItemRange {
-  return { offset: 0, count };
-}
-
 function limitsOf<T>(
   { batchSize = Number.MAX_SAFE_INTEGER, maxBatchBytes }: RerankItemsOptions<T>,
   body: Omit<RerankRequest, "documents">,
@@ -79,7 +73,7 @@ function limitsOf<T>(
 }
 
 /** Makes that function of the caller's own, which are checked as they are called. */
-export function textsOfItems<T>(
+function textsOfItems<T>(
   items: readonly T[],
   text: (item: T, index: number) => string,
   split: ((text: string, item: T) => readonly string[]) | undefined,

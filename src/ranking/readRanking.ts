@@ -54,7 +54,6 @@ function broken(what: string): UnusableAnswer {
   return new UnusableAnswer("INTERNAL", `The ranking cannot be matched with what was sent: ${what}.`);
 }
 
-/** Names a row of items. */
 export function itemsOf(first: number, last: number): string {
   return first === last ? `items[${first}]` : `items[${first}] to items[${last}]`;
 }

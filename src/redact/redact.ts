@@ -37,7 +37,6 @@ export function redactor(key: string): Redact {
   };
 }
 
-/** Redacts several secrets. */
 export function redactorOf(secrets: readonly string[]): Redact {
   const all = secrets.map(redactor);
   return (text, cut) => all.reduce((left, redact) => redact(left, cut), text);
@@ -116,7 +115,7 @@ const surroundings: readonly (readonly [before: RegExp, after: RegExp])[] = [
 const reach = 16;
 
 /** Whether what stands there is a whole value: a JSON string, a header's or a query's value, or a bearer token. */
-export function isWholeValue([from, to]: Span, { chars }: Characters): boolean {
+function isWholeValue([from, to]: Span, { chars }: Characters): boolean {
   if (from > 0 && !/[\s":=]/.test(chars.charAt(from - 1))) return false;
   const before = chars.slice(Math.max(0, from - reach), from);
   const after = chars.slice(to, to + reach);

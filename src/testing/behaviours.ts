@@ -13,7 +13,7 @@ import type { StandInState } from "./state.js";
 import type { TestFile, TestOperation } from "./types.js";
 
 /** What an operation works with: ids decoded, body and file as the contract wants them. */
-export interface OperationRequest<Body = unknown> {
+interface OperationRequest<Body = unknown> {
   readonly state: StandInState;
   readonly id: (name: string) => string;
   readonly body: Body;
@@ -56,7 +56,6 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** Resumes a paused job. */
 const resume: Behave = ({ state, id }): ReinforcementFineTuningJob => {
   const job = state.job(id("account_id"), id("reinforcement_fine_tuning_job_id"));
   if (job.state !== "JOB_STATE_PAUSED") {
@@ -67,7 +66,6 @@ const resume: Behave = ({ state, id }): ReinforcementFineTuningJob => {
   return resumed;
 };
 
-/** Keeps the number of replicas. */
 const scale: Behave<DeploymentScale> = ({ state, id, body }) => {
   const { name } = state.deployment(id("account_id"), id("deployment_id"));
   state.deployments.set(name, { name, replicaCount: body.replicaCount });
@@ -89,13 +87,10 @@ const upload: Behave = ({ state, id, file }): DatasetFile => {
   };
 };
 
-interface Behaviour {
-  /** What tests call the operation. */
-  readonly name: TestOperation;
-  readonly run: Behave<never>;
-}
-
-const behaviours: Readonly<Partial<Record<OperationId, Behaviour>>> = {
+// With what tests call the operation.
+const behaviours: Partial<
+  Record<OperationId, { readonly name: TestOperation; readonly run: Behave<never> }>
+> = {
   resumeReinforcementFineTuningJob: { name: "resume", run: resume },
   rerankDocuments: { name: "rerank", run: rerank },
   scaleDeployment: { name: "scale", run: scale },
@@ -109,10 +104,8 @@ export function nameOf(operation: OperationId): TestOperation {
   return behaviours[operation]?.name ?? operation;
 }
 
-/** The names of all operations. */
 export const testNames: readonly TestOperation[] = ids.map(nameOf);
 
-/** The operation of a name or an id. */
 export function findOperation(name: unknown): OperationId | undefined {
   return ids.find((id) => id === name || nameOf(id) === name);
 }

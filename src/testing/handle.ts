@@ -2,21 +2,18 @@ import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { carryOut, nameOf } from "./behaviours.js";
-import type { Failures, Script } from "./failures.js";
 import { type Incoming, type ReceivedContent, readRequest } from "./receive.js";
-import { goodAnswer, Refusal, type StandInAnswer } from "./standInAnswer.js";
-import type { Kept, StandInState } from "./state.js";
+import { type Failures, goodAnswer, Refusal, type Script, type StandInAnswer } from "./standInAnswer.js";
+import type { KeptRequests, StandInState } from "./state.js";
 
-/** What one service consists of. */
 export interface Parts {
   readonly apiKey: string | undefined;
   readonly state: StandInState;
   /** Whether unknown fields are refused. */
   readonly strict: boolean;
   readonly failures: Failures;
-  /** The good answers that were scripted. */
   readonly answers: Map<OperationId, StandInAnswer>;
-  readonly requests: Kept;
+  readonly requests: KeptRequests;
 }
 
 /** What to do with a request: answer it whole, or not quite. */
@@ -25,7 +22,6 @@ export interface StandInReply {
   readonly answer: StandInAnswer;
 }
 
-/** Takes one request, whichever way it came. */
 export async function handle(parts: Parts, incoming: Incoming): Promise<StandInReply> {
   const { method, path, query, headers, signal } = incoming;
   const route = routeOf(method, path);
@@ -34,11 +30,11 @@ export async function handle(parts: Parts, incoming: Incoming): Promise<StandInR
   const received = { ...(route && { operation: nameOf(route.operation) }), ...asked, ...content };
   // Of a file only its facts are kept.
   parts.requests.add(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
-  const requestId = `req-${parts.requests.count}`;
   const script = route && parts.failures.take(route.operation);
   const real = (): StandInAnswer =>
     standInAnswer(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
-  const answer = withRequestId(choose(script, real), requestId);
+  const chosen = choose(script, real);
+  const answer = { ...chosen, headers: { "x-request-id": `req-${parts.requests.count}`, ...chosen.headers } };
   if (script && script.delayMs > 0) await wait(script.delayMs, signal);
   return { kind: behaviourOf(script, answer), answer };
 }
@@ -61,9 +57,7 @@ function standInAnswer(
   content: ReceivedContent,
 ): StandInAnswer {
   try {
-    if (route === undefined) {
-      throw new Refusal("NOT_FOUND", `There is no operation ${incoming.method} ${incoming.path}.`);
-    }
+    if (route === undefined) return noOperation(incoming);
     checkKey(incoming.headers.authorization, parts.apiKey);
     if (content.refusal) throw content.refusal;
     const { operation } = route;
@@ -77,6 +71,14 @@ function standInAnswer(
   }
 }
 
+function noOperation({ method, path }: Incoming): StandInAnswer {
+  const message = `There is no operation ${method} ${path}.`;
+  const allowed = routesOf(path).map((route) => route.method);
+  if (allowed.length === 0) return new Refusal("NOT_FOUND", message).answer;
+  const { headers, ...answer } = new Refusal("UNIMPLEMENTED", message, 405).answer;
+  return { ...answer, headers: { ...headers, allow: allowed.join(", ") } };
+}
+
 function checkKey(authorization: string | undefined, apiKey: string | undefined): void {
   const key = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (key === undefined)
@@ -84,10 +86,6 @@ function checkKey(authorization: string | undefined, apiKey: string | undefined)
   if (apiKey !== undefined && key !== apiKey) {
     throw new Refusal("UNAUTHENTICATED", "The API key is not the one this service was created with.");
   }
-}
-
-function withRequestId(answer: StandInAnswer, id: string): StandInAnswer {
-  return { ...answer, headers: { "x-request-id": id, ...answer.headers } };
 }
 
 /** Waits, but no longer than the sender does. */
@@ -115,15 +113,19 @@ const routes = Object.entries(operations)
   .map(([id, { method, path }]) => ({ operation: id as OperationId, method, path, ...patternOf(path) }))
   .sort((a, b) => b.literal - a.literal);
 
-/** Finds the operation of a method and a path; the verb of a path is literal. */
-export function routeOf(method: string, path: string): Route | undefined {
-  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
-  const route = routes.find((each) => each.path === template && each.method === method);
+// The verb of a path is literal.
+function routeOf(method: string, path: string): Route | undefined {
+  const route = routesOf(path).find((each) => each.method === method);
   return route && { operation: route.operation, ids: { ...route.pattern.exec(path)?.groups } };
 }
 
-/** An id as it was before it stood in a path. */
-export function decodeId(text: string | undefined): string {
+function routesOf(path: string): typeof routes {
+  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
+  return routes.filter((each) => each.path === template);
+}
+
+// An id as it was before it stood in a path.
+function decodeId(text: string | undefined): string {
   try {
     return decodeURIComponent(text ?? "");
   } catch {

@@ -3,7 +3,16 @@
  *
  * @module tunerank/testing
  */
-export { createTestService } from "./service.js";
+import type { OperationId } from "../generated/contract.js";
+import { checkApiKey, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
+import type { Names } from "../options/validate.js";
+import { operationOf } from "./behaviours.js";
+import { handle, type Parts, type StandInReply } from "./handle.js";
+import { listen } from "./listen.js";
+import { answerBytes, Failures, type StandInAnswer, scriptedAnswer } from "./standInAnswer.js";
+import { KeptRequests, StandInState } from "./state.js";
+import type { ListenOptions, TestFetch, TestResponse, TestService, TestServiceOptions } from "./types.js";
+
 export type {
   AnsweredRequest,
   ListenOptions,
@@ -20,3 +29,137 @@ export type {
   TestServiceOptions,
   TestStoredFile,
 } from "./types.js";
+
+const names: Names<TestServiceOptions> = {
+  apiKey: 1,
+  jobs: 1,
+  deployments: 1,
+  datasets: 1,
+  strict: 1,
+  keepRequests: 1,
+};
+
+const listenNames: Names<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, onRequest: 1 };
+
+/**
+ * Creates a stand-in for the service, for tests of your own. It is in memory, and takes requests by the contract's
+ * rules: method, path, bearer key, content type, required fields, types, limits. It is not the service. What the
+ * service's description leaves open is invented here, so build nothing on it:
+ *
+ * - A document's score is the number of distinct words it shares with the query, divided by the square root of
+ *   the product of both numbers of distinct words: 0 to 1. Words are runs of letters and digits in lower case;
+ *   `task` changes nothing. Equal scores keep the order of the documents.
+ * - Words count as tokens; those of the query count for each document again.
+ * - A rerank without a model is answered with `accounts/stand-in/models/shared-words`.
+ * - Every job, deployment and dataset exists unless `options` name those that do; each account has its own.
+ * - Only a job in JOB_STATE_PAUSED can be resumed, and is then in JOB_STATE_RUNNING; every other state answers
+ *   FAILED_PRECONDITION.
+ * - A deployment has one replica until it is scaled, and reaches any number at once.
+ * - Files are `file-1`, `file-2` and so on; an upload's `object` is `file`, its `purpose` `fine-tune`, its
+ *   `created_at` in seconds, its `bytes` those of the file.
+ * - Any other operation answers with the contract's first example, and changes nothing.
+ * - Errors have the shape `{ code, message }`. A wrong content type is a 415, a file that is too large a 413,
+ *   a path that is no operation's a 404, another method of one that is a 405, a form with two such files a 400.
+ * - An integer of 64 bits above 2^53 - 1 counts as 2^53 - 1.
+ * - Answers carry `x-request-id`: `req-1`, `req-2` and so on.
+ *
+ * It never answers PERMISSION_DENIED, and limits no rate, unless a failure is scripted.
+ *
+ * @param options What exists in it, and what it accepts.
+ * @throws StatusError `INVALID_ARGUMENT` when an option cannot be used.
+ * @example
+ * const service = createTestService();
+ * const client = createClient({ baseUrl: "https://service.test", apiKey: "key", fetch: service.fetch });
+ * service.fail("rerank", { status: 503, code: "UNAVAILABLE", times: 2, retryAfter: 1 });
+ * await client.rerank({ query: "q", documents: ["d"] });
+ * service.requests.length; // 3
+ */
+export function createTestService(options?: TestServiceOptions): TestService {
+  const own = ownProperties(options, "options", names);
+  const state = new StandInState(own);
+  const failures = new Failures();
+  const apiKey = own.apiKey === undefined ? undefined : checkApiKey(own.apiKey, "apiKey");
+  const { keepRequests = Number.POSITIVE_INFINITY } = own;
+  const isLimited = keepRequests !== Number.POSITIVE_INFINITY;
+  const requests = new KeptRequests(isLimited ? checkInteger(keepRequests, "keepRequests", 1) : keepRequests);
+  const answers = new Map<OperationId, StandInAnswer>();
+  const strict = checkFlag(own.strict, "strict");
+  const parts: Parts = { apiKey, state, failures, answers, strict, requests };
+  return {
+    fetch: createTestFetch(parts),
+    listen: async (where) => {
+      const given = ownProperties(where, "options", listenNames);
+      return listen(parts, given);
+    },
+    requests: requests.list,
+    jobs: state.jobs,
+    deployments: state.deployments,
+    datasets: state.datasets,
+    fail: (operation, failure) => failures.add(operationOf(operation), failure),
+    answer(name, value) {
+      const operation = operationOf(name);
+      answers.set(operation, scriptedAnswer(operation, value));
+    },
+    reset() {
+      state.reset();
+      failures.clear();
+      answers.clear();
+      requests.clear();
+    },
+  };
+}
+
+// The service as a `fetch` function: no network, but failures come as the platform's would.
+function createTestFetch(parts: Parts): TestFetch {
+  return async (input, init) => {
+    if (typeof Request !== "function") {
+      throw new TypeError(
+        'This runtime has no Request, which service.fetch needs: under Jest\'s jsdom set testEnvironment: "node".',
+      );
+    }
+    const request = new Request(input as Request, init);
+    const { method, signal } = request;
+    const gone = rejectWhenAborted(signal);
+    try {
+      const body = new Uint8Array(await Promise.race([request.arrayBuffer(), gone.rejected]));
+      const { pathname: path, search } = new URL(request.url);
+      const query = search.slice(1);
+      const incoming = { method, path, query, headers: Object.fromEntries(request.headers), body, signal };
+      const reply = await Promise.race([handle(parts, incoming), gone.rejected]);
+      if (reply.kind === "stall") return await gone.rejected;
+      return respond(reply) as TestResponse;
+    } finally {
+      gone.forget();
+    }
+  };
+}
+
+function respond({ kind, answer: { status, headers, body } }: StandInReply): Response {
+  if (kind === "reset") throw lost("fetch failed");
+  const bytes = answerBytes(body) as Uint8Array<ArrayBuffer>;
+  if (kind !== "truncate")
+    return new Response(status === 204 || status === 304 ? null : bytes, { status, headers });
+  const half = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(bytes.subarray(0, bytes.length / 2)),
+    pull: (controller) => controller.error(lost("terminated")),
+  });
+  return new Response(half, { status, headers: { ...headers, "content-length": `${bytes.length}` } });
+}
+
+// As Node's own fetch fails when a connection is reset.
+function lost(message: string): TypeError {
+  const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+  return new TypeError(message, { cause });
+}
+
+function rejectWhenAborted(signal: AbortSignal): { rejected: Promise<never>; forget: () => void } {
+  let onAbort = (): void => {};
+  const rejected = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+  });
+  // Nobody may be waiting for it any more.
+  rejected.catch(() => {});
+  signal.addEventListener("abort", onAbort);
+  if (signal.aborted) onAbort();
+  return { rejected, forget: () => signal.removeEventListener("abort", onAbort) };
+}

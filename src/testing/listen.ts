@@ -2,8 +2,7 @@ import type * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import { invalid, refusal } from "../errors/statusError.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
-import { isForeignHost, isLoopbackAddress } from "../options/thisMachine.js";
-import { notify } from "../values.js";
+import { isForeignHost, isLoopbackAddress, notify } from "../values.js";
 import { handle, type Parts, type StandInReply } from "./handle.js";
 import { maxFormBytes } from "./receive.js";
 import { answerBytes, jsonAnswer } from "./standInAnswer.js";
@@ -25,7 +24,8 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
       deliver(response, { kind: "answer", answer: foreign });
       return;
     }
-    if (isPreflight(request.method ?? "", request.headers)) {
+    // A browser asks what a page may send.
+    if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
       response.writeHead(204, preflightHeaders(request.headers, origins)).end();
       return;
     }
@@ -113,17 +113,7 @@ async function read(request: http.IncomingMessage): Promise<Uint8Array | undefin
     else chunks.push(chunk);
   }
   if (size > maxFormBytes) return undefined;
-  return joined(chunks, size);
-}
-
-function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
+  return globalThis.process.getBuiltinModule("node:buffer").Buffer.concat(chunks);
 }
 
 function deliver(response: http.ServerResponse, { kind, answer }: StandInReply): void {
@@ -147,8 +137,8 @@ const local = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
 
 type CorsHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The origins that are allowed besides those of this machine. @throws StatusError for what is no origin */
-export function checkOrigins(origins: unknown): ReadonlySet<string> {
+// The origins that are allowed besides those of this machine.
+function checkOrigins(origins: unknown): ReadonlySet<string> {
   if (!Array.isArray(origins)) throw invalid("allowOrigins must be a list of origins.");
   for (const origin of origins) {
     const isOrigin = typeof origin === "string" && URL.canParse(origin) && new URL(origin).origin === origin;
@@ -157,8 +147,8 @@ export function checkOrigins(origins: unknown): ReadonlySet<string> {
   return new Set(origins);
 }
 
-/** What lets a page of an allowed origin read the answer; nothing for any other. */
-export function corsHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>): Record<string, string> {
+// What lets a page of an allowed origin read the answer; nothing for any other.
+function corsHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>): Record<string, string> {
   const { origin } = headers;
   if (typeof origin !== "string") return {};
   const isAllowed = origin === "null" || local.test(origin) || allowed.has(origin);
@@ -170,13 +160,7 @@ export function corsHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>):
   };
 }
 
-/** Whether a browser asks what a page may send. */
-export function isPreflight(method: string, headers: CorsHeaders): boolean {
-  return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
-}
-
-/** The answer to that. */
-export function preflightHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>): Record<string, string> {
+function preflightHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>): Record<string, string> {
   const found = corsHeaders(headers, allowed);
   if (found["access-control-allow-origin"] === undefined) return found;
   const asked = headers["access-control-request-headers"];

@@ -5,10 +5,10 @@ import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
+import { parseJson } from "../values.js";
 import { Refusal } from "./standInAnswer.js";
 import type { TestFile } from "./types.js";
 
-/** A request before anything is made of it. */
 export interface Incoming {
   readonly method: string;
   /** Not decoded, without a query. */
@@ -37,14 +37,12 @@ const largestFile = fileLimits.length > 0 ? Math.max(...fileLimits) : Number.POS
 // Boundaries and the head of a part.
 const framingBytes = 64 * 1024;
 
-/** The most bytes that are kept of a request. */
 export const maxFormBytes: number = largestFile + framingBytes;
 
 function maxFileBytes({ body, file = "" }: RequestRules): number {
   return body?.properties?.[file]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Reads parameters and body as their operation takes them. */
 export async function readRequest(
   operation: OperationId,
   incoming: Incoming,
@@ -67,16 +65,23 @@ async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean
   const media = sent.split(";")[0]?.trim().toLowerCase();
   if (media !== contentType)
     return { refusal: new Refusal("INVALID_ARGUMENT", `The content type must be ${contentType}.`, 415) };
-  if (file !== undefined) return await readForm(body, sent, { name: file, maxBytes: maxFileBytes(rules) });
+  if (file !== undefined)
+    return await readForm(body, sent, { name: file, maxBytes: maxFileBytes(rules), strict });
   const text = new TextDecoder().decode(body);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { body: text, refusal: invalidRequest("The body must be JSON.") };
-  }
+  const value = parseJson(/\d{16}/.test(text) ? withSafeIntegers(text) : text);
+  if (value === undefined) return { body: text, refusal: invalidRequest("The body must be JSON.") };
   const refusal = refusalOf(value, strict ? { ...own, additionalProperties: false } : own, "body");
   return { body: value, ...(refusal && { refusal }) };
+}
+
+const textOrInteger = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,19}(?![\d.eE])/gs;
+
+// What 64 bits hold and a number does not counts as the nearest that a number holds.
+function withSafeIntegers(json: string): string {
+  return json.replace(textOrInteger, (token) => {
+    if (token.startsWith('"') || BigInt.asIntN(64, BigInt(token)) !== BigInt(token)) return token;
+    return `${Math.min(Math.max(Number(token), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)}`;
+  });
 }
 
 function parameterRefusal(rules: RequestRules, incoming: Incoming, strict: boolean): Refusal | undefined {
@@ -119,20 +124,14 @@ function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefi
   return problem === undefined ? undefined : invalidRequest(problem);
 }
 
-interface FormRules {
-  /** The part of the file. */
-  readonly name: string;
-  readonly maxBytes: number;
-}
-
 async function readForm(
   body: Uint8Array,
   contentType: string,
-  { name, maxBytes }: FormRules,
+  { name, maxBytes, strict }: { readonly name: string; readonly maxBytes: number; readonly strict: boolean },
 ): Promise<ReceivedContent> {
   const parts = parseMultipart(body, contentType);
   if (parts === undefined) return { refusal: invalidRequest("The form is not well formed.") };
-  const part = parts.find((each) => each.name === name);
+  const [part, another] = parts.filter((each) => each.name === name);
   if (part === undefined) return { refusal: invalidRequest(`The part ${name} is required.`) };
   const file = {
     filename: part.filename ?? "file",
@@ -141,7 +140,8 @@ async function readForm(
     sha256: await sha256(part.content),
   };
   if (file.bytes > maxBytes) return { file, refusal: tooLarge(maxBytes) };
-  if (parts.length > 1) return { file, refusal: invalidRequest("The form must have one part.") };
+  if (another) return { file, refusal: invalidRequest(`The form must have one part ${name}.`) };
+  if (strict && parts.length > 1) return { file, refusal: invalidRequest("The form must have one part.") };
   return { file };
 }
 

@@ -57,12 +57,10 @@ export class StandInState {
     return kept(this.datasets, name, () => ({ name, files: [] }));
   }
 
-  /** The id of the next file. */
   nextFileId(): string {
     return `file-${++this.#files}`;
   }
 
-  /** Adds a file to a dataset. */
   addFile({ name, files }: TestDataset, file: TestStoredFile): void {
     this.datasets.set(name, { name, files: [...files, file] });
   }
@@ -87,9 +85,8 @@ function missing(name: string): Refusal {
 const mostBodyBytes = 64 * 1024 * 1024;
 
 /** The requests of a service, as many of the last as are kept. */
-export class Kept {
+export class KeptRequests {
   readonly list: TestRequest[] = [];
-  /** How many there were. */
   count = 0;
   readonly #limit: number;
   readonly #sizes: number[] = [];

@@ -3,10 +3,9 @@
 import type { Multipart } from "../files/multipart.js";
 import { memberOf } from "../values.js";
 import { Answer } from "./node/bodies.js";
-import type { BodyListener, Flow } from "./node/types.js";
+import type { BodyListener, Flow } from "./node/decode.js";
 import { networkCode, type Phase, refusedByAlert, type TransportFailure, textOf } from "./transport.js";
 
-/** What is said of a failure. */
 export type Details = Partial<Pick<TransportFailure, "phase" | "reason" | "status" | "cause">>;
 
 /** What ends and slows a request: undici 7 and 8 have an object for it. */
@@ -35,7 +34,6 @@ export class LegacyController implements Controller {
   }
 }
 
-/** What a dispatcher is asked for. */
 export class DispatchOptions {
   readonly origin: string;
   readonly path: string;
@@ -67,7 +65,6 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 
 const noFlow: Flow = { pause() {}, resume() {} };
 
-/** An answer that a dispatcher brought. */
 export class DispatcherAnswer extends Answer {
   readonly #headers: Headers;
 

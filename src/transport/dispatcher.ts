@@ -12,8 +12,7 @@ import {
   LegacyController,
   meaningOf,
 } from "./dispatched.js";
-import { headersFrom } from "./node/decode.js";
-import type { BodyListener } from "./node/types.js";
+import { type BodyListener, headersFrom } from "./node/decode.js";
 import {
   acceptEncodings,
   answeredEarly,
@@ -30,7 +29,6 @@ import {
 
 type FailureClass = typeof TransportFailure;
 
-/** Sends a request. */
 export function dispatch(
   dispatcher: DispatcherLike,
   request: TransportRequest,

@@ -17,7 +17,6 @@ import {
   type TransportResponse,
 } from "./transport.js";
 
-/** Sends through a `fetch` function. */
 export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch): Transport {
   return { send: (request) => new FetchExchange(fetch as FetchLike, request), close() {} };
 }

@@ -22,7 +22,6 @@ export function acceptEncodings(headers: Record<string, string>, body: Body): vo
   headers["accept-encoding"] = "gzip, deflate, br";
 }
 
-/** One HTTP request, ready to be sent. */
 export interface TransportRequest {
   readonly method: string;
   readonly url: URL;
@@ -50,7 +49,6 @@ export interface TransportResponse {
   readonly bytes: Uint8Array;
 }
 
-/** One request under way. */
 export interface Exchange {
   readonly response: Promise<TransportResponse>;
   /** How far it got. */
@@ -61,7 +59,6 @@ export interface Exchange {
   abort(reason: "aborted" | "attempt-timeout"): void;
 }
 
-/** What a transport is made with. */
 export interface TransportOptions {
   readonly maxConnections: number;
   /** Milliseconds that an idle socket is kept. */
@@ -131,7 +128,6 @@ export class TransportFailure extends Error {
   }
 }
 
-/** The most bytes read of an error answer. */
 export const maxErrorBytes: number = 64 * 1024;
 
 /** The message when reading the file failed, not the network. */

@@ -89,17 +89,13 @@ async function bytesOf(body: Bytes, contentType: string | undefined): Promise<En
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";
     throw invalid(`A body that is not JSON needs contentType, such as "${needed}".`);
   }
-  if (body instanceof Uint8Array) return { body: copyOf(body), contentType };
+  // Copied: what the caller writes into it later is not sent. It throws for a buffer that was transferred.
+  if (body instanceof Uint8Array) return { body: new Uint8Array(body), contentType };
   if (!isForm) return { body: new Uint8Array(await (body as Blob).arrayBuffer()), contentType };
   const encoded = new Response(body as FormData);
   // With the boundary between its parts.
   const type = encoded.headers.get("content-type") ?? contentType;
   return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: type };
-}
-
-// What the caller writes into it later is not sent. It throws for a buffer that was transferred.
-function copyOf(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes);
 }
 
 function jsonOf(body: unknown, contentType = "application/json"): EncodedBody {

@@ -23,8 +23,6 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const defaultTimeoutMs = 30_000;
 const defaultMaxResponseBytes = 1024 * 1024;
 
-type Read<T> = PreparedRequest<T>["read"];
-
 /** Checks and encodes what the caller gave, and sends it. @throws StatusError */
 export async function sendAny<T>(
   client: LateSettings,
@@ -62,7 +60,7 @@ function make<T>(
   client: LateSettings,
   request: EncodedRequest,
   options: RequestOptions | undefined,
-  read: Read<T>,
+  read: PreparedRequest<T>["read"],
 ): Promise<Outcome<T>> {
   const own = ownProperties(options, "options", optionNames);
   const settings = callSettings(client, own);

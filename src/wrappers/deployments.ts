@@ -32,12 +32,7 @@ export function createDeployments(client: LateSettings): Pick<Deployments, "scal
       const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, what) };
       const body = { replicaCount };
       validate(body, requests.scaleDeployment.body, "body");
-      const call = {
-        operation: "scaleDeployment",
-        path,
-        body,
-        read: () => undefined,
-      } as const;
+      const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;
       return makeCall<void>(call, settings);
     });
   }

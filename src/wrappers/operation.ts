@@ -73,12 +73,9 @@ function pathOf(
   settings: CallSettings,
 ): Record<string, string> {
   const names = [...operations[operation].path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      name === "account_id" ? accountOf(settings) : checkId(ids[name], camelCase(name)),
-    ]),
-  );
+  const idOf = (name: string): string =>
+    name === "account_id" ? accountOf(settings) : checkId(ids[name], camelCase(name));
+  return Object.fromEntries(names.map((name) => [name, idOf(name)]));
 }
 
 /** "datasetId" of "dataset_id", as the argument is called. */
@@ -86,28 +83,19 @@ export function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-interface Parameters {
-  readonly query: NonNullable<ServiceRequest["query"]>;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-function checkParameters({ query, headers }: RequestRules, given: object | undefined): Parameters {
+function checkParameters({ query, headers }: RequestRules, given: object | undefined) {
   const fields = { ...query?.properties, ...headers?.properties };
   const own = ownProperties(given, "parameters", fields as never) as Readonly<Record<string, unknown>>;
   const partOf = (rules: Rules | undefined): Record<string, unknown> => {
-    const part = Object.fromEntries(
-      Object.keys(rules?.properties ?? {}).map((name) => [
-        name,
-        Object.hasOwn(own, name) ? own[name] : undefined,
-      ]),
-    );
+    const part = Object.fromEntries(Object.keys(rules?.properties ?? {}).map((name) => [name, own[name]]));
     if (rules) validate(part, rules, "parameters");
     return part;
   };
   const texts = Object.entries(partOf(headers)).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as const],
   );
-  return { query: partOf(query) as Parameters["query"], headers: checkHeaders(Object.fromEntries(texts)) };
+  const queried = partOf(query) as ServiceRequest["query"];
+  return { query: queried, headers: checkHeaders(Object.fromEntries(texts)) };
 }
 
 function bodyOf(

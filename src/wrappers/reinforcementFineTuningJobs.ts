@@ -34,10 +34,7 @@ export function createReinforcementFineTuningJobs(
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
       const call = {
         operation: "resumeReinforcementFineTuningJob",
-        path: {
-          account_id: accountOf(settings),
-          reinforcement_fine_tuning_job_id: checkId(jobId, "jobId"),
-        },
+        path: { account_id: accountOf(settings), reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
         body: {},
         read: (answer: object) => answer as ReinforcementFineTuningJob,
       } as const;

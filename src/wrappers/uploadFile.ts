@@ -33,10 +33,7 @@ export interface UploadTarget {
   readonly path: (settings: CallSettings) => Record<string, string>;
 }
 
-/**
- * Opens the file and sends it as the one part of a form.
- * @param options Copied from the caller's. @throws StatusError
- */
+/** Opens the file and sends it as the one part of a form. @param options Copied from the caller's. @throws StatusError */
 export async function uploadFile(
   client: LateSettings,
   { operation, path: pathOf }: UploadTarget,
@@ -95,10 +92,8 @@ function verified(stored: DatasetFile | UnusableAnswer, sentBytes: number): Data
   const bytes = memberOf(stored, "bytes");
   if (stored instanceof UnusableAnswer || bytes === sentBytes) return stored;
   const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
-  return new UnusableAnswer(
-    "DATA_LOSS",
-    `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`,
-  );
+  const message = `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`;
+  return new UnusableAnswer("DATA_LOSS", message);
 }
 
 // The part that holds the file, as the contract has it.
@@ -109,13 +104,10 @@ function partOf(operation: OperationId): { readonly name: string; readonly maxFi
 
 function checkSize({ size }: FileSource, maxFileBytes: number): number | undefined {
   if (size === undefined || size <= maxFileBytes) return size;
-  throw refusal(
-    "OUT_OF_RANGE",
-    `The file has ${size} bytes; one request takes at most ${maxFileBytes} (${maxFileBytes / 2 ** 20} MB).`,
-    {
-      hint: "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
-    },
-  );
+  const most = `${maxFileBytes} (${maxFileBytes / 2 ** 20} MB)`;
+  throw refusal("OUT_OF_RANGE", `The file has ${size} bytes; one request takes at most ${most}.`, {
+    hint: "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
+  });
 }
 
 // The platform's own Blobs have a clean one, but it may be overridden.

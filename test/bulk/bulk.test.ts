@@ -6,6 +6,7 @@ import {
   rerankAll,
 } from "../../src/bulk/index.js";
 import { type Client, isStatusError, type StatusError } from "../../src/index.js";
+import { queryOf } from "../support/bulkFiles.js";
 import { connect, transports } from "../support/clients.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { isPending, until } from "../support/turns.js";
@@ -21,10 +22,6 @@ function requests(count: number): RerankAllRequest[] {
     query: `q${index}`,
     documents: ["a", "b"],
   }));
-}
-
-function queryOf({ body }: ReceivedRequest): string {
-  return JSON.parse(`${body}`).query;
 }
 
 async function collect<Id>(results: AsyncIterable<RerankAllResult<Id>>): Promise<RerankAllResult<Id>[]> {

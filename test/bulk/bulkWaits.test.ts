@@ -7,9 +7,10 @@ import {
 } from "../../src/bulk/index.js";
 import type { StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
+import { queryOf } from "../support/bulkFiles.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { isPending, turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
@@ -26,10 +27,6 @@ function requests(count: number): RerankAllRequest[] {
     query: `${index}`,
     documents: ["a"],
   }));
-}
-
-function queryOf({ body }: ReceivedRequest): string {
-  return JSON.parse(`${body}`).query;
 }
 
 async function collect(results: AsyncIterable<RerankAllResult>): Promise<RerankAllResult[]> {

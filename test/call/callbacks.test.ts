@@ -7,6 +7,7 @@ import { connect, failureOf, operationCalls, transports } from "../support/clien
 import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { runScript } from "../support/script.js";
+import { turns } from "../support/turns.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
 const server = useRecordingServer();
@@ -57,7 +58,7 @@ describe.each(transports)("over $name", ({ options }) => {
       const { attempts } = await call(connect(server.url, options), { onAttempt }).withResponse();
       expect(events).toMatchObject(attempts);
       expect(server.requests).toHaveLength(1);
-      await settled();
+      await turns();
     });
 
     test("as onAttempt changes neither a repeat nor the error", async () => {
@@ -69,7 +70,7 @@ describe.each(transports)("over $name", ({ options }) => {
       expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "no", httpStatus: 401 });
       expect(error.cause).toBeUndefined();
       expect(error.attempts).toHaveLength(2);
-      await settled();
+      await turns();
     });
 
     test.each(files)("as onProgress of %s does not end the upload", async (_what, file, totalBytes) => {
@@ -83,7 +84,7 @@ describe.each(transports)("over $name", ({ options }) => {
       });
       expect(server.only.files[0]?.bytes).toHaveLength(totalBytes);
       expect(seen.at(-1)).toEqual({ sentBytes: totalBytes, totalBytes });
-      await settled();
+      await turns();
     });
   });
 
@@ -101,8 +102,3 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.requests).toHaveLength(2);
   });
 });
-
-// An unhandled rejection is reported after the tasks that are due; the latest of these reject in one of them.
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { inFlags } from "../../src/cli/flags.js";
+import { inFlags } from "../../src/cli/reportFailure.js";
 import type { NotRetried } from "../../src/errors/codes.js";
 import { adviceFor, joined, reasonFor } from "../../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../../src/generated/contract.js";

@@ -139,6 +139,20 @@ describe("docs/data/generators.json", async () => {
     expect(data.linters?.map(({ date, ...row }) => row)).toEqual(wanted);
   });
 
+  test("has a row of schemathesis for every strict form, against Prism and the stand-in, without a failure", () => {
+    const rows = data.schemathesis?.map(({ server, document, operations, failures }) => [
+      server,
+      document,
+      operations,
+      failures,
+    ]);
+    expect(rows).toEqual(
+      ["Prism", "the stand-in"].flatMap((server) =>
+        ["openapi.json", "openapi-3.0.json"].map((document) => [server, document, 4, 0]),
+      ),
+    );
+  });
+
   test("every command is the tool's own, without an option that only this contract would need", () => {
     const options = tools.flatMap(({ command }) => command.match(/(?<=\s)--?[a-z][\w-]*/g) ?? []);
     // Where to read, where to write, and which of its outputs a tool shall make.

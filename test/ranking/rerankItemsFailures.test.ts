@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RerankRequest } from "../../src/index.js";
+import { documentsOf } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { withHint } from "../support/withHint.js";
@@ -9,10 +9,6 @@ const items = Array.from({ length: 40 }, (_, index) => index);
 const text = (item: number): string => `item ${item}`;
 // One batch after the other, ten items each.
 const inTurn = { text, batchSize: 10, concurrency: 1 };
-
-function documentsOf({ body }: ReceivedRequest): readonly string[] {
-  return (JSON.parse(body.toString()) as RerankRequest).documents;
-}
 
 function ranked(request: ReceivedRequest): Reply {
   const data = documentsOf(request).map((_, index) => ({ index, relevance_score: index }));

@@ -1,11 +1,6 @@
 import { expect, test } from "vitest";
-import type {
-  RankedBatch,
-  RerankItemsError,
-  RerankItemsOptions,
-  RerankPartial,
-  RerankRequest,
-} from "../../src/index.js";
+import type { RankedBatch, RerankItemsError, RerankItemsOptions, RerankPartial } from "../../src/index.js";
+import { documentsOf } from "../support/answers.js";
 import { connect, failureOf } from "../support/clients.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 
@@ -14,10 +9,6 @@ const items = Array.from({ length: 40 }, (_, index) => ({ index }));
 type Item = (typeof items)[number];
 const text = ({ index }: Item): string => `item ${index}`;
 const inTurn = { text, batchSize: 10, concurrency: 1 };
-
-function documentsOf({ body }: ReceivedRequest): readonly string[] {
-  return (JSON.parse(body.toString()) as RerankRequest).documents;
-}
 
 // The number in a document is its score.
 function ranked(request: ReceivedRequest): Reply {

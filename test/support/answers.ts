@@ -1,4 +1,5 @@
-import type { Reply, Script } from "./recordingServer.js";
+import type { RerankRequest } from "../../src/index.js";
+import type { ReceivedRequest, Reply, Script } from "./recordingServer.js";
 
 /** The service's own word that a call may be repeated. */
 export const unavailable: Reply = { status: 503, json: { code: "UNAVAILABLE", message: "Busy." } };
@@ -28,4 +29,9 @@ export function inTurn(...answers: readonly [Reply | Script, ...(Reply | Script)
     const answer = answers[Math.min(next++, answers.length - 1)] ?? answers[0];
     return typeof answer === "function" ? answer(request, response) : answer;
   };
+}
+
+/** The documents of a rerank. */
+export function documentsOf({ body }: ReceivedRequest): readonly string[] {
+  return (JSON.parse(body.toString()) as RerankRequest).documents;
 }

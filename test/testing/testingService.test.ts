@@ -180,6 +180,13 @@ describe("sent by hand", () => {
     body: body.replaceAll("\n", "\r\n"),
   });
   const file = '--a b\nContent-Disposition: form-data; name="file"; filename="f"\n\nx\n';
+  const other = '--a b\nContent-Disposition: form-data; name="purpose"\n\nx\n';
+  const scale = "/v1/accounts/acme/deployments/prod:scale";
+  const replicas = (number: string) => ({
+    method: "PATCH",
+    headers: json,
+    body: `{"replicaCount":${number}}`,
+  });
 
   test.each<[name: string, path: string, init: object, status: number, code: string]>([
     [
@@ -200,8 +207,8 @@ describe("sent by hand", () => {
       "another method",
       "/inference/v1/rerank",
       { method: "PUT", headers: json, body: "{}" },
-      404,
-      "NOT_FOUND",
+      405,
+      "UNIMPLEMENTED",
     ],
     ["another path", "/v1/rerank", { method: "POST", headers: json, body: "{}" }, 404, "NOT_FOUND"],
     [
@@ -211,9 +218,13 @@ describe("sent by hand", () => {
       400,
       "INVALID_ARGUMENT",
     ],
+    ["an integer of 64 bits", scale, replicas("9223372036854775807"), 200, ""],
+    ["an integer of more", scale, replicas("9223372036854775808"), 400, "INVALID_ARGUMENT"],
+    ["an integer with an exponent", scale, replicas("1234567890123456789e1"), 400, "INVALID_ARGUMENT"],
     ["a form without its end", upload, form(file), 400, "INVALID_ARGUMENT"],
     ["a form of two parts", upload, form(`${file}${file}--a b--`), 400, "INVALID_ARGUMENT"],
     ["a form that is none", upload, form("x"), 400, "INVALID_ARGUMENT"],
+    ["a form with a part that nobody knows", upload, form(`${other}${file}--a b--`), 200, ""],
     ["a form of one part", upload, form(`${file}--a b--\n`), 200, ""],
   ])("%s", async (_name, path, init, status, code) => {
     for (const send of [service.fetch, fetch]) {
@@ -224,6 +235,27 @@ describe("sent by hand", () => {
     expect(service.requests).toHaveLength(2);
     const [byFetch, byPort] = service.requests;
     expect({ ...byPort, headers: {} }).toEqual({ ...byFetch, headers: {} });
+  });
+
+  test("digits in a text stay as they are", async () => {
+    const document = '"9223372036854775807\\"-9223372036854775807';
+    const body = JSON.stringify({ query: "q", documents: [document], top_n: 1 });
+    const answer = await service.fetch(`${server.url}/inference/v1/rerank`, {
+      method: "POST",
+      headers: json,
+      body,
+    });
+    expect(await answer.json()).toMatchObject({ data: [{ document }] });
+  });
+
+  test("another method is told which there is; strict, a part that the contract does not have is refused", async () => {
+    for (const send of [service.fetch, fetch]) {
+      const answer = await send(`${server.url}/inference/v1/rerank`, { method: "DELETE" });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+    }
+    const strict = createTestService({ strict: true });
+    const refused = await strict.fetch(`https://service.test${upload}`, form(`${other}${file}--a b--`));
+    expect(await refused.json()).toMatchObject({ message: "The form must have one part." });
   });
 });
 

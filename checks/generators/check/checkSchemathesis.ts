@@ -1,6 +1,7 @@
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startMock } from "../../../scripts/mock/startMock.js";
+import { type Mock, startMock } from "../../../scripts/mock/startMock.js";
+import { createTestService } from "../../../src/testing/index.js";
 import { programs } from "../tools/python.js";
 import { run } from "./command.js";
 import { emptyFolder, generators } from "./folders.js";
@@ -14,23 +15,43 @@ interface Report {
   readonly test_cases: { readonly generated: number; readonly unique_failures: number };
 }
 
-/** Runs the checks of schemathesis.toml against Prism serving a document. */
+/** What serves the operations of a document, and the checks that it is given. */
+interface Server {
+  readonly name: "Prism" | "the stand-in";
+  readonly config: string;
+  start(document: string): Promise<Mock>;
+}
+
+/** Prism with the document, and the stand-in of `tunerank mock`, which knows a key here. */
+export const servers: readonly Server[] = [
+  { name: "Prism", config: "prism.toml", start: (document) => startMock({ document }) },
+  { name: "the stand-in", config: "standIn.toml", start: startStandIn },
+];
+
+async function startStandIn(): Promise<Mock> {
+  const server = await createTestService({ apiKey: "key-of-acme", keepRequests: 1 }).listen();
+  return { url: server.url, stop: () => server.close() };
+}
+
+/** Runs schemathesis with a document against what serves it. */
 export async function checkSchemathesis(
   document: string,
   documents: string,
+  { name: server, config, start }: Server,
 ): Promise<Result<SchemathesisRow>> {
-  const about = { tool: "schemathesis", version: versions.schemathesis, document, date: today() } as const;
+  const { schemathesis: version } = versions;
+  const about = { tool: "schemathesis", version, server, document, date: today() } as const;
   const row = { ...about, operations: 0, requests: 0, failures: 0 };
   const skippedFor = await missing(["Python 3.11 or newer"]);
   if (skippedFor.length > 0) return { row, skippedFor, problems: [] };
-  const folder = await emptyFolder(`schemathesis-${document}`);
+  const folder = await emptyFolder(`schemathesis-${config}-${document}`);
   await cp(join(generators, "schemathesis"), folder, { recursive: true });
   const problems: string[] = [];
-  const mock = await startMock({ document: join(documents, document) });
+  const mock = await start(join(documents, document));
   try {
     const bin = await programs({ name: "schemathesis", packages: ["schemathesis"] });
     const options = ["--url", mock.url, "--no-color", "--report-json-path", "report.json"];
-    const args = ["--config-file", "schemathesis.toml", "run", join(documents, document), ...options];
+    const args = ["--config-file", config, "run", join(documents, document), ...options];
     await run(join(bin, "st"), args, { cwd: folder });
   } catch (error) {
     problems.push(String(error));

@@ -33,10 +33,11 @@ export interface ClientRow {
   readonly notHad: string;
 }
 
-/** What schemathesis found of a document while Prism served it; a row of docs/data/generators.json. */
+/** What schemathesis found while something served a document; a row of docs/data/generators.json. */
 export interface SchemathesisRow {
   readonly tool: "schemathesis";
   readonly version: string;
+  readonly server: string;
   readonly document: string;
   readonly operations: number;
   readonly requests: number;
@@ -86,8 +87,16 @@ function cellsOf({ row, skippedFor }: Result): string[] {
   const { tool, version, document } = row;
   if (skippedFor.length > 0) return [tool, version, document, `SKIPPED: no ${skippedFor.join(", no ")}`];
   if ("failures" in row) {
-    const { operations, requests, failures } = row;
-    return [tool, version, document, `${operations} tested`, `${requests} requests`, `${failures} failures`];
+    const { server, operations, requests, failures } = row;
+    return [
+      tool,
+      version,
+      document,
+      `against ${server}`,
+      `${operations} tested`,
+      `${requests} requests`,
+      `${failures} failures`,
+    ];
   }
   if ("findings" in row) return [tool, version, document, `findings: ${row.findings}`];
   const { compiled, called, callable, jobs, newer, nulls, errors, errorRows } = row;

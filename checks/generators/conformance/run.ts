@@ -16,6 +16,7 @@ import {
   survivorsOf,
 } from "../../../test/support/conformance/mutants.js";
 import { root } from "../check/folders.js";
+import { today } from "../check/results.js";
 import { missing } from "../check/toolchains.js";
 import { type Client, clients } from "./clients.js";
 
@@ -55,17 +56,16 @@ export async function checkConformance(all: boolean, only: readonly string[] = [
 async function write(results: readonly Result[], scores: readonly Score[]): Promise<void> {
   const kept = JSON.parse(await readFile(file, "utf8")) as {
     readonly clients: readonly Result[];
-    readonly mutants: readonly Omit<Score, "survivors">[];
+    readonly mutants: readonly (Omit<Score, "survivors"> & { readonly date: string })[];
   };
   const good = scores.filter(({ survivors }) => survivors.length === 0);
   const mutantScores = languages.flatMap(({ language }) => {
     const score = good.find((one) => one.language === language);
     if (!score) return kept.mutants.filter((one) => one.language === language);
     const { killed, of, notMade } = score;
-    return [{ language, killed, of, notMade }];
+    return [{ language, date: today(), killed, of, notMade }];
   });
   const data = {
-    date: new Date().toISOString().slice(0, 10),
     revision: results[0]?.revision ?? kept.clients[0]?.revision,
     clients: clients.flatMap(({ name }) =>
       [...results, ...kept.clients].filter((result) => result.name === name).slice(0, 1),
@@ -113,6 +113,7 @@ async function scoresOf(asked: readonly (typeof languages)[number][]): Promise<r
 /** What came of a client, as the docs show it. */
 interface Result {
   readonly name: string;
+  readonly date: string;
   readonly language: string;
   readonly generated: boolean;
   readonly revision: string;
@@ -150,6 +151,7 @@ async function certify({ name, language, generated, badge, run }: Client): Promi
       console.log(`  ${id}: ${differences.join("; ")}`);
   return {
     name,
+    date: today(),
     language,
     generated: generated === true,
     revision,

@@ -1,20 +1,26 @@
-// Does what `npx tunerank conformance` asks for: mvn -q compile exec:java -Dexec.args="http://127.0.0.1:4020 16"
+// Does what `npx tunerank conformance` asks for; in this folder:
+// mvn -q compile exec:java -Dexec.args="http://127.0.0.1:4020 16"
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.io.PrintWriter;
-import java.io.StringWriter;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.ProxySelector;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 final class Certify {
   static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -38,7 +44,7 @@ final class Certify {
       while (true) {
         JsonNode row = ask(HttpRequest.newBuilder(URI.create(runner + "/next")).build());
         if (row.path("done").asBoolean()) return;
-        String outcome = Read.JSON.writeValueAsString(outcomeOf(row));
+        String outcome = Client.JSON.writeValueAsString(outcomeOf(row));
         ask(HttpRequest.newBuilder(URI.create(runner + "/outcome")).header("content-type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(outcome)).build());
       }
@@ -49,11 +55,11 @@ final class Certify {
   }
 
   static JsonNode ask(HttpRequest request) throws Exception {
-    return Read.JSON.readTree(HTTP.send(request, BodyHandlers.ofString()).body());
+    return Client.JSON.readTree(HTTP.send(request, BodyHandlers.ofString()).body());
   }
 
   static ObjectNode outcomeOf(JsonNode row) throws Exception {
-    ObjectNode outcome = Read.JSON.createObjectNode().put("id", row.get("id").asText());
+    ObjectNode outcome = Client.JSON.createObjectNode().put("id", row.get("id").asText());
     for (JsonNode need : row.get("needs"))
       if (HIDDEN.contains(need.asText())) return outcome.put("skipped", need.asText());
     Client client = clientOf(row);
@@ -67,40 +73,60 @@ final class Certify {
 
   static void call(Client client, JsonNode row, ObjectNode outcome) throws Exception {
     JsonNode abort = row.at("/options/abortAfterMs");
-    if (abort.asInt(1) == 0) client.options.abort.complete(null);
-    else if (abort.isNumber()) CompletableFuture.delayedExecutor(abort.asInt(), TimeUnit.MILLISECONDS)
-        .execute(() -> client.options.abort.complete(null));
-    try {
-      Object value = client.call(row.get("operation").asText(), argumentsOf(row));
-      if (value instanceof JsonNode json) outcome.set("value", json);
-      else outcome.put("value", new String((byte[]) value, StandardCharsets.UTF_8));
-      outcome.putArray("capabilities").add("unknown-members").add("int64");
-    } catch (Failure failure) {
-      StringWriter text = new StringWriter();
-      failure.printStackTrace(new PrintWriter(text));
-      outcome.put("code", failure.code).put("codeSource", failure.codeSource).put("message", failure.getMessage())
-          .put("executed", failure.executed()).put("executedBecause", failure.because)
-          .put("inferred", failure.inferred).put("notRetried", failure.notRetried)
-          .put("retryAfterMs", failure.retryAfterMs).put("text", text.toString());
-    }
-    outcome.put("attempts", client.attempts);
+    Thread caller = Thread.currentThread();
+    CountDownLatch ended = new CountDownLatch(1);
+    if (abort.asInt(1) == 0) caller.interrupt();
+    else if (abort.isNumber()) Client.THREADS.submit(() -> {
+      if (!ended.await(abort.asInt(), TimeUnit.MILLISECONDS)) caller.interrupt();
+      return null;
+    });
+    Client.Call call = client.call(row.get("operation").asText(), argumentsOf(row));
+    Client.Outcome last = call.last;
+    ended.countDown();
+    Thread.interrupted(); // An abort that came after the end.
+    if (last.value() instanceof byte[] bytes) outcome.put("value", new String(bytes, StandardCharsets.UTF_8));
+    else if (last.value() instanceof JsonNode json) outcome.set("value", json);
+    if (last.code() == null) outcome.putArray("capabilities").add("unknown-members").add("int64");
+    else outcome.put("code", last.code()).put("codeSource", last.codeSource())
+        .put("inferred", last.inferred()).put("executed", call.executed())
+        .put("executedBecause", call.because).put("notRetried", call.notRetried)
+        .put("retryAfterMs", last.retryAfterMs())
+        .put("message", last.message()).put("text", last.toString());
+    outcome.put("attempts", call.attempts);
   }
 
-  static Client clientOf(JsonNode row) {
-    Client.Options options = new Client.Options();
-    JsonNode said = row.get("options");
-    options.maxRetries = said.path("maxRetries").asInt(options.maxRetries);
-    options.timeoutMs = milliseconds(said.path("timeoutMs"));
-    options.attemptTimeoutMs = milliseconds(said.path("attemptTimeoutMs"));
-    options.connectTimeoutMs = milliseconds(said.path("connectTimeoutMs"));
-    if (said.has("repeatable")) options.repeatable = said.get("repeatable").asBoolean();
-    options.caCertificate = row.path("caCertificate").asText(null);
-    options.proxy = row.path("proxy").asText(null);
-    JsonNode keys = row.path("apiKeys");
+  static Client clientOf(JsonNode row) throws Exception {
+    Client client = new Client();
+    client.baseUrl = row.get("baseUrl").asText();
+    JsonNode options = row.get("options"), keys = row.path("apiKeys");
     AtomicInteger asked = new AtomicInteger();
-    Supplier<String> key = row.has("apiKeys") ? () -> keys.get(Math.min(1, asked.getAndIncrement())).asText()
+    client.keyIsRenewed = row.has("apiKeys");
+    client.key = client.keyIsRenewed ? () -> keys.get(Math.min(1, asked.getAndIncrement())).asText()
         : () -> row.get("apiKey").asText();
-    return new Client(row.get("baseUrl").asText(), key, row.has("apiKeys"), options);
+    client.maxRetries = options.path("maxRetries").asDouble(client.maxRetries);
+    if (options.has("timeoutMs")) client.timeoutMs = options.get("timeoutMs").asDouble();
+    if (options.has("attemptTimeoutMs")) client.attemptTimeoutMs = options.get("attemptTimeoutMs").asDouble();
+    client.connectTimeoutMs = options.path("connectTimeoutMs").asDouble(client.connectTimeoutMs);
+    if (options.has("repeatable")) client.repeatable = options.get("repeatable").asBoolean();
+    JsonNode pem = row.path("caCertificate");
+    SSLContext tls = pem.isTextual() ? trusting(pem.asText()) : SSLContext.getDefault();
+    URI proxy = URI.create(row.path("proxy").asText());
+    ProxySelector selector = ProxySelector.of(
+        row.has("proxy") ? new InetSocketAddress(proxy.getHost(), proxy.getPort()) : null);
+    client.connections = () -> HttpClient.newBuilder().sslContext(tls).proxy(selector);
+    return client;
+  }
+
+  static SSLContext trusting(String pem) throws Exception {
+    InputStream bytes = new ByteArrayInputStream(pem.getBytes(StandardCharsets.UTF_8));
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    store.load(null, null);
+    store.setCertificateEntry("ca", CertificateFactory.getInstance("X.509").generateCertificate(bytes));
+    TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
+    trust.init(store);
+    SSLContext tls = SSLContext.getInstance("TLS");
+    tls.init(null, trust.getTrustManagers(), null);
+    return tls;
   }
 
   /** A file is content in UTF-8, or the bytes of base64 over and over until there are so many. */
@@ -115,9 +141,5 @@ final class Certify {
     }
     file.put("content", all);
     return row.get("arguments");
-  }
-
-  static Long milliseconds(JsonNode given) {
-    return given.isNumber() ? (Long) given.asLong() : null;
   }
 }

@@ -1,300 +1,344 @@
 // A client of the service on java.net.http, written from ../README.md. Every figure is one of ../*.json.
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.*;
+import com.fasterxml.jackson.databind.node.*;
 import java.io.*;
+import java.math.BigDecimal;
 import java.net.*;
 import java.net.http.*;
-import java.net.http.HttpRequest.BodyPublisher;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodySubscribers;
-import java.nio.ByteBuffer;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
+import java.net.http.HttpRequest.*;
+import java.net.http.HttpResponse.*;
+import java.time.*;
+import java.time.format.DateTimeFormatter;
 import java.util.*;
 import java.util.concurrent.*;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.*;
+import java.util.function.*;
 import java.util.regex.*;
+import java.util.stream.*;
 import java.util.zip.GZIPInputStream;
-import javax.net.ssl.*;
 
+/** A client. Its first fields are what a caller may set; null is the default. */
 final class Client {
-  static final JsonNode P = Read.data("parameters.json"), OPERATIONS = Read.data("operations.json").get("operations");
+  static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+  static final JsonNode P = read(() -> JSON.readTree(new File("../parameters.json")), none -> null);
+  static final JsonNode OPERATIONS = read(() -> JSON.readTree(new File("../operations.json")), none -> null);
   static final ExecutorService THREADS = Executors.newCachedThreadPool();
-
-  /** What a caller may set; null is the default. */
-  static final class Options {
-    int maxRetries = P.get("maxRetries").asInt();
-    Boolean repeatable;
-    Long timeoutMs, attemptTimeoutMs, connectTimeoutMs;
-    String caCertificate, proxy;
-    CompletableFuture<Object> abort = new CompletableFuture<>();
-  }
-
-  /** One connection: an HttpClient that never has two requests at a time. Whether it has served a call is known so. */
-  static final class Line {
-    HttpClient http;
-    boolean served;
-  }
-
-  final String baseUrl;
-  final Supplier<String> key;
-  final boolean keyIsRenewed;
-  final Options options;
+  String baseUrl;
+  Supplier<String> key;
+  boolean keyIsRenewed;
+  Boolean repeatable;
+  Double timeoutMs, attemptTimeoutMs, connectTimeoutMs = number("/deadlines/connectTimeoutMs");
+  double maxRetries = number("/maxRetries");
+  Supplier<HttpClient.Builder> connections = HttpClient::newBuilder;
   final Set<String> keys = ConcurrentHashMap.newKeySet();
-  final Deque<Line> idle = new ArrayDeque<>();
-  long tenths = tenths("retries");
-  volatile int attempts; // of the last call
+  final AtomicLong tenths = new AtomicLong(tenths("retries"));
+  final Deque<HttpClient> idle = new ConcurrentLinkedDeque<>(); // Each is one connection that served a call.
 
-  Client(String baseUrl, Supplier<String> key, boolean keyIsRenewed, Options options) {
-    this.baseUrl = baseUrl;
-    this.key = key;
-    this.keyIsRenewed = keyIsRenewed;
-    this.options = options;
-  }
+  Call call(String name, JsonNode arguments) throws Exception { return new Call(name, arguments).run(); }
 
-  /** Makes a call. Its value is a JsonNode, or the bytes of an answer that is not Read.JSON. */
-  Object call(String operation, JsonNode arguments) throws Exception {
-    Call call = new Call(operation, arguments);
-    attempts = 0;
-    String worst = "nothing-sent";
-    for (int retry = 0; ; retry++) {
-      try {
-        Object value = call.attempt();
-        synchronized (this) {
-          tenths = Math.min(tenths("retries"), tenths + tenths("successGain"));
-        }
-        return value;
-      } catch (Failure failure) {
-        worst = failure.worseThan(worst) ? failure.because : worst;
-        String base = failure.code.equals("RESOURCE_EXHAUSTED") ? "exhaustedBaseMs" : "baseMs";
-        double top = number("/backoff/" + base) * Math.pow(number("/backoff/factor"), retry);
-        double wait = Math.random() * Math.min(number("/backoff/capMs"), top);
-        if (failure.events.contains("unauthenticated")) wait = 0;
-        if (failure.retryAfterMs != null) wait = Math.max(wait, failure.retryAfterMs);
-        boolean free = call.line.served && failure.events.contains("connectionLost") && !call.freeUsed;
-        String reason = call.whyNot(failure, retry, wait, free);
-        if (reason == null) {
-          call.ownLine = failure.status == 421 || call.line.served && failure.events.contains("connectionLost");
-          call.freeUsed |= free;
-          call.renewed |= failure.events.contains("unauthenticated");
-          try {
-            options.abort.get((long) Math.ceil(wait * 1e6), TimeUnit.NANOSECONDS);
-          } catch (TimeoutException waited) {
-            continue;
-          }
-          reason = "aborted";
-          failure = Read.ended(reason, worst);
-        }
-        failure.because = worst;
-        failure.notRetried = reason;
-        throw failure;
-      }
+  /** What came of an attempt: a value, or a failure, which has a code. */
+  record Outcome(Object value, String code, String codeSource, boolean inferred, String because,
+      String message, Long retryAfterMs, int status, Set<String> events) {
+    static Outcome failure(String code, String codeSource, String because, String message, String event) {
+      return new Outcome(null, code, codeSource, true, because, message, null, 0, Set.of(event));
+    }
+
+    double retries(String column) {
+      return events.stream().mapToDouble(e -> number("/events/" + e + "/retries/" + column)).min().orElse(0);
     }
   }
 
+  /** A call: what came of its last attempt, and of all of them. */
   final class Call {
-    final String operation, figures, boundary = UUID.randomUUID().toString();
+    static final Map<String, Integer> RANKS =
+        Map.of("nothing-sent", 0, "refused", 1, "no-answer", 2, "unclear-answer", 2, "success-began", 3);
+    Outcome last;
+    String because = "nothing-sent", notRetried;
+    int attempts;
+    final String operation, column, boundary = "" + UUID.randomUUID();
     final JsonNode definition, arguments;
-    final boolean repeatable;
-    final long deadline, attemptNanos;
-    final byte[] body;
-    boolean renewed, freeUsed, ownLine;
-    Line line = new Line();
+    final boolean safe;
+    final BodyPublisher body;
+    final double attemptMs, deadline;
+    boolean reused, renewed, ownConnection, freeUsed;
 
     Call(String operation, JsonNode arguments) throws IOException {
       this.operation = operation;
       this.arguments = arguments;
-      definition = OPERATIONS.get(operation);
-      Boolean said = options.repeatable;
-      repeatable = said != null ? said : definition.get("repeatable").asBoolean();
-      figures = said == null ? operation : said ? "rerankDocuments" : "resumeReinforcementFineTuningJob";
+      definition = OPERATIONS.get("operations").get(operation);
+      safe = repeatable != null ? repeatable : definition.get("repeatable").asBoolean();
+      column = repeatable == null ? operation : safe ? "rerankDocuments" : "resumeReinforcementFineTuningJob";
       byte[] file = definition.has("part") ? arguments.at("/file/content").binaryValue() : new byte[0];
-      body = definition.has("part") ? form(file) : definition.has("contentType")
-          ? Read.JSON.writeValueAsString(arguments.get("body")).getBytes(UTF_8) : null;
-      double ms = number("/deadlines/timeoutMs/" + operation)
-          + file.length * 1000.0 / number("/deadlines/uploadBytesPerSecond");
-      if (options.timeoutMs != null) ms = options.timeoutMs;
-      String share = repeatable && options.maxRetries > 0 ? "repeatable" : "else";
-      double attemptMs = ms * number("/deadlines/attemptShare/" + share);
-      if (options.attemptTimeoutMs != null) attemptMs = options.attemptTimeoutMs;
-      attemptNanos = (long) (attemptMs * 1e6);
-      deadline = System.nanoTime() + (long) (ms * 1e6);
+      body = definition.has("part") ? form(file) : !definition.has("contentType") ? BodyPublishers.noBody()
+          : BodyPublishers.ofString(JSON.writeValueAsString(arguments.get("body")), UTF_8);
+      double fileMs = file.length * 1000.0 / number("/deadlines/uploadBytesPerSecond");
+      double ms = timeoutMs != null ? timeoutMs : number("/deadlines/timeoutMs/" + operation) + fileMs;
+      double share = number("/deadlines/attemptShare/" + (safe && maxRetries > 0 ? "repeatable" : "else"));
+      attemptMs = attemptTimeoutMs != null ? attemptTimeoutMs : ms * share;
+      deadline = now() + ms;
     }
 
-    String whyNot(Failure failure, int retry, double wait, boolean free) {
-      if (failure.events.contains("refused")) return "refused";
-      if (failure.events.contains("ended")) return failure.notRetried;
-      int most = failure.retries(figures);
-      if (most == 0) return failure.retries("rerankDocuments") > 0 && !repeatable ? "not-safe" : "not-transient";
-      boolean key = failure.events.contains("unauthenticated"), renewable = keyIsRenewed && !renewed;
-      if (key && !renewable) return retry == 0 ? "refused" : "retries-used-up";
-      if (retry >= options.maxRetries || !key && retry >= most) return "retries-used-up";
-      synchronized (Client.this) {
-        long cost = free ? 0 : tenths("retryCost");
-        if (tenths < cost) return "budget";
-        if (failure.retryAfterMs != null && failure.retryAfterMs > number("/retryAfter/longestMs"))
-          return "asked-to-wait-too-long";
-        if (System.nanoTime() + wait * 1e6 >= deadline) return "deadline-too-close";
-        tenths -= cost;
-        return null;
+    BodyPublisher form(byte[] file) {
+      String part = definition.get("part").asText(), name = arguments.at("/file/name").asText();
+      String head = "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + part + "\"; filename=\""
+          + name.replace("\"", "%22") + "\"\r\nContent-Type: application/octet-stream\r\n\r\n";
+      return BodyPublishers.concat(BodyPublishers.ofString(head), BodyPublishers.ofByteArray(file),
+          BodyPublishers.ofString("\r\n--" + boundary + "--\r\n"));
+    }
+
+    String executed() { return List.of("no", "no", "unknown", "yes").get(RANKS.get(because)); }
+
+    /** Makes the call, which an interrupt aborts. Its value is JSON, or the bytes of what is no JSON. */
+    Call run() throws Exception {
+      double wait = 0;
+      for (int retry = 0; notRetried == null; retry++) {
+        last = attempt(wait, new AtomicReference<>("nothing-sent"));
+        if (last.code == null) break;
+        String base = last.code.equals("RESOURCE_EXHAUSTED") ? "exhaustedBaseMs" : "baseMs";
+        double top = number("/backoff/" + base) * Math.pow(number("/backoff/factor"), retry);
+        wait = Math.random() * Math.min(number("/backoff/capMs"), top);
+        if (last.events.contains("unauthenticated")) wait = 0;
+        if (last.retryAfterMs != null) wait = Math.max(wait, last.retryAfterMs);
+        if (RANKS.get(last.because) >= RANKS.get(because)) because = last.because;
+        notRetried = whyNot(retry, wait);
       }
+      if (last.code == null) tenths.updateAndGet(t -> Math.min(tenths("retries"), t + tenths("successGain")));
+      return this;
     }
 
-    Object attempt() throws Exception {
-      if (options.abort.isDone()) throw Read.ended("aborted", "nothing-sent");
-      attempts++;
-      String secret = key.get();
-      keys.add(secret);
-      line = line();
-      Exchange exchange = new Exchange();
-      HttpRequest request = request(secret, exchange);
-      Long own = options.connectTimeoutMs; // java.net.http's own timer was seen to miss it on a busy machine
-      long connectNanos = (own != null ? own : (long) number("/deadlines/connectTimeoutMs")) * 1_000_000;
-      long now = System.nanoTime(), end = Math.min(deadline, now + attemptNanos);
-      CompletableFuture<Object> result = new CompletableFuture<>();
-      Line used = line;
-      Future<?> work = THREADS.submit(() -> {
-        try {
-          result.complete(exchange(used, request, exchange));
-        } catch (Throwable fault) {
-          result.completeExceptionally(fault);
-        }
-      });
+    /** Why the last failure ends the call; null if there is another attempt, which the budget pays for. */
+    String whyNot(int retry, double wait) {
+      boolean renews = last.events.contains("unauthenticated"), aborted = last.code.equals("CANCELLED");
+      boolean wasIdle = reused && last.events.contains("connectionLost");
+      double most = last.retries(column), ifSafe = last.retries("rerankDocuments");
+      if (last.events.contains("ended")) return aborted ? "aborted" : "deadline-too-close";
+      if (last.events.contains("refused")) return "refused";
+      if (most == 0) return ifSafe > 0 && !safe ? "not-safe" : "not-transient";
+      if (renews && (renewed || !keyIsRenewed)) return retry == 0 ? "refused" : "retries-used-up";
+      if (retry >= maxRetries || !renews && retry >= most) return "retries-used-up";
+      long cost = wasIdle && !freeUsed ? 0 : tenths("retryCost");
+      boolean tooLong = last.retryAfterMs != null && last.retryAfterMs > number("/retryAfter/longestMs");
+      boolean late = now() + wait >= deadline;
+      if (tenths.getAndUpdate(t -> t < cost || tooLong || late ? t : t - cost) < cost) return "budget";
+      ownConnection = last.status == 421 || wasIdle;
+      freeUsed |= wasIdle;
+      renewed |= renews;
+      return tooLong ? "asked-to-wait-too-long" : late ? "deadline-too-close" : null;
+    }
+
+    /** Waits, and makes a request. "because" says how far that got. */
+    Outcome attempt(double wait, AtomicReference<String> because) throws Exception {
       try {
-        CompletableFuture<Object> first = CompletableFuture.anyOf(result, options.abort);
-        try {
-          first.get(Math.min(end - now, connectNanos), TimeUnit.NANOSECONDS);
-        } catch (TimeoutException connecting) {
-          if (!exchange.sent && now + connectNanos < end) throw Read.lateToConnect();
-          first.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        Thread.sleep((long) Math.ceil(wait));
+        attempts++;
+        HttpRequest request = request(key.get(), because);
+        HttpClient old = safe && !ownConnection ? idle.poll() : null;
+        reused = old != null;
+        HttpClient http = reused ? old
+            : connections.get().version(HttpClient.Version.HTTP_1_1).executor(THREADS).build();
+        double end = Math.min(deadline, now() + attemptMs);
+        Future<Outcome> work = THREADS.submit(() -> exchange(http, request, because));
+        try { // The timers of java.net.http were seen to be late on a busy machine.
+          return work.get((long) (1e6 * Math.min(connectTimeoutMs, end - now())), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException late) {
+          if (because.get().equals("nothing-sent")) throw late;
+          return work.get((long) (1e6 * (end - now())), TimeUnit.NANOSECONDS);
+        } finally {
+          work.cancel(true);
         }
-        if (!result.isDone()) throw Read.ended("aborted", exchange.because());
-        return result.get();
-      } catch (ExecutionException fault) {
-        if (fault.getCause() instanceof IOException lost) throw Read.lostBy(lost, exchange, request.uri().getHost());
-        throw (Exception) fault.getCause();
+      } catch (InterruptedException aborted) {
+        return Outcome.failure("CANCELLED", "client", because.get(), "The call was aborted.", "ended");
       } catch (TimeoutException late) {
-        if (end == deadline) throw Read.ended("deadline-too-close", exchange.because());
-        String event = exchange.success() ? "bodyLost" : exchange.sent ? "attemptTimeout" : "neverConnected";
-        String source = event.equals("neverConnected") ? "transport" : "client";
-        throw new Failure("DEADLINE_EXCEEDED", source, exchange.because(), "The attempt took too long.", event);
-      } finally {
-        work.cancel(true);
+        Map<String, String> faults = Map.of("nothing-sent", "connect-stalls", "success-began", "body-stalls");
+        if (now() < deadline) return fault(faults.getOrDefault(because.get(), "silence"), because.get());
+        return Outcome.failure("DEADLINE_EXCEEDED", "client", because.get(), "It took too long.", "ended");
+      } catch (ExecutionException failed) {
+        if (!(failed.getCause() instanceof IOException lost)) throw failed;
+        return fault(nameOf(lost, because.get()), because.get());
       }
     }
 
-    /** Sends a request and reads its answer. The line is kept if all of the answer was read. */
-    Object exchange(Line line, HttpRequest request, Exchange exchange) throws Exception {
-      HttpResponse<InputStream> response = line.http.send(request, head -> {
-        exchange.head = head;
-        return BodySubscribers.ofInputStream();
-      });
-      if (response.statusCode() == 407 && !exchange.sent) throw Read.tunnel(407);
-      double most = number("/answers/" + (exchange.success() ? "maxBytes/" + operation : "maxErrorBytes"));
-      try (InputStream raw = response.body()) {
-        boolean gzip = response.headers().firstValue("content-encoding").orElse("").equalsIgnoreCase("gzip");
-        InputStream in = gzip ? new GZIPInputStream(raw) : raw;
-        byte[] some = new byte[16384];
-        for (int n; exchange.got.size() <= most && (n = in.read(some)) >= 0; ) exchange.got.write(some, 0, n);
-        if (exchange.got.size() <= most && raw.read() < 0) synchronized (Client.this) {
-          line.served = true;
-          idle.push(line);
-        }
-      } catch (IOException lost) {
-        if (exchange.success()) throw lost;
-      }
-      if (!exchange.success()) throw Read.error(exchange, keys);
-      if (exchange.got.size() > most)
-        throw new Failure("RESOURCE_EXHAUSTED", "client", "success-began", "The answer is too large.", "tooLarge");
-      return valueOf(exchange);
-    }
-
-    Object valueOf(Exchange exchange) throws Failure {
-      if (definition.has("answerType")) return exchange.got.toByteArray();
-      if (!definition.has("answer")) return Read.JSON.createObjectNode();
-      String text = Read.textOf(exchange), event = exchange.head.statusCode() == 200 ? "notJson" : "otherSuccess";
-      JsonNode value = Read.parsed(text);
-      if (value != null && value.isObject()) {
-        if (Read.hasWhatIsNeeded(operation, value)) return value;
-        event = "incomplete";
-      } else if (text.strip().startsWith("<")) event = "html";
-      String because = event.equals("html") ? "unclear-answer" : "success-began";
-      throw new Failure("INTERNAL", "client", because, "The answer is not what it should be.", event);
-    }
-
-    Line line() throws Exception {
-      synchronized (Client.this) {
-        if (repeatable && !ownLine && !idle.isEmpty()) return idle.pop();
-      }
-      HttpClient.Builder builder = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).executor(THREADS);
-      if (options.proxy != null) {
-        URI proxy = URI.create(options.proxy);
-        builder.proxy(ProxySelector.of(new InetSocketAddress(proxy.getHost(), proxy.getPort())));
-      }
-      if (options.caCertificate != null) {
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, null);
-        InputStream pem = new ByteArrayInputStream(options.caCertificate.getBytes(UTF_8));
-        store.setCertificateEntry("ca", CertificateFactory.getInstance("X.509").generateCertificate(pem));
-        TrustManagerFactory trust = TrustManagerFactory.getInstance("PKIX");
-        trust.init(store);
-        SSLContext tls = SSLContext.getInstance("TLS");
-        tls.init(null, trust.getTrustManagers(), null);
-        builder.sslContext(tls);
-      }
-      Line made = new Line();
-      made.http = builder.build();
-      return made;
-    }
-
-    HttpRequest request(String secret, Exchange exchange) {
+    HttpRequest request(String secret, AtomicReference<String> because) {
+      keys.add(secret);
       String path = Pattern.compile("\\{(\\w+)\\}").matcher(definition.get("path").asText())
           .replaceAll(name -> encoded(arguments.get(name.group(1))));
       StringJoiner query = new StringJoiner("&", "?", "").setEmptyValue("");
       for (JsonNode name : definition.path("query"))
-        for (JsonNode value : arguments.path(name.asText()).isValueNode() ? List.of(arguments.get(name.asText()))
-            : arguments.path(name.asText())) query.add(encoded(name) + "=" + encoded(value));
+        listed(arguments.path(name.asText())).forEach(one -> query.add(encoded(name) + "=" + encoded(one)));
       HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(baseUrl + path + query))
           .header("authorization", "Bearer " + secret).header("accept-encoding", "gzip");
       for (JsonNode name : definition.path("headers"))
-        if (arguments.has(name.asText())) builder.header(name.asText(), arguments.get(name.asText()).asText());
-      if (body != null) builder.header("content-type", definition.get("contentType").asText()
-          + (definition.has("part") ? "; boundary=" + boundary : ""));
-      BodyPublisher sent = body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body);
-      return builder.method(definition.get("method").asText(), new BodyPublisher() {
-        public long contentLength() {
-          return sent.contentLength();
-        }
-
-        // The body is asked for once there is a connection.
-        public void subscribe(Flow.Subscriber<? super ByteBuffer> subscriber) {
-          exchange.sent = true;
-          sent.subscribe(subscriber);
-        }
-      }).build();
+        listed(arguments.path(name.asText())).forEach(one -> builder.header(name.asText(), one.asText()));
+      String type = definition.path("contentType").asText(), and = "; boundary=" + boundary;
+      if (!type.isEmpty()) builder.header("content-type", definition.has("part") ? type + and : type);
+      if (body.contentLength() == 0) because.set("no-answer"); // Nothing says when such a request is sent.
+      BodyPublisher told = body.contentLength() == 0 ? body : BodyPublishers.fromPublisher(subscriber -> {
+        because.set("no-answer"); // The body is asked for once there is a connection.
+        body.subscribe(subscriber);
+      }, body.contentLength());
+      return builder.method(definition.get("method").asText(), told).build();
     }
 
-    byte[] form(byte[] file) {
-      String name = arguments.get("file").get("name").asText().replace("\"", "%22");
-      ByteArrayOutputStream out = new ByteArrayOutputStream();
-      out.writeBytes(("--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + definition.get("part").asText()
-          + "\"; filename=\"" + name + "\"\r\nContent-Type: application/octet-stream\r\n\r\n").getBytes(UTF_8));
-      out.writeBytes(file);
-      out.writeBytes(("\r\n--" + boundary + "--\r\n").getBytes(UTF_8));
-      return out.toByteArray();
+    /** Sends a request and reads its answer. The connection is kept if all of the answer was read. */
+    Outcome exchange(HttpClient http, HttpRequest request, AtomicReference<String> because) throws Exception {
+      HttpResponse<InputStream> answer = http.send(request, BodyHandlers.ofInputStream());
+      if (because.get().equals("nothing-sent")) return fault("tunnel-credentials", "nothing-sent");
+      boolean good = answer.statusCode() / 100 == 2;
+      because.set(good ? "success-began" : "unclear-answer");
+      double most = number("/answers/" + (good ? "maxBytes/" + operation : "maxErrorBytes"));
+      ByteArrayOutputStream got = new ByteArrayOutputStream();
+      try (InputStream raw = answer.body()) {
+        boolean gzip = answer.headers().firstValue("content-encoding").orElse("").equalsIgnoreCase("gzip");
+        InputStream in = gzip ? new GZIPInputStream(raw) : raw;
+        byte[] some = new byte[16384];
+        for (int n; got.size() <= most && (n = in.read(some)) >= 0; ) got.write(some, 0, n);
+        if (got.size() <= most && raw.read() < 0) idle.push(http);
+      } catch (IOException cut) {
+        if (good) throw cut;
+      }
+      if (good && got.size() > most) return fault("body-endless", "success-began");
+      String text = got.toString(UTF_8).replaceFirst("^\ufeff", "").strip();
+      JsonNode json = read(() -> JSON.readTree(text), none -> MissingNode.getInstance());
+      if (!good) return errorIn(text, json, answer);
+      Object value = definition.has("answerType") ? got.toByteArray()
+          : !definition.has("answer") ? JSON.createObjectNode() : isWhole(json) ? json : null;
+      if (value != null) return new Outcome(value, null, null, false, "success-began", null, null, 0, null);
+      String other = answer.statusCode() == 200 ? "notJson" : "otherSuccess";
+      String event = json.isObject() ? "incomplete" : text.startsWith("<") ? "html" : other;
+      String ran = event.equals("html") ? "unclear-answer" : "success-began";
+      return Outcome.failure("INTERNAL", "client", ran, "The answer is not what it should be.", event);
+    }
+
+    /** Whether an answer has what the caller cannot do without. */
+    boolean isWhole(JsonNode answer) {
+      Predicate<JsonNode> ranked = one -> one.path("index").isIntegralNumber()
+          && one.path("relevance_score").isNumber() && Double.isFinite(one.get("relevance_score").asDouble());
+      JsonNode data = answer.path("data");
+      return answer.isObject() && switch (operation) {
+        case "uploadDatasetFile" -> answer.path("id").isTextual();
+        case "rerankDocuments" -> data.isArray() && data.valueStream().allMatch(ranked);
+        default -> true;
+      };
     }
   }
 
-  static String encoded(JsonNode value) {
-    return URLEncoder.encode(value.asText(), UTF_8).replace("+", "%20").replace("*", "%2A").replace("%7E", "~");
+  Outcome errorIn(String text, JsonNode whole, HttpResponse<?> answer) {
+    int status = answer.statusCode();
+    JsonNode json = whole.isArray() && whole.size() == 1 ? whole.get(0) : whole;
+    Predicate<String> has = range -> Integer.parseInt(range.substring(0, 3)) <= status
+        && status <= Integer.parseInt(range.substring(range.length() - 3));
+    JsonNode row = P.get("statuses").valueStream().filter(one -> one.get("statuses").valueStream()
+        .map(JsonNode::asText).anyMatch(has)).findFirst().orElseThrow();
+    String named = status < 400 ? null : codeIn(json, status);
+    boolean sure = row.get("notInferred").valueStream().anyMatch(one -> one.asInt() == status);
+    Long wait = retryAfter(answer.headers(), json);
+    Set<String> events = new HashSet<>();
+    if (named != null) events.add(P.at("/codes/" + named + "/event").asText());
+    if (number("/codes/" + named + "/httpStatus") != status) events.add(row.get("event").asText());
+    if (wait != null && events.remove("exhausted")) events.add("exhaustedTimed");
+    boolean no = events.stream().allMatch(one -> P.at("/events/" + one + "/executed").asText().equals("no"));
+    String message = status < 400 ? "" : redacted(messageIn(json, redacted(text)));
+    String code = named != null ? named : row.get("code").asText(), from = named != null ? "body" : "status";
+    return new Outcome(null, code, from, named == null && !sure, no ? "refused" : "unclear-answer",
+        message.isEmpty() ? "HTTP status " + status : message, wait, status, events);
   }
 
-  static double number(String pointer) {
-    return P.at(pointer).asDouble();
+  static String codeIn(JsonNode json, int status) {
+    JsonNode codes = P.get("codes"), code = json.path("code");
+    String lower = code.asText().replace("canceled", "cancelled");
+    Predicate<String> numbered = name -> code.isNumber() && number("/codes/" + name + "/httpStatus") == status
+        && number("/codes/" + name + "/grpcNumber") == code.asDouble();
+    Stream<String> fields = P.at("/errorBody/codeFields").valueStream()
+        .map(field -> json.at("/" + field.asText().replace('.', '/')).asText()).filter(codes::has);
+    Stream<String> others = codes.propertyStream().map(Map.Entry::getKey)
+        .filter(name -> numbered.test(name) || name.toLowerCase(Locale.ROOT).equals(lower));
+    return Stream.concat(fields, others).findFirst().orElse(null);
   }
 
-  static long tenths(String name) {
-    return Math.round(number("/budget/" + name) * 10);
+  static String messageIn(JsonNode json, String text) {
+    Matcher title = Pattern.compile("(?is)<title[^>]*>\\s*([^<\\s].*?)</title>").matcher(text);
+    String words = title.find() ? title.group(1) : text.replaceAll("<[^>]*>", " ");
+    String flat = (text.startsWith("<") ? words : text).replaceAll("\\s+", " ").strip();
+    if (json.isMissingNode()) return (text.startsWith("<") ? "%.200s" : "%.500s").formatted(flat);
+    String list = json.path("detail").valueStream().map(item -> item.path("msg").textValue())
+        .filter(Objects::nonNull).collect(Collectors.joining("; "));
+    return Stream.of(json.at("/error/message"), json.at("/error"), json.at("/message"), json.at("/Message"),
+            json.at("/detail"), TextNode.valueOf(list), json.at("/title"), json)
+        .map(JsonNode::textValue).filter(one -> one != null && !one.isBlank()).findFirst().orElse("").strip();
   }
+
+  /** The longest time that an error answer asks to wait; null if it names none. */
+  static Long retryAfter(HttpHeaders headers, JsonNode json) {
+    long now = headers.firstValue("date").map(Client::date).orElseGet(System::currentTimeMillis);
+    List<String> after = headers.allValues("retry-after");
+    Stream<JsonNode> items = Stream.of("/error/details", "/details").flatMap(at -> json.at(at).valueStream());
+    return Stream.of(headers.allValues("retry-after-ms").stream().map(text -> milliseconds(text, "", 1)),
+            after.stream().map(text -> milliseconds(text, "", 1000)),
+            after.stream().map(Client::date).filter(Objects::nonNull).map(date -> Math.max(0, date - now)),
+            items.filter(item -> item.path("@type").asText().endsWith("google.rpc.RetryInfo"))
+                .map(item -> milliseconds(item.path("retryDelay").asText(), "s", 1000)))
+        .flatMap(times -> times).filter(Objects::nonNull).max(Long::compare).orElse(null);
+  }
+
+  static Long milliseconds(String text, String unit, int ms) {
+    Matcher number = Pattern.compile("(\\d+(\\.\\d+)?)" + unit).matcher(text.strip());
+    if (!number.matches()) return null;
+    return (long) Math.ceil(new BigDecimal(number.group(1)).multiply(BigDecimal.valueOf(ms)).doubleValue());
+  }
+
+  /** A date in one of the three forms of RFC 9110; null for any other text. */
+  static Long date(String text) {
+    String forms = "[dd MMM uuuu HH:mm:ss 'GMT'][dd-MMM-uu HH:mm:ss 'GMT'][MMM ppd HH:mm:ss uuuu]";
+    DateTimeFormatter format = DateTimeFormatter.ofPattern(forms, Locale.US);
+    String withoutDay = text.strip().replaceFirst("^\\w+,? ", "");
+    LocalDateTime date = read(() -> LocalDateTime.parse(withoutDay, format), none -> null);
+    if (date == null) return null;
+    boolean past = text.contains("-") && date.isAfter(LocalDateTime.now().plusYears(50));
+    return date.minusYears(past ? 100 : 0).toInstant(ZoneOffset.UTC).toEpochMilli();
+  }
+
+  /** A failure that is a row of "network". */
+  static Outcome fault(String name, String because) {
+    JsonNode row = P.get("network").get(name);
+    String code = row.get("code").asText(), event = row.get("event").asText();
+    String source = Set.of("silence", "body-stalls", "body-endless").contains(name) ? "client" : "transport";
+    boolean sent = !row.get("executed").asText().equals("no");
+    return Outcome.failure(code, source, sent ? because : "nothing-sent", "It failed: " + name, event);
+  }
+
+  /** The row of "network" that is of what java.net.http throws. */
+  String nameOf(IOException lost, String because) {
+    List<Throwable> causes = Stream.iterate((Throwable) lost, Objects::nonNull, Throwable::getCause).toList();
+    Predicate<String> is = start -> causes.stream().anyMatch(cause -> cause.toString().startsWith(start));
+    String host = URI.create(baseUrl).getHost();
+    return because.equals("success-began") ? "body-truncated"
+        : is.test("java.io.IOException: Tunnel failed, got: 5") ? "tunnel-failed"
+        : is.test("java.io.IOException: Tunnel failed, got: ") ? "tunnel-refused"
+        : is.test("javax.net.ssl.SSLHandshakeException: Remote host ") ? "tls-closed"
+        : is.test("javax.net.ssl.") ? "tls-untrusted"
+        : because.equals("no-answer") ? "reset-before-headers"
+        : read(() -> InetAddress.getByName(host) == null, why -> !why.getMessage().contains("Temporary"))
+            ? "name-not-found" : "refused";
+  }
+
+  /** What is read, or what is made of the exception. */
+  static <T> T read(Callable<T> reading, Function<Exception, T> otherwise) {
+    try {
+      return reading.call();
+    } catch (Exception unreadable) {
+      return otherwise.apply(unreadable);
+    }
+  }
+
+  static String encoded(JsonNode one) {
+    return URLEncoder.encode(one.asText(), UTF_8).replace("+", "%20").replace("*", "%2A").replace("%7E", "~");
+  }
+
+  String redacted(String text) { return keys.stream().reduce(text, (all, one) -> all.replace(one, "[key]")); }
+  static Iterable<JsonNode> listed(JsonNode given) { return given.isValueNode() ? List.of(given) : given; }
+  static double now() { return System.nanoTime() / 1e6; }
+  static double number(String pointer) { return P.at(pointer).asDouble(); }
+  static long tenths(String name) { return Math.round(number("/budget/" + name) * 10); }
 }

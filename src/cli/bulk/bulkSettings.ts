@@ -32,7 +32,6 @@ export interface BulkOptions {
 
 const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries"] as const;
 
-/** What a bulk run works on. */
 export interface BulkSettings {
   /** The input's name; `-` for the standard input. */
   readonly file: string;
@@ -47,7 +46,6 @@ export interface BulkSettings {
   readonly maxHoldMs: number | undefined;
 }
 
-/** Reads the options. @throws UsageError */
 export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSettings {
   const { bulk: file = "-", output, errors, concurrency = "auto", timeout } = options;
   refuseOptions(options as Readonly<Record<string, unknown>>, onlyWithout, "has no effect on --bulk.");

@@ -8,8 +8,7 @@ import { withFile } from "../checkpoints/runFile.js";
 import { UsageError } from "../context.js";
 import { BulkRequest, type InputFormat, readLine } from "./bulkRequest.js";
 
-/** What a first pass over a file needs. */
-export interface FirstPass {
+interface FirstPass {
   readonly file: string;
   readonly signal: AbortSignal;
   readonly reading: InputFormat;
@@ -17,7 +16,6 @@ export interface FirstPass {
   readonly wrong: WrongRequests;
 }
 
-/** What a file holds. */
 export interface FirstPassResult {
   readonly requests: number;
   /** Lines whose requests are done already. */
@@ -96,9 +94,6 @@ function refusalOf(changed: readonly number[]): UsageError {
   );
 }
 
-/** What an earlier run has done of a request; of another request with the same id, `"other"`. */
-export type DoneRows = "done" | "other" | "no";
-
 /** What an output file holds of earlier runs. */
 export class DoneRequests {
   readonly #path: string;
@@ -110,7 +105,6 @@ export class DoneRequests {
     this.#path = path;
   }
 
-  /** How many requests are done. */
   get size(): number {
     return this.#ids.size;
   }
@@ -121,9 +115,9 @@ export class DoneRequests {
     this.#fingerprints.push(shortened(row.fingerprint));
   }
 
-  /** What became of a request. */
-  find(request: BulkRequest): DoneRows {
-    let found: DoneRows = "no";
+  /** What an earlier run has done of a request; of another request with the same id, `"other"`. */
+  find(request: BulkRequest): "done" | "other" | "no" {
+    let found: "other" | "no" = "no";
     for (const number of this.#ids.find(request.hash)) {
       // The fingerprint stands for the id, too.
       if (this.#fingerprints[number] === shortened(request.fingerprint)) return "done";

@@ -6,8 +6,15 @@ import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, Reported, UsageError, unreadable } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import { withClient } from "../withClient.js";
-import { printSummary, Report } from "./bulkReport.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
+import {
+  addBadLine,
+  addDuplicate,
+  addResult,
+  type OutputFiles,
+  printSummary,
+  Report,
+} from "./bulkResults.js";
 import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
 import {
   type DoneRequests,
@@ -20,12 +27,10 @@ import {
   rowState,
   type WrongRequests,
 } from "./firstPass.js";
-import { addBadLine, addDuplicate, addResult, type OutputFiles } from "./resultRows.js";
 
 // As many as concurrency may be by itself.
 const usualConnections = 256;
 
-/** A run that is about to begin. */
 interface BulkRun {
   readonly settings: BulkSettings;
   readonly signal: AbortSignal;

@@ -9,10 +9,16 @@ import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { type Context, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
-import { jsonLine, oneLine, type Terminal } from "../terminal.js";
-import { createProgress, type ProgressLine, storedLine } from "../uploadProgress.js";
+import {
+  createProgress,
+  jsonLine,
+  oneLine,
+  type ProgressLine,
+  storedLine,
+  type Terminal,
+} from "../terminal.js";
 import { withClient } from "../withClient.js";
-import { errorFields } from "./resultRows.js";
+import { errorFields } from "./bulkResults.js";
 import { type PlannedFile, planUploads, readUploads, uploadStateOf } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */
@@ -24,7 +30,6 @@ export interface ManyOptions {
   readonly concurrency?: number;
 }
 
-/** What became of a file. */
 interface UploadOutcome {
   readonly file: string;
   readonly outcome: "uploaded" | "uploaded before" | "failed" | "unknown" | "not sent";
@@ -109,7 +114,10 @@ function reportWorst(results: readonly unknown[]): void {
   const isSent =
     results.some((each) => each && !failed.includes(each as StatusError)) ||
     failed.some(({ attempts }) => attempts.length > 0);
-  if (last) throw new Reported(exitCodeAfter(last, isSent));
+  if (last === undefined) return;
+  const exit = exitCodeOfError(last);
+  // A file that goes missing after others were sent is no fault of the command line.
+  throw new Reported(exit === exitCodes.usage && isSent ? exitCodes.fault : exit);
 }
 
 // One display for all that are sent.
@@ -140,12 +148,6 @@ function outcomeOf(
   return uploadStateOf(before) === "stored"
     ? { file, outcome: "uploaded before", result: before?.response }
     : { file, outcome: "unknown" };
-}
-
-// A file that goes missing after others were sent is no fault of the command line.
-function exitCodeAfter(failed: StatusError, isSent: boolean): number {
-  const exit = exitCodeOfError(failed);
-  return exit === exitCodes.usage && isSent ? exitCodes.fault : exit;
 }
 
 async function uploadOne(

@@ -5,7 +5,6 @@ import type { Row } from "../checkpoints/readRows.js";
 import { UsageError, unreadable } from "../context.js";
 import { fingerprintOf } from "./bulkRequest.js";
 
-/** One file of several that are uploaded. */
 export interface PlannedFile {
   /** As the command line names it. */
   readonly file: string;
@@ -18,14 +17,11 @@ export interface PlannedFile {
   readonly before: Row | undefined;
 }
 
-/** What is known of a file's upload: stored, not stored, or unknown. */
-export type UploadState = "stored" | "unknown" | "not";
-
 /**
  * What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored; so may one
  * whose answer has no id, as earlier versions kept it.
  */
-export function uploadStateOf(row: Row | undefined): UploadState {
+export function uploadStateOf(row: Row | undefined): "stored" | "unknown" | "not" {
   if (row === undefined) return "not";
   const stored = row.response as { id?: unknown } | undefined;
   if (typeof stored?.id === "string") return "stored";

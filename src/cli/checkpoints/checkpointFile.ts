@@ -4,18 +4,15 @@ import { existsSync, renameSync, type Stats, statSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
 import { isSilent } from "../terminal.js";
 import { hashOf, isInShard } from "./ids.js";
-import type { Lease } from "./lease.js";
+import { type Lease, takeLease } from "./lease.js";
 import type { LeaseRequest } from "./leaseWatch.js";
 import type { Line } from "./lines.js";
 import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
 import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";
 import { filesBeside, randomText, readText, stateOf } from "./runFile.js";
-import { takeLease } from "./takeLease.js";
 
-/** How a run waits for files. */
-export type WaitOptions = Pick<LeaseRequest, "wait" | "signal" | "note">;
+type WaitOptions = Pick<LeaseRequest, "wait" | "signal" | "note">;
 
-/** How a command waits. */
 export function waitOptionsOf({ signal, terminal }: Context, wait: boolean | undefined): WaitOptions {
   return { wait: wait === true, signal, note: isSilent(terminal) ? () => {} : terminal.note };
 }
@@ -120,7 +117,7 @@ export class CheckpointFile {
       this.#lease.check();
       renameSync(name, this.path);
     }
-    this.#lease.noteCopied();
+    this.#lease.note("copied");
   }
 
   #keepTorn(): void {
@@ -134,7 +131,7 @@ export class CheckpointFile {
         `${this.#source.option} has a torn last row, and the file whose name ends in .torn, for its copy, is there: move that.`,
       );
     try {
-      this.#lease.noteTorn();
+      this.#lease.note("torn");
       copyTail(this.path, end, torn);
     } catch (error) {
       throw cannotBegin(this.#source.option, error);

@@ -56,7 +56,6 @@ export class IdTable {
     this.size += 1;
   }
 
-  /** The numbers of a hash. */
   *find({ high, low }: IdHash): Generator<number, undefined> {
     const mask = this.#numbers.length - 1;
     for (let at = low & mask; this.#numbers[at] !== 0; at = (at + 1) & mask) {
@@ -65,7 +64,6 @@ export class IdTable {
     return undefined;
   }
 
-  /** Whether a hash has a number. */
   has(hash: IdHash): boolean {
     return this.find(hash).next().done !== true;
   }

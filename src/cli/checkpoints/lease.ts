@@ -1,8 +1,20 @@
-// One writer for a file, also on several machines: who writes it says so every few seconds in the file beside it.
-import { closeSync, existsSync, fdatasync, fdatasyncSync, unlinkSync } from "node:fs";
-import { type LeaseRequest, leaseTimes } from "./leaseWatch.js";
-import { cannotGoOn } from "./rowWriter.js";
-import { filesBeside, parsed, type RunFileState, readText, tokenOf, writeState } from "./runFile.js";
+// One writer for a file, also on several machines: who writes it says so every few seconds in the file beside it. That is
+// only ever replaced by renaming a claim over it, and whoever holds a lease writes through a descriptor: a process that was
+// asleep meanwhile writes into what has no name, and finds another's token.
+import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync, renameSync, unlinkSync } from "node:fs";
+import { orUndefined } from "../context.js";
+import { type LeaseRequest, leaseTimes, SilenceWatch, type Verdict, Watch } from "./leaseWatch.js";
+import { cannotBegin, cannotGoOn } from "./rowWriter.js";
+import {
+  filesBeside,
+  parsed,
+  type RunFileState,
+  randomText,
+  readText,
+  thisProcess,
+  tokenOf,
+  writeState,
+} from "./runFile.js";
 
 /** The right to write a file, which is held until it is released, or until another run takes it over. */
 export class Lease {
@@ -34,33 +46,24 @@ export class Lease {
     return this.#state.uncopied === true;
   }
 
-  /** Notes that nobody else can write into the file any more. */
-  noteCopied(): void {
-    delete this.#state.uncopied;
-    this.#write();
-  }
-
   get hasTorn(): boolean {
     return this.#state.torn === true;
+  }
+
+  /** Notes that nobody else can write into the file any more; or, before it is made, the copy of what is cut. */
+  note(what: "copied" | "torn"): void {
+    if (what === "torn") this.#state.torn = true;
+    else delete this.#state.uncopied;
+    writeState(this.#file, this.#state);
+    fdatasyncSync(this.#file);
   }
 
   /** @throws Error when another run has taken the file over */
   check(): void {
     this.signal.throwIfAborted();
     const text = readText(filesBeside(this.#request.path).run);
-    if (tokenOf(text) !== this.#token || !this.alsoHolds()) this.#fail(this.#lostTo(text));
+    if (tokenOf(text) !== this.#state.lease?.token || !this.alsoHolds()) this.#fail(this.#lostTo(text));
     this.signal.throwIfAborted();
-  }
-
-  /** Notes that there is a copy of what was cut, before it is made. */
-  noteTorn(): void {
-    this.#state.torn = true;
-    this.#write();
-  }
-
-  #write(): void {
-    writeState(this.#file, this.#state);
-    fdatasyncSync(this.#file);
   }
 
   /** Lets others write the file. @param hasEndedWell Then there is no copy of what was cut any more */
@@ -69,7 +72,10 @@ export class Lease {
     clearTimeout(this.#timer);
     try {
       this.check();
-      if (hasEndedWell) this.#removeTorn();
+      if (hasEndedWell && this.hasTorn) {
+        remove(filesBeside(this.#request.path).torn);
+        delete this.#state.torn;
+      }
       delete this.#state.lease;
       // Of a run that was refused there is nothing left.
       if (!existsSync(this.#request.path)) unlinkSync(filesBeside(this.#request.path).run);
@@ -79,20 +85,8 @@ export class Lease {
     }
   }
 
-  #removeTorn(): void {
-    if (!this.hasTorn) return;
-    const { torn } = filesBeside(this.#request.path);
-    if (existsSync(torn)) unlinkSync(torn);
-    delete this.#state.torn;
-  }
-
-  get #token(): string | undefined {
-    return this.#state.lease?.token;
-  }
-
   #renewLater(): void {
-    this.#timer = setTimeout(() => this.#renew(), leaseTimes().renewMs);
-    this.#timer.unref();
+    this.#timer = setTimeout(() => this.#renew(), leaseTimes().renewMs).unref();
   }
 
   // Without waiting: the disk may take long. What is not forced to it, other machines do not see.
@@ -134,4 +128,73 @@ export class Lease {
       `${option} ${reason}. What this run wrote since then is not in it: run the same command again, once no other run writes it.`,
     );
   }
+}
+
+/** Waits until a file may be written, and takes it. @throws UsageError while another run writes it */
+export async function takeLease(request: LeaseRequest): Promise<Lease> {
+  const names = filesBeside(request.path);
+  const watch = new Watch(request);
+  const claims = new SilenceWatch(leaseTimes().renewMs);
+  try {
+    for (;;) {
+      const seen = readText(names.run);
+      const verdict = watch.see(seen);
+      removeLeft(names.claim, claims);
+      const lease = verdict === "in use" ? undefined : claimed(request, seen, verdict);
+      if (lease !== undefined) return lease;
+      await watch.pause();
+    }
+  } catch (error) {
+    throw cannotBegin(request.option, error);
+  }
+}
+
+// A claim lasts for a moment, unless whoever made it was killed. Who was only slow finds it gone, and makes another.
+function removeLeft(name: string, claims: SilenceWatch): void {
+  const text = readText(name);
+  if (text === undefined || claims.see(text, parsed(text)?.lease) === undefined) return;
+  if (readText(name) === text) remove(name);
+}
+
+// Of several that see the same, one gets it: a claim is made by one alone, and holds only while what was seen is still
+// there. Who was asleep meanwhile may find its claim removed, and rename another's: whose token is read then has the
+// lease, and takes it for one that was held.
+function claimed(request: LeaseRequest, seen: string | undefined, verdict: Verdict): Lease | undefined {
+  const names = filesBeside(request.path);
+  const file = orUndefined(() => openSync(names.claim, "wx"), "EEXIST");
+  if (file === undefined) return undefined;
+  const [token, before] = [randomText(), parsed(seen)];
+  let taken: Lease | undefined;
+  try {
+    const state: RunFileState = {
+      format: 1,
+      kind: request.kind,
+      ...(request.shard !== undefined && { shard: request.shard.name }),
+      run: request.run,
+      ...(before?.torn && { torn: true }),
+      ...((verdict === "stale" || before?.uncopied) && { uncopied: true }),
+      lease: { token, counter: 0, heldMs: 0, ...thisProcess() },
+    };
+    writeState(file, state);
+    fdatasyncSync(file);
+    const rename = (): true => renameSync(names.claim, names.run) ?? true;
+    const isMine = readText(names.run) === seen && orUndefined(rename, "ENOENT") === true;
+    if (tokenOf(readText(names.run)) !== token) return undefined;
+    if (!isMine) state.uncopied = true;
+    taken = new Lease(request, file, state);
+    return taken;
+  } finally {
+    if (taken === undefined) withdraw(names.claim, file, token);
+  }
+}
+
+function withdraw(name: string, file: number, token: string): void {
+  closeSync(file);
+  const text = readText(name);
+  // Where the disk is full there is nothing in it.
+  if (parsed(text) === undefined || tokenOf(text) === token) remove(name);
+}
+
+function remove(name: string): void {
+  orUndefined(() => unlinkSync(name), "ENOENT");
 }

@@ -6,7 +6,6 @@ import { isGone, type LeaseState, stateOf } from "./runFile.js";
 
 /** A run that wants a file, and how it waits. */
 export interface LeaseRequest extends RowSource {
-  /** Stands for the run. */
   readonly run: string;
   /** Whether it waits for as long as another run writes. */
   readonly wait: boolean;
@@ -54,7 +53,6 @@ export class SilenceWatch {
 /** What a run may do with a file: take it, take it over from a process that is gone or may be asleep, or wait. */
 export type Verdict = "free" | "gone" | "stale" | "in use";
 
-/** Watches the file beside. */
 export class Watch {
   readonly #request: LeaseRequest;
   readonly #still: SilenceWatch = new SilenceWatch(leaseTimes().staleMs);

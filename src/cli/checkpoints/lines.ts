@@ -2,7 +2,6 @@ import { createReadStream } from "node:fs";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
-/** One line of a file. */
 export interface Line {
   /** 1 for the first. */
   readonly number: number;
@@ -10,18 +9,15 @@ export interface Line {
   readonly bytes: Buffer | undefined;
   /** Where it begins, in bytes, once unpacked: behind a byte order mark. */
   readonly offset: number;
-  /** Where the next begins. */
   readonly end: number;
   /** Whether the file goes on behind it; the last line of a file that was torn has no end. */
   readonly hasEnd: boolean;
 }
 
-/** How much of a file is read at once. */
 export const chunkBytes: number = 256 * 1024;
 const newline = 10;
 const markBytes = 3;
-/** The longest line that is read, in bytes. */
-export const longestLine: number = 64 * 1024 * 1024;
+const longestLine = 64 * 1024 * 1024;
 
 /** The bytes of a file, or of the standard input for `-`, unpacked when they are gzip. */
 export function openInput(file: string, signal: AbortSignal): AsyncIterable<Buffer> {

@@ -20,7 +20,6 @@ export interface Row {
   readonly line?: number;
 }
 
-/** Where the rows of a file end. */
 export interface RowsEnd {
   /** Where the next row goes: what is behind is a torn one. */
   readonly end: number;
@@ -28,7 +27,6 @@ export interface RowsEnd {
   readonly lacksEnd: boolean;
 }
 
-/** Which file is read. */
 export interface RowSource {
   readonly path: string;
   readonly kind: CheckpointKind;

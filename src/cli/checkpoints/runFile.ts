@@ -7,7 +7,6 @@ import { orUndefined, UsageError } from "../context.js";
 /** What a file that runs write can be. */
 export type CheckpointKind = "rerank output" | "rerank errors" | "upload checkpoint";
 
-/** Who writes a file now. */
 export interface LeaseState extends LeaseHolder {
   /** Random: no two are the same. */
   readonly token: string;
@@ -17,13 +16,11 @@ export interface LeaseState extends LeaseHolder {
   heldMs: number;
 }
 
-/** What the file beside says. */
 export interface RunFileState {
   readonly format: 1;
   readonly kind: CheckpointKind;
   /** Of which shard the file is, such as `1/8`; without it, of all ids. */
   readonly shard?: string;
-  /** The run that wrote last. */
   readonly run: string;
   /** There is a copy of what was cut. */
   torn?: true;
@@ -32,7 +29,6 @@ export interface RunFileState {
   lease?: LeaseState;
 }
 
-/** The names beside a file. */
 export function filesBeside(file: string): Readonly<Record<"run" | "claim" | "rows" | "torn", string>> {
   return { run: `${file}.run`, claim: `${file}.run.next`, rows: `${file}.run.rows`, torn: `${file}.torn` };
 }
@@ -94,12 +90,10 @@ export function parsed(text: string | undefined): RunFileState | undefined {
   return orUndefined(() => stateOf(text, ""));
 }
 
-/** The token of the lease, where there is one. */
 export function tokenOf(text: string | undefined): string | undefined {
   return parsed(text)?.lease?.token;
 }
 
-/** Random text: no two are the same. */
 export function randomText(): string {
   return randomBytes(16).toString("base64url");
 }
@@ -122,7 +116,6 @@ export interface LeaseHolder {
   readonly began: string | undefined;
 }
 
-/** This process. */
 export function thisProcess(): LeaseHolder {
   return {
     host: hostname(),

@@ -6,8 +6,7 @@ import { parseMultipart } from "../../files/parseMultipart.js";
 import type { Cell, Step } from "../cells.js";
 import type { OperationData } from "../data.js";
 
-/** A request with its body, read whole. */
-export interface ReadRequest {
+interface ReadRequest {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -132,31 +131,23 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Looks at the connection of each request. */
-export interface SeenConnections {
-  /** What is wrong with the connection of a request. @param step What the request meets. */
-  problemsOf(socket: Socket, step: Step): readonly string[];
-}
-
-/** Those of one row. */
-export function createConnections(cell: Cell): SeenConnections {
+/** What is wrong with the connection of each request of a row, by what the request meets. */
+export function connectionsOf(cell: Cell): (socket: Socket, step: Step) => readonly string[] {
   const { asked, client, connections } = cell;
   const isRepeatable = client.repeatable ?? asked.repeatable;
   const used = new WeakMap<Socket, Step>();
   let before: Step | undefined;
-  return {
-    problemsOf(socket, step) {
-      const served = used.get(socket);
-      const wasMisdirected = isAnswer(before, ({ status }) => status === 421);
-      used.set(socket, step);
-      before = step;
-      if (served === undefined) return [];
-      if (isAnswer(served, ({ after }) => after !== undefined))
-        return ["it came over a connection on which something followed an answer"];
-      if (!connections) return [];
-      if (!isRepeatable) return ["it came over a connection that was idle, and the call is not repeatable"];
-      return wasMisdirected ? ["it came over a connection that was idle, after a 421"] : [];
-    },
+  return (socket, step) => {
+    const served = used.get(socket);
+    const wasMisdirected = isAnswer(before, ({ status }) => status === 421);
+    used.set(socket, step);
+    before = step;
+    if (served === undefined) return [];
+    if (isAnswer(served, ({ after }) => after !== undefined))
+      return ["it came over a connection on which something followed an answer"];
+    if (!connections) return [];
+    if (!isRepeatable) return ["it came over a connection that was idle, and the call is not repeatable"];
+    return wasMisdirected ? ["it came over a connection that was idle, after a 421"] : [];
   };
 }
 

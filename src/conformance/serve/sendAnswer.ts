@@ -19,18 +19,14 @@ export function sendAnswer(
   if (chunked || after !== undefined) {
     const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const start = `HTTP/1.1 ${status} OK\r\n${head.join("")}`;
-    const rest = chunked ? inChunks(content) : withLength(content, after ?? "");
-    response.socket?.write(Buffer.concat([Buffer.from(start), rest]));
+    const length = Buffer.from(`Content-Length: ${content.length}\r\n\r\n`);
+    const rest = chunked ? [inChunks(content)] : [length, content, Buffer.from(after ?? "")];
+    response.socket?.write(Buffer.concat([Buffer.from(start), ...rest]));
     if (chunked) response.socket?.end();
     return;
   }
   response.writeHead(status, headers);
   response.end(content);
-}
-
-function withLength(content: Buffer, after: string): Buffer {
-  const head = Buffer.from(`Content-Length: ${content.length}\r\n\r\n`);
-  return Buffer.concat([head, content, Buffer.from(after)]);
 }
 
 // Small ones, most with extensions.

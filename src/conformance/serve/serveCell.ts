@@ -1,33 +1,28 @@
 // A server of its own for one cell: it does what the row says, and keeps what it saw.
 
 import { once } from "node:events";
-import http, { type IncomingMessage, type RequestListener } from "node:http";
+import http, { type RequestListener } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { Cell, Step } from "../cells.js";
-import { type Certificate, createCertificate } from "./certificate.js";
-import { createConnections, problemsOf } from "./checkRequest.js";
-import { type Address, places } from "./faultAddresses.js";
+import { connectionsOf, problemsOf } from "./checkRequest.js";
+import { type Address, type Certificate, createCertificate, unreachable } from "./connectionFaults.js";
 import { faults, sendAnswer } from "./sendAnswer.js";
 
-/** A cell that is served. */
 export interface Served {
   readonly address: Address;
   readonly log: RequestLog;
   close(): Promise<void>;
 }
 
-/**
- * Serves a cell on a free port of this machine.
- * @param keys The keys that the client has: the second is for the request after a 401.
- * @param onRequest Called with each request.
- * @throws NotOnThisMachine
- */
+/** Serves a cell on a free port of this machine. @param keys The second is for the request after a 401. @throws NotOnThisMachine */
 export async function serveCell(cell: Cell, keys: readonly string[], onRequest: () => void): Promise<Served> {
   const log: RequestLog = [];
-  const network = networkOf(cell);
-  const place = await places[network]?.();
+  // The rows of connections that fail have one step.
+  const [step] = cell.steps;
+  const network = step && "network" in step ? step.network : "";
+  const place = await unreachable[network]?.();
   if (place) return { ...place, log };
   const certificate = network.startsWith("tls-") ? createCertificate() : undefined;
   const listener = listenerOf(cell, keys, (...seen) => {
@@ -47,11 +42,6 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     for (const socket of sockets) socket.destroy();
   };
   return { address: addressOf(network, (server.address() as AddressInfo).port, certificate), log, close };
-}
-
-// The rows of connections that fail have one step.
-function networkOf({ steps: [step] }: Cell): string {
-  return step && "network" in step ? step.network : "";
 }
 
 function createServer(network: string, listener: RequestListener, certificate?: Certificate): Server {
@@ -89,7 +79,7 @@ type Keep = (...seen: RequestLog) => number;
 
 function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestListener {
   let refusedKey = false;
-  const connections = createConnections(cell);
+  const connectionProblems = connectionsOf(cell);
   return (request, response) => {
     const arrivedMs = performance.now();
     request.on("error", () => {});
@@ -99,7 +89,7 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
     const index = keep(seen) - 1;
     const step = cell.steps[Math.min(index, cell.steps.length - 1)] as Step;
     refusedKey = keys.length > 1 && "answer" in step && step.answer.status === 401;
-    seen.problems.push(...connections.problemsOf(request.socket, step));
+    seen.problems.push(...connectionProblems(request.socket, step));
     buffer(request).then(
       (body) => {
         const { method, url, headers, rawHeaders } = request;
@@ -107,7 +97,8 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
         const ended = (): void => {
           seen.endedMs = performance.now();
         };
-        if ("answer" in step) sendAnswer(response, step.answer, { key: keyOf(request), ended });
+        const key = headers.authorization?.replace(/^Bearer /, "") ?? "";
+        if ("answer" in step) sendAnswer(response, step.answer, { key, ended });
         else faults[step.network]?.(response, ended);
       },
       () => {},
@@ -115,34 +106,22 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
   };
 }
 
-function keyOf({ headers }: IncomingMessage): string {
-  return headers.authorization?.replace(/^Bearer /, "") ?? "";
-}
-
-/** A request that a cell's server saw. */
-export interface SeenRequest {
+interface SeenRequest {
   readonly arrivedMs: number;
   /** When its answer or its connection ended; undefined while neither has. */
   endedMs: number | undefined;
-  /** What is wrong with it. */
   readonly problems: readonly string[];
 }
 
 /** What a cell's server saw, in the order of its arrival. */
 export type RequestLog = SeenRequest[];
 
-/** A wait of a call, in whole milliseconds, before its nth retry. */
-export interface Wait {
-  readonly retry: number;
-  readonly ms: number;
-}
-
-/**
- * The waits before the further requests of each call.
- * @param byCall The requests of each call, where there are several.
- */
-export function waitsIn(log: RequestLog, byCall: readonly number[] = [log.length]): readonly Wait[] {
-  const waits: Wait[] = [];
+/** The waits before each retry of a call, in whole milliseconds. @param byCall The requests of each, where there are several. */
+export function waitsIn(
+  log: RequestLog,
+  byCall: readonly number[] = [log.length],
+): readonly { readonly retry: number; readonly ms: number }[] {
+  const waits: { retry: number; ms: number }[] = [];
   let first = 0;
   for (const requests of byCall) {
     for (let retry = 1; retry < requests; retry++) {

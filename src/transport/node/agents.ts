@@ -1,7 +1,6 @@
 import { invalid } from "../../errors/statusError.js";
-import { isLoopback, urlOf } from "../../options/arguments.js";
 import type { DispatcherLike } from "../../options/clientOptions.js";
-import { memberOf } from "../../values.js";
+import { isLoopback, memberOf, urlOf } from "../../values.js";
 import {
   type Exchange,
   type Transport,

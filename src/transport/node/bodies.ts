@@ -10,9 +10,8 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from "../transport.js";
-import { createDecoder, headersOf } from "./decode.js";
+import { type BodyListener, createDecoder, type Flow, headersOf } from "./decode.js";
 import { holdWriteErrors, SentForm } from "./largeBody.js";
-import type { BodyListener, Flow } from "./types.js";
 
 /** A request's body as node:http takes it, until it has been sent. */
 export class Content {
@@ -66,7 +65,6 @@ export class Content {
 /** One answer, while its body arrives and after. */
 export abstract class Answer implements TransportResponse {
   readonly status: number;
-  /** Whether it is a 2xx. */
   readonly ok: boolean;
   abstract readonly headers: Readonly<Record<string, string>>;
   readonly #limit: number;
@@ -151,7 +149,6 @@ export abstract class Answer implements TransportResponse {
 let lastHint: string | undefined;
 let lastHintMs = Number.POSITIVE_INFINITY;
 
-/** One over node:http. */
 export class NodeAnswer extends Answer {
   readonly #message: IncomingMessage;
 
@@ -160,7 +157,6 @@ export class NodeAnswer extends Answer {
     this.#message = message;
   }
 
-  /** Collects the decoded body. */
   read(listener: BodyListener): void {
     const message = this.#message;
     message.on("data", (chunk: Buffer) => this.take(chunk, message, listener));

@@ -4,10 +4,14 @@ import { memberOf } from "../../values.js";
 import { type FailureReason, networkCode, type TransportRequest, textOf } from "../transport.js";
 import type { PooledSocket } from "./pool.js";
 import { endTunnel, isConnected } from "./sockets.js";
-import type { ConnectListener } from "./types.js";
 
 // How node:http names an agent that is none, or that is for the other protocol.
 const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
+
+export interface ConnectListener {
+  connected(): void;
+  failed(text: string, details: { reason: FailureReason; status?: number; advice?: string }): void;
+}
 
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one time for all of them. */
 export class Connecting {
@@ -46,7 +50,6 @@ export class Connecting {
     socket.once(this.#secure ? "secureConnect" : "connect", () => this.#connected());
   }
 
-  /** The proxy did not open the tunnel. */
   refused(status: number): void {
     const text = `The proxy did not open a tunnel (HTTP ${status}).`;
     if (!this.#ended) this.#listener.failed(text, { reason: "proxy", status, advice: adviceOn(status) });

@@ -1,5 +1,19 @@
+// What an answer's bytes and headers are, as they come.
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
+
+export interface BodyListener {
+  ended(): void;
+  /** It broke off, or is not what its content encoding says. */
+  broken(cause: Error, undecodable: boolean): void;
+  tooLarge(limit: number): void;
+}
+
+/** What brings an answer's bytes: a message of node:http, or a dispatcher. */
+export interface Flow {
+  pause(): unknown;
+  resume(): unknown;
+}
 
 /** What undoes a content encoding; undefined for one that is not known. @param first The first byte of the body. */
 export function createDecoder(encoding: string, first: number | undefined): Transform | undefined {

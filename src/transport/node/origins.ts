@@ -1,12 +1,10 @@
 // The pool of an origin: made with its first call, and shared.
 import type http from "node:http";
-import { isLoopback } from "../../options/arguments.js";
-import { memberOf } from "../../values.js";
+import { isLoopback, memberOf } from "../../values.js";
 import { TransportFailure, type TransportOptions } from "../transport.js";
 import { Pool } from "./pool.js";
 import { proxyVariable } from "./proxyUrls.js";
-import { watchTunnels } from "./sockets.js";
-import type { PoolOptions } from "./types.js";
+import { type PoolOptions, watchTunnels } from "./sockets.js";
 
 // getBuiltinModule, not import, so that instrumentation can patch it; and plain http never loads TLS.
 const modules: Partial<Record<string, typeof http>> = {};
@@ -18,7 +16,6 @@ const pools = new Map<string, Pool>();
 
 /** The pools of one client, and the proxies that they go through. */
 export class Origins {
-  /** What has to be redacted of the proxies. */
   readonly secrets: string[] = [];
   readonly #options: TransportOptions;
   // Read once: the environment may change later.

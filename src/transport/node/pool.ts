@@ -3,8 +3,7 @@ import type http from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import type { TransportRequest } from "../transport.js";
-import { idleSockets, withoutIdle } from "./sockets.js";
-import type { PoolCall, PoolOptions } from "./types.js";
+import { idleSockets, type PoolCall, type PoolOptions, withoutIdle } from "./sockets.js";
 
 const idleSince: unique symbol = Symbol("idleSince");
 const idleUntil: unique symbol = Symbol("idleUntil");
@@ -97,7 +96,6 @@ export class Pool {
     return keepAliveMs === undefined ? Number.POSITIVE_INFINITY : Math.min(keepAliveMs, announcedMs);
   }
 
-  /** Ends the idle sockets for which it holds. */
   endIdle(which: (socket: PooledSocket) => boolean): void {
     for (const socket of this.#idle()) if (which(socket)) socket.destroy();
   }

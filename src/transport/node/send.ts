@@ -15,9 +15,10 @@ import {
   textOf,
 } from "../transport.js";
 import { Content, NodeAnswer } from "./bodies.js";
-import { Connecting, isQueued, notBegun, tunnelStatusOf } from "./connect.js";
+import { Connecting, type ConnectListener, isQueued, notBegun, tunnelStatusOf } from "./connect.js";
+import type { BodyListener } from "./decode.js";
 import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
-import type { BodyListener, ConnectListener, PoolCall } from "./types.js";
+import type { PoolCall } from "./sockets.js";
 
 type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
 

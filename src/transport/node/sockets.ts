@@ -1,6 +1,28 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { Agent, ClientRequest } from "node:http";
+import type http from "node:http";
 import type { Socket } from "node:net";
+
+export interface PoolOptions {
+  readonly module: typeof http;
+  readonly agent: http.Agent;
+  /** The protocol, for agents that may ask a request for it; Node's own know theirs. */
+  readonly protocol?: string | undefined;
+  readonly limit: number;
+  /** Milliseconds that an idle socket is kept; undefined where its agent's owner decides. */
+  readonly keepAliveMs: number | undefined;
+  /** Whether Node's own agent opens tunnels (NODE_USE_ENV_PROXY). */
+  readonly tunnels?: boolean | undefined;
+  /** What else may be behind a connection that never came to be. */
+  readonly advice?: string | undefined;
+  readonly onEmpty?: () => void;
+}
+
+export interface PoolCall {
+  /** Whether it needs a new connection. */
+  readonly fresh: boolean;
+  /** Called once it may have one. */
+  start(): void;
+}
 
 /** Whether a new socket is connected already, as one from a caller's agent may be. */
 export function isConnected(
@@ -11,14 +33,14 @@ export function isConnected(
 }
 
 /** An agent's idle sockets whose names begin with a host and port, the longest idle first. */
-export function idleSockets({ freeSockets = {} }: Agent, prefix: string): Socket[] {
+export function idleSockets({ freeSockets = {} }: http.Agent, prefix: string): Socket[] {
   return Object.keys(freeSockets)
     .filter((name) => name.startsWith(prefix))
     .flatMap((name) => freeSockets[name] ?? []);
 }
 
 /** Makes a request while the agent sees none of its idle sockets: it gets a new connection. */
-export function withoutIdle<T>(agent: Agent, request: () => T): T {
+export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
   const { freeSockets } = agent;
   const visible = agent as { freeSockets: object };
   // A request asks its agent for a socket before its constructor returns.
@@ -30,10 +52,10 @@ export function withoutIdle<T>(agent: Agent, request: () => T): T {
   }
 }
 
-type Open = (request: ClientRequest, ...rest: unknown[]) => unknown;
+type Open = (request: http.ClientRequest, ...rest: unknown[]) => unknown;
 
 const watched = new WeakSet<object>();
-const opening = new WeakMap<ClientRequest, readonly Socket[]>();
+const opening = new WeakMap<http.ClientRequest, readonly Socket[]>();
 
 /**
  * Notes which socket an agent opens to its proxy for a request: until the tunnel stands nobody else is shown it, and
@@ -62,7 +84,7 @@ export function watchTunnels(agent: object): void {
 }
 
 /** Ends the tunnel that is being opened for a request. */
-export function endTunnel(request: ClientRequest): void {
+export function endTunnel(request: http.ClientRequest): void {
   for (const socket of opening.get(request) ?? []) {
     // The error tells an agent that still listens that there will be no tunnel.
     socket.on("error", () => {}).destroy(new Error("The request was ended."));

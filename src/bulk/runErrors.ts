@@ -28,12 +28,10 @@ export function endedAs<Id>(
   progress: RunProgress<Id>,
 ): RerankAllError<Id> {
   const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
-  if (reason === "aborted")
-    return withProgress(
-      "The caller aborted the run.",
-      { ...shared, code: "CANCELLED", notRetried: "aborted", cause },
-      progress,
-    );
+  if (reason === "aborted") {
+    const details = { ...shared, code: "CANCELLED", notRetried: "aborted", cause } as const;
+    return withProgress("The caller aborted the run.", details, progress);
+  }
   const details = {
     ...shared,
     code: "DEADLINE_EXCEEDED",
@@ -66,11 +64,8 @@ export function endedByHold<Id>(
     ...{ retryAfterMs, httpStatus, requestId, attempts, cause: error },
     hint: "Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
   } as const;
-  return withProgress(
-    `The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`,
-    details,
-    progress,
-  );
+  const text = `The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`;
+  return withProgress(text, details, progress);
 }
 
 function withProgress<Id>(

@@ -1,6 +1,10 @@
-import type { RerankAllAttempt } from "../../bulk/index.js";
+// What comes of a bulk run's requests: rows in files, and what people are told.
+import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
+import type { StatusError } from "../../index.js";
 import { type OutOfFiles, outOfFiles } from "../../policy/openFiles.js";
+import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { isSilent, oneLine, type Terminal, withBar } from "../terminal.js";
+import type { BadLine, BulkRequest } from "./bulkRequest.js";
 
 const redrawMs = 100;
 const noteMs = 10_000;
@@ -122,7 +126,6 @@ function duration(ms: number): string {
   return seconds < 3600 ? rest : `${Math.floor(seconds / 3600)}:${rest}`;
 }
 
-/** Prints what became of a whole run. */
 export function printSummary(terminal: Terminal, counts: Counts, seconds: number): void {
   const { before, ranked, wrong, failed, badLines } = counts;
   const parts = [`Ranked ${ranked}`, `${before} done before`];
@@ -131,4 +134,63 @@ export function printSummary(terminal: Terminal, counts: Counts, seconds: number
   if (badLines > 0) parts.push(`${badLines} line${badLines === 1 ? "" : "s"} not read`);
   const value = { ...counts, seconds: Math.round(seconds * 1000) / 1000 };
   terminal.result(value, `${parts.join(", ")}, in ${seconds.toFixed(1)} s.`);
+}
+
+export interface OutputFiles {
+  readonly output: RowWriter;
+  readonly errors: RowWriter | undefined;
+}
+
+/** Writes the row of a result, and counts it. */
+export function addResult(
+  { id: { id, fingerprint, line }, response, error }: RerankAllResult<BulkRequest>,
+  files: OutputFiles,
+  report: Report,
+): void {
+  if (error === undefined) {
+    files.output.add({ id, fingerprint, response });
+    report.counts.ranked += 1;
+    return;
+  }
+  const final = isFinal(error);
+  const row = { id, fingerprint, error: errorFields(error), final, ...(files.errors && { line }) };
+  // Without a file for errors, the output has those that do not run again.
+  if (files.errors) files.errors.add(row);
+  else if (final) files.output.add(row);
+  if (final) report.counts.wrong += 1;
+  else report.counts.failed += 1;
+  if (files.errors === undefined) report.note(`Line ${line}: ${error.message}`);
+}
+
+export function addBadLine({ line, problem }: BadLine, files: OutputFiles, report: Report): void {
+  report.counts.badLines += 1;
+  report.note(`Line ${line} is left out. ${problem}`);
+  files.errors?.add({ line, error: { code: "INVALID_ARGUMENT", message: problem } });
+}
+
+/** Writes the row of a request whose id was there before, in a pipe. */
+export function addDuplicate(request: BulkRequest, files: OutputFiles, report: Report): void {
+  const { id, fingerprint, line } = request;
+  report.counts.wrong += 1;
+  const message = "An earlier line has this id.";
+  report.note(`Line ${line} is left out. ${message}`);
+  const error = { code: "INVALID_ARGUMENT", message, executed: "no" };
+  (files.errors ?? files.output).add({ id, fingerprint, error, final: true, line });
+}
+
+/**
+ * Whether an error is a request's last word: the request itself is wrong, and wrong it stays. Everything else runs again
+ * on the next start: what was transient, and what is not the request's fault, such as an account's state or a web page in
+ * the place of an answer.
+ */
+function isFinal({ code, codeSource }: StatusError): boolean {
+  if (code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE") return true;
+  // Without a name in its body, a 404 may be that of a wrong address.
+  return code === "NOT_FOUND" && codeSource === "body";
+}
+
+/** What a file keeps of an error. */
+export function errorFields(error: StatusError): Record<string, unknown> {
+  const { code, message, executed, httpStatus, requestId, attempts } = error;
+  return { code, message, executed, httpStatus, requestId, attempts: attempts.length };
 }

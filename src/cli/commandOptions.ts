@@ -1,0 +1,175 @@
+// The options of the commands, and how their values are read. Help and completion read them too: nothing here loads what a
+// run needs.
+import type { Command } from "commander";
+import { type OperationId, operations } from "../generated/contract.js";
+import { UsageError } from "./context.js";
+
+/** The operation of each command that has one of its own. */
+export const operationOfCommand: Readonly<Record<"rerank" | "scale" | "resume" | "upload", OperationId>> = {
+  rerank: "rerankDocuments",
+  scale: "scaleDeployment",
+  resume: "resumeReinforcementFineTuningJob",
+  upload: "uploadDatasetFile",
+};
+
+function defaultSeconds(): string {
+  const commands = new Map<string, string[]>();
+  const add = (command: string, seconds: string) =>
+    commands.set(seconds, [...(commands.get(seconds) ?? []), command]);
+  for (const [command, operation] of Object.entries(operationOfCommand)) {
+    const { timeoutMs, bytesPerSecond } = operations[operation];
+    add(command, `${timeoutMs / 1000}${bytesPerSecond === undefined ? "" : " or more, by size,"}`);
+  }
+  add("a request to a PATH", "30");
+  // Intl.ListFormat writes the same, but loading its data took a quarter of every start.
+  const listed = (names: string[]) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
+  return [...commands].map(([seconds, names]) => `${seconds} for ${listed(names)}`).join("; ");
+}
+
+export function addServiceOptions(command: Command): Command {
+  return command
+    .optionsGroup("The service:")
+    .option("--base-url <URL>", "The service's address. Default: TUNERANK_BASE_URL.")
+    .option(
+      "--api-key-file <FILE>",
+      "The file with the API key. Default: TUNERANK_API_KEY. The key itself is no option: other users of a machine can read arguments.",
+    )
+    .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
+    .option(
+      "--timeout <SECONDS>",
+      `The time for the whole call, retries included. Default: ${defaultSeconds()}.`,
+      numberOf("--timeout"),
+    )
+    .option(
+      "--max-retries <N>",
+      "The most retries, where retries are safe. Default: 2.",
+      numberOf("--max-retries"),
+    )
+    .option("--allow-insecure-http", "Allow plain http to another machine.")
+    .option("--proxy <URL>", "Use this proxy. Default: the variables https_proxy, all_proxy and no_proxy.")
+    .option("--noproxy <HOSTS>", "Reach these hosts without a proxy. Replaces no_proxy.");
+}
+
+export function addOutputOptions(command: Command): Command {
+  return command
+    .optionsGroup("Output:")
+    .option("--json", "Print one JSON value for programs; errors too, on stderr.")
+    .option("-q, --quiet", "Print only results and errors.")
+    .option("--no-color", "Print no colours. The variable NO_COLOR does the same.")
+    .helpOption("-h, --help", "Show this help.");
+}
+
+/** Reads an option that may be given more than once. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+export function numberOf(option: string): (value: string) => number {
+  return (value) => {
+    // Number("") and Number(" ") are 0.
+    if (value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
+    throw new UsageError(`${option} must be a number.`);
+  };
+}
+
+export function addRequestOptions(command: Command): Command {
+  return command
+    .option(
+      "--list",
+      "Print the operations of the contract, or the one with this ID, with their parameters, and call nothing.",
+    )
+    .option(
+      "--param <NAME=VALUE>",
+      "A parameter of the operation: of its path, query or headers. May be given more than once, as for a list.",
+      collect,
+    )
+    .option(
+      "--query <NAME=VALUE>",
+      "A parameter of the query of a PATH. May be given more than once.",
+      collect,
+    )
+    .option("--body <JSON>", "The body, as JSON.")
+    .option(
+      "--body-file <FILE>",
+      "The file with the body, or - for the standard input. For an upload, the file to upload.",
+    )
+    .option(
+      "--content-type <TYPE>",
+      "The media type of the body, or of an upload's file. Default: application/json; for a file application/octet-stream.",
+    )
+    .option("--accept <TYPE>", "The media type of the answer of a PATH. Default: application/json.")
+    .option(
+      "--repeatable",
+      "Sending the request twice is safe. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID, as the contract says.",
+    )
+    .option(
+      "--max-bytes <N>",
+      "The most bytes of the answer of a PATH. Default: 1048576.",
+      numberOf("--max-bytes"),
+    );
+}
+
+const minutes = { s: 1 / 60, min: 1, h: 60 } as const;
+
+// "600/min" as requests a minute.
+function perMinute(text: string): number {
+  const [, count = "", unit = ""] = /^(\d+(?:\.\d+)?)\/(s|min|h)$/.exec(text) ?? [];
+  if (!(Number(count) > 0)) throw new UsageError("--rate must be like 600/min, 10/s or 36000/h.");
+  return Number(count) / minutes[unit as keyof typeof minutes];
+}
+
+/** What `rerank --bulk` takes besides. */
+export function addBulkOptions(command: Command): Command {
+  return addLimits(addFiles(command.optionsGroup("Many queries:")));
+}
+
+function addFiles(command: Command): Command {
+  return command
+    .option(
+      "--bulk <FILE>",
+      "A file of JSON Lines, also gzipped, or - for the standard input. Each line is a request: an id, a query and documents, and any other field of a request.",
+    )
+    .option(
+      "--output <FILE>",
+      "The file for the results, one line for each id. It is the checkpoint: run the same command again to continue.",
+    )
+    .option(
+      "--errors <FILE>",
+      "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
+    )
+    .option(
+      "--shard <I/N>",
+      "For several machines: rank only the I-th of N parts of the ids, counted from 0. Each part needs its own output.",
+    )
+    .option(
+      "--wait",
+      "Wait while another run writes to --output or --errors, instead of ending with an error.",
+    )
+    .option("--id-field <NAME>", "The field that holds the id. Default: id.")
+    .option("--query-field <NAME>", "The field that holds the query. Default: query.")
+    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.");
+}
+
+function addLimits(command: Command): Command {
+  return command
+    .option(
+      "--rate <N/UNIT>",
+      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Use some 95 % of the service's rate. Default: no limit.",
+      perMinute,
+    )
+    .option(
+      "--tokens-per-minute <N>",
+      "Send no more tokens than this in a minute, as the answers count them. Default: no limit.",
+      numberOf("--tokens-per-minute"),
+    )
+    .option(
+      "--total-timeout <SECONDS>",
+      "The time for the whole run, from when the input file has been checked; --timeout is for each request. Default: no limit.",
+      numberOf("--total-timeout"),
+    )
+    .option(
+      "--max-hold <SECONDS>",
+      "The longest wait that the service may ask of the run (Retry-After). 0 never waits, none has no limit. A longer one ends the run, and the same command continues it later. Default: 60.",
+      (value) => (value === "none" ? Number.POSITIVE_INFINITY : numberOf("--max-hold")(value)),
+    );
+}

@@ -1,0 +1,78 @@
+// The commands that name a dataset, a deployment or a job.
+import { type DatasetFile, type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
+import type { ManyOptions } from "./bulk/uploadMany.js";
+import { type Context, refuseOptions, UsageError } from "./context.js";
+import { createProgress, storedLine } from "./terminal.js";
+import { withClient } from "./withClient.js";
+
+interface UploadCommandOptions extends ManyOptions {
+  readonly name?: string;
+}
+
+/** `tunerank upload DATASET FILE...` */
+export async function upload(context: Context<UploadCommandOptions>): Promise<void> {
+  const [dataset = "", file = "", ...more] = context.args;
+  const { checkpoint } = context.options;
+  if (more.length > 0 || checkpoint !== undefined)
+    return (await import("./bulk/uploadMany.js")).uploadMany(context);
+  refuseOptions(context.options, ["resendUnknown", "wait"], "has no effect without --checkpoint.");
+  refuseOptions(context.options, ["concurrency"], "has no effect with one FILE.");
+  const { terminal, signal } = context;
+  const { name, verify } = context.options;
+  if (file === "-" && name === undefined) {
+    throw new UsageError("The standard input has no name: give one with --name NAME.");
+  }
+  await withClient(context, "uploadDatasetFile", async (client) => {
+    const progress = createProgress(terminal);
+    let stored: DatasetFile;
+    try {
+      stored = await client.datasets.upload(dataset, file === "-" ? process.stdin : file, {
+        name,
+        verifyBytes: verify === true,
+        onProgress: progress.show,
+        signal,
+      });
+    } finally {
+      progress.end();
+    }
+    terminal.result(stored, `Uploaded ${storedLine(stored.filename ?? name ?? file, stored)}`);
+  });
+}
+
+/** `tunerank scale DEPLOYMENT REPLICAS` */
+export async function scale(context: Context): Promise<void> {
+  const [deployment = "", replicas = ""] = context.args;
+  if (!/^\d+$/.test(replicas)) throw new UsageError("REPLICAS must be a whole number, 0 or more.");
+  const replicaCount = Number(replicas);
+  const { terminal, signal } = context;
+  await withClient(context, "scaleDeployment", async (client) => {
+    await client.deployments.scale(deployment, replicaCount, { signal });
+    const s = replicaCount === 1 ? "" : "s";
+    terminal.result(
+      { deployment, replicaCount },
+      `Deployment ${deployment}: accepted, ${replicaCount} replica${s}.`,
+    );
+  });
+}
+
+/** `tunerank resume JOB` */
+export async function resume(context: Context): Promise<void> {
+  const [id = ""] = context.args;
+  const { terminal, signal } = context;
+  await withClient(context, "resumeReinforcementFineTuningJob", async (client) => {
+    const job = await client.reinforcementFineTuningJobs.resume(id, { signal });
+    terminal.result(job, lineOf(job, id));
+    throwIfFailed(job);
+  });
+}
+
+// A service may send other values than its contract promises.
+function lineOf({ name, state, jobProgress }: ReinforcementFineTuningJob, id: string): string {
+  const percent = jobProgress?.percent;
+  const progress = typeof percent === "number" ? `, ${percent} % done` : "";
+  return `Job ${textOr(name, id)}: ${textOr(state, "resumed")}${progress}`;
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === "string" ? value : otherwise;
+}
