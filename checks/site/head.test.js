@@ -1,8 +1,10 @@
 // What others show of a page: its head, its picture, its Markdown; and what stands where there is no page.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { siteMap } from "../../docs/build/crawlers.ts";
 import { addressOf, headOf } from "../../docs/build/head.ts";
 import { folder, pagesOf } from "./site.js";
@@ -120,4 +122,45 @@ test("llms.txt begins with the start, and follows the navigation", async () => {
     places,
     [...places].sort((a, b) => a - b),
   );
+});
+
+// One page, by the site's own configuration and theme.
+async function builtAlone(page, env) {
+  const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
+  const place = await mkdtemp(path.join(docs, "generated/alone-"));
+  try {
+    await mkdir(path.join(place, ".vitepress"));
+    await symlink(path.join(docs, ".vitepress/theme"), path.join(place, ".vitepress/theme"));
+    await cp(path.join(docs, page), path.join(place, page));
+    const own = `import all from "../../../.vitepress/config.ts";
+export default { ...all, outDir: "./site", srcExclude: [], rewrites: {}, ignoreDeadLinks: true };\n`;
+    await writeFile(path.join(place, ".vitepress/config.ts"), own);
+    const args = [path.join(docs, "node_modules/vitepress/bin/vitepress.js"), "build", place];
+    const { status, stderr } = spawnSync(process.execPath, args, { env: { ...process.env, ...env } });
+    assert.equal(status, 0, `${stderr}`);
+    return await readFile(path.join(place, "site", page.replace(/md$/, "html")), "utf8");
+  } finally {
+    await rm(place, { recursive: true });
+  }
+}
+
+test("where the build is told the repository's address, the page on faults and the footer lead there", async () => {
+  const repository = "https://git.example.com/acme/tunerank";
+  const known = await builtAlone("guide/contribute.md", { DOCS_REPOSITORY: `git+${repository}.git` });
+  const linksOf = (html) =>
+    [...html.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/g)].map(
+      ([, href, words]) => `${words}: ${href}`,
+    );
+  const links = linksOf(known).filter((each) => each.includes(repository));
+  assert.deepEqual(links, [
+    `the repository: ${repository}`,
+    `the form for faults: ${repository}/issues/new/choose`,
+    `CONTRIBUTING.md: ${repository}/blob/HEAD/CONTRIBUTING.md`,
+    `CONTRIBUTING.md: ${repository}/blob/HEAD/CONTRIBUTING.md`,
+    `MIT: ${repository}/blob/HEAD/LICENSE`,
+    `Repository: ${repository}`,
+  ]);
+  const unknown = await read("guide/contribute.html", "utf8");
+  assert.ok(!linksOf(unknown).some((each) => /^(the repository|the form|Repository)/.test(each)));
+  assert.match(unknown, /In the repository, with the form for faults/);
 });

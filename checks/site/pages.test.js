@@ -50,6 +50,17 @@ function cutCode() {
     .map((each) => each.innerText);
 }
 
+// A picture that is not there shows its words.
+function lostPictures() {
+  for (const picture of document.images) picture.loading = "eager";
+  return Promise.all(
+    [...document.images].map(async (picture) => {
+      await picture.decode().catch(() => {});
+      return picture.naturalWidth > 0 ? [] : picture.outerHTML;
+    }),
+  ).then((lost) => lost.flat());
+}
+
 // A name such as PERMISSION_DENIED is read in one piece.
 function brokenNames() {
   const names = [...document.querySelectorAll(".vp-doc :is(h1, td code, li code)")];
@@ -78,6 +89,7 @@ describe("each page", { concurrency: 4 }, () => {
       assert.ok(seen.requests.length > 0);
       assert.match(await page.title(), /tunerank|Service/);
       assert.ok((await page.locator("body").innerText()).length > 100, "the page is empty");
+      assert.deepEqual(await page.evaluate(lostPictures), []);
       seenPages.set(name, await page.evaluate(linksAndAnchors));
       await expectCodeFirst(page, name);
       await expectShort(page, name);

@@ -73,6 +73,7 @@ export default defineConfig({
     codeTransformers: [withClasses],
     config: (markdown) => {
       useLinksOfSite(markdown);
+      keepOptions(markdown);
       arrange(markdown);
     },
   },
@@ -108,7 +109,9 @@ function useLinksOfSite(markdown: MarkdownRenderer): void {
     env: MarkdownEnv,
   ): string | undefined => {
     const [address = "", title] = [token?.attrGet(name) ?? "", token?.attrGet("title") ?? undefined];
-    const found = siteAddress({ address, title }, `docs/${env.relativePath}`);
+    const given = siteAddress({ address, title }, `docs/${env.relativePath}`);
+    // A picture that only the repository has is taken from there into the site.
+    const found = name === "src" && !given?.startsWith("/") ? address : given;
     token?.attrSet(name, found ?? "");
     if (token?.attrs && title !== undefined) token.attrs = token.attrs.filter(([each]) => each !== "title");
     return found;
@@ -132,4 +135,11 @@ function useLinksOfSite(markdown: MarkdownRenderer): void {
     readdress("src", tokens[index], env);
     return image?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
   };
+}
+
+// A browser breaks a line after the dashes of an option such as --fail.
+function keepOptions(markdown: MarkdownRenderer): void {
+  const inline = markdown.renderer.rules.code_inline;
+  markdown.renderer.rules.code_inline = (...given) =>
+    inline?.(...given).replaceAll(/(?<=[ >])--[\w-]+/g, '<span class="option">$&</span>') ?? "";
 }

@@ -92,7 +92,7 @@ export const sidebar: Item[] = [
       { text: "Documents for download", link: "/guide/documents" },
       { text: "Certify your client", link: "/guide/certify" },
       { text: "Conformance data", link: "/guide/conformance" },
-      { text: "What is left open", link: "/guide/unstated" },
+      { text: "What is not documented", link: "/guide/unstated" },
       { text: "Extensions", link: "/guide/extensions" },
       { text: "Versioning", link: "/guide/versioning" },
       { text: "Changes of the package", link: "/guide/changelog" },

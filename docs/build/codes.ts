@@ -39,8 +39,8 @@ function index(rows: readonly Row[]): string {
       { wide: true },
     ),
     "# Status codes\n",
-    "The codes of the service. The numbers say how often a call is retried at most, with `maxRetries: 2`, if the",
-    "service itself names the code. `StatusError.code` is one of these, except `OK`.\n",
+    "`StatusError.code` is one of these, except `OK`. The numbers are the most retries, with `maxRetries: 2`, if the",
+    "service itself sends the code.\n",
     '<TableFilter label="Find a code">\n',
     table(["Code", "HTTP", "Meaning", ...columns.map(({ title }) => title)], lines),
     "\n</TableFilter>",
@@ -60,7 +60,7 @@ function mostRepeats(rows: readonly Row[]): number[] {
   return columns.map((_, column) => Math.max(...all.map((each) => each[column] ?? 0)));
 }
 
-// Rows that differ in their HTTP status alone become one: "520, 521: a proxy speaks."
+// Rows that differ in their HTTP status alone become one: "520, 521: probably a proxy."
 function withoutRepetition(rows: readonly Row[]): Row[] {
   const merged = new Map<string, Row>();
   for (const row of rows) {
@@ -94,7 +94,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `HTTP ${httpStatus}. ${sentence(meaning)}\n`,
     sharing.length === 0
       ? ""
-      : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer that names no code is read as ${readAs(httpStatus)}.\n`,
+      : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer without a code is read as ${readAs(httpStatus)}.\n`,
     `## What to do\n\n${adviceFor(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
     table(columnsOf, rowsOf(own.filter((row) => !isForm(row)))),
@@ -103,7 +103,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
     example === undefined
       ? ""
-      : `## An answer\n\nThe shape of an error's body is not documented. The client reads [all the common shapes](/guide/error-bodies.md), of which this is one.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+      : `## An answer\n\nThe shape of an error's body is not documented. This is one of the [common shapes](/guide/error-bodies.md) that the client reads.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
     forms.length === 0 ? "" : `## How a time to wait is written\n\n${table(columnsOf, rowsOf(forms))}\n`,
   ].join("\n");
 }
@@ -121,7 +121,7 @@ function readAs(httpStatus: number): string {
 function sentenceOfRepeats(rows: readonly Row[]): string {
   if (Math.max(...mostRepeats(rows)) === 0) return "It never retries a call that ends with this code.";
   const safe =
-    "A read and a set are safe to send twice. A start and an append are retried only when nothing was sent, when the service refused the request and asks to come back, or when it names UNAVAILABLE.";
+    "A read and a set are safe to send twice. A start and an append are retried only when nothing was sent, when the service refused the request and asks for a later retry, or when it says UNAVAILABLE.";
   return `It retries the call as the table says. ${safe}`;
 }
 
@@ -136,7 +136,7 @@ function statusesOf(name: StatusCode): string {
   const rest = name === "UNKNOWN" ? " Every status without a code is read as this one, too." : "";
   const parts = [ranges(found.certain), ranges(found.inferred) && `${ranges(found.inferred)} (inferred)`];
   const list = parts.filter((part) => part !== "").join("; ");
-  return list === "" ? "None. Only a body can name this code." : `If the body names no code: ${list}.${rest}`;
+  return list === "" ? "None. Only a body can have this code." : `If the body has no code: ${list}.${rest}`;
 }
 
 // 300, 301, 302 is "300 to 302".

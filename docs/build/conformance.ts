@@ -64,7 +64,7 @@ export function executedCell(row: Row): string {
 
 /** What the cells of {@link executedCell} mean, for below a table. */
 export const executedNote =
-  "`executed` is whether the operation ran. **No: nothing sent** is proved. **No: refused** is [an assumption](/guide/unstated.md#refused): the service does not say that a refused request did not run.";
+  "`executed` says whether the operation ran. **No: nothing sent** is proved. **No: refused** is [an assumption](/guide/unstated.md#refused): whether a refused request did anything is not documented.";
 
 /** The same as cells of a table: what is repeated stands out, and a good answer has a dash. */
 export function repeatCells(row: Row): string[] {

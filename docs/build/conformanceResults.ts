@@ -47,16 +47,16 @@ export async function conformancePart(): Promise<Page> {
 }
 
 const words: Readonly<Record<string, string>> = {
-  code: "`code`: it reports the status, and no code",
+  code: "`code`: it reports only the status",
   executed: "`executed`: it does not say whether the operation ran",
   requests: "requests: it never retries",
-  message: "message: the body's bytes, unread",
+  message: "message: the raw body",
   retryAfterMs: "`retryAfterMs`: it does not read how long to wait",
   attempts: "attempts: always one",
-  value: "a value, where there should be an error, or the reverse",
-  waits: "waits: there is none",
-  request: "a request that is not as the contract has it",
-  "the key is shown": "the key is shown in the error",
+  value: "a value instead of an error, or the reverse",
+  waits: "waits: none",
+  request: "a request that breaks the contract",
+  "the key is shown": "the key is in the error",
 };
 
 // Of what this machine lacked, the first words are enough.

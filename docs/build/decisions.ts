@@ -33,8 +33,8 @@ const main: readonly (readonly [event: string, words: string])[] = [
 ];
 
 const sections: Readonly<Record<Row["codeSource"], string>> = {
-  body: "The answer names a code",
-  status: "The answer names no code",
+  body: "The answer has a code",
+  status: "The answer has no code",
   transport: "The network fails",
   client: "This client ends or refuses the call",
 };
@@ -77,11 +77,11 @@ function fullTable(rows: readonly Row[]): string {
       { wide: true },
     ),
     "# The whole decision table\n",
-    "How often a call is retried after each failure, with the default of `maxRetries: 2`, and what its error says in",
-    "the end. [`notRetried`](/guide/errors.md#why-was-it-not-retried) says why it was not retried again. A test over",
-    "real sockets counts the requests of each row at the server. The same data for any language:",
-    "[retries.json](/conformance/retries.json). The rules in words: [retries and deadlines](/guide/retries.md).\n",
-    `${executedNote} A dash (–) stands where the answer is a good one of the operation.\n`,
+    "How often a call is retried after each failure, with the default of `maxRetries: 2`, and what its last error says.",
+    "[`notRetried`](/guide/errors.md#why-was-it-not-retried) is why there was no other attempt. A test over real sockets",
+    "counts the requests of each row at the server. [The rules](/guide/retries.md), and",
+    "[the same data](/conformance/retries.json) for any language.\n",
+    `${executedNote} A dash (–) means that this is a good answer of the operation.\n`,
     ...parts.map((part) => `${part}\n`),
   ].join("\n");
 }

@@ -1,9 +1,9 @@
 import type { Contract, Schema } from "./contract.js";
 import { code, head, type Page, prose, sentence, table, unstated } from "./markdown.js";
 
-const aboutStates = `\`job.state\` can be any of these after [resume](/guide/resume.md). The client passes it through: it checks no state, and a
-state alone is never an error. What a failed job reports stands in \`job.status\`, which \`throwIfFailed\` reads. It is not
-documented in which states resume is accepted, nor the state a job has afterwards ([what is left open](/guide/unstated.md)).
+const aboutStates = `\`job.state\` can be any of these after [resume](/guide/resume.md). The client passes it through; no state is an error by
+itself. What a failed job reports is in \`job.status\`, which \`throwIfFailed\` reads. In which states resume is accepted, and
+which state a job has afterwards, is [not documented](/guide/unstated.md).
 `;
 
 const untold = "The meaning is not documented.";
@@ -19,7 +19,7 @@ export function enumPages(contract: Contract): Page[] {
   const index = [
     head("Enumerations", "Every enumeration of the contract, with the meaning of each value."),
     "# Enumerations\n",
-    "Answers may have values that are newer than this package. They are passed through, and the types allow them.\n",
+    "Values that are newer than this package pass through, and the types allow them.\n",
     table(["Name", "Values", "What it says"], lines),
   ].join("\n");
   return [

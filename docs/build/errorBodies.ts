@@ -29,9 +29,9 @@ export async function errorBodyPages(): Promise<Page[]> {
       { wide: true },
     ),
     "# How an error answer is read\n",
-    "The shape of an error body is not documented. So the client reads every common shape. If the body names a code,",
-    'that code is used (`codeSource` is `"body"`); otherwise the HTTP status decides. A code is inferred if the answer',
-    "names none and its status has several or none. Each row is tested; the data: [errors.json](/conformance/errors.json).\n",
+    "The shape of an error body is [not documented](/guide/unstated.md), so the client reads every common one. A code in",
+    'the body counts (`codeSource` is `"body"`); without one the HTTP status decides, and the code is inferred if that',
+    "status has several or none. Each row is tested; the data: [errors.json](/conformance/errors.json).\n",
     table(["Answer", "Status", "Body", "Code", "Inferred"], lines),
   ].join("\n");
   return [{ path: "guide/error-bodies.md", text }];

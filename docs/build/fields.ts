@@ -24,7 +24,7 @@ export function fieldsOf(contract: Contract, schema: Schema, way: Way): string {
 function listed(owner: Schema, way: Way): Field[] {
   const { properties = {}, required = [] } = owner;
   const isOurs = /^Not stated: (which fields are (required|always there)|whether the field is required)/;
-  const decided = isOurs.test(owner["x-unstated"]?.trim() ?? "") ? ": decided here" : "";
+  const decided = isOurs.test(owner["x-unstated"]?.trim() ?? "") ? ", we assume" : "";
   // A request's field is remarkable where it must be there, an answer's where it may not be.
   const notes = way === "request" ? [`required${decided}`, ""] : ["", `not always${decided}`];
   return Object.entries(properties).map(([name, schema]) => {

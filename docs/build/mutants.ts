@@ -46,9 +46,9 @@ export async function mutantsPart(): Promise<Page> {
   );
   const rules = [...new Set(mutants.map(({ rule }) => rule))];
   const text = [
-    table(["Language", "Broken clients", "Told", "Score", "Not made in it"], lines),
+    table(["Language", "Broken clients", "Noticed", "Score", "Impossible in it"], lines),
     "",
-    `Measured on ${datesOf(scores.map(({ language, date }) => ({ name: language, date })))}.${notMade.length > 0 ? " Not made in a language is what its platform does not let a client do:" : ""}`,
+    `Measured on ${datesOf(scores.map(({ language, date }) => ({ name: language, date })))}.${notMade.length > 0 ? " Impossible in a language is what its platform does not let a client do:" : ""}`,
     "",
     ...notMade,
     "",

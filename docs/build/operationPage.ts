@@ -178,7 +178,7 @@ function errors(contract: Contract, { told, answer: { status: good } }: Operatio
     .filter(([, words]) => words !== "");
   return [
     `${table(["HTTP", "Codes", "Meaning"], rows)}\n`,
-    `Which operation answers with which code is not documented, nor is the shape of an error's body: [how it is read](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n`,
+    `Which operation answers with which code is not documented, nor is the shape of an error's body: [how the client reads it](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n`,
     `::: details What is not documented of each, and its headers\n${table(["HTTP", "Decisions"], decided)}\n\n${headersOf(contract, headers)}\n:::\n`,
   ].join("\n");
 }

@@ -32,19 +32,19 @@ export async function reasonsPart(): Promise<Page> {
   const reasons: [figure: number | string, words: string][] = [
     [
       once.length,
-      "kinds of failure leave open whether a file was stored. After none of them is it sent again: [retries](/guide/retries.md).",
+      "kinds of failure leave open whether a file was stored. The client never sends it again after one of them: [retries](/guide/retries.md).",
     ],
     [
       `${(openai / tunerank).toFixed(1)}×`,
-      "less CPU for a call than the openai package needs for the same one: [measured beside other SDKs](/guide/benchmarks.md).",
+      "less CPU for the same call than with the openai package: [measured beside other SDKs](/guide/benchmarks.md).",
     ],
     [
       (manyItems?.medians["items ranked"] ?? 0).toLocaleString("en"),
-      "items ranked in one call, in a heap of 64 MB, and none lost: [many items](/guide/rerank.md#many-items).",
+      "items ranked in one call, in a heap of 64 MB, none lost: [many items](/guide/rerank.md#many-items).",
     ],
     [
       new Set(clients.map(({ tool }) => tool)).size,
-      `code generators read its contract; the clients of ${called} of them were compiled and called: [languages](/guide/languages.md).`,
+      `code generators read its contract; the clients that ${called} of them make were compiled and called: [languages](/guide/languages.md).`,
     ],
     [Object.keys(dependencies).length, "dependencies: [what is in the package](/guide/security.md)."],
   ];

@@ -39,8 +39,8 @@ function overview(contract: Contract): string {
     "- [The job and its parts](/reference/job.md), the largest answer.",
     "- [Status codes](/codes/index.md), [job states](/enums/JobState.md), [other enumerations](/enums/index.md), [limits](/reference/limits.md).",
     "- [How an error answer is read](/guide/error-bodies.md): its shape is not documented.",
-    "- [The document itself](/guide/documents.md), for generators, mocks and validators.",
-    "- [What is left open](/guide/unstated.md), all in one place.\n",
+    "- [The contract to download](/guide/documents.md), for generators, mocks and validators.",
+    "- [What is not documented](/guide/unstated.md), all in one place.\n",
     `Contract ${contract.version}, revision ${contract.revision}. ${unstated({ "x-unstated": contract.unstated })}`,
   ].join("\n");
 }

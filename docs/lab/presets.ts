@@ -24,14 +24,14 @@ export const presets: readonly Preset[] = [
   {
     id: "lost",
     label: "The connection broke before the answer",
-    behind: "The service does what it is asked, then the connection is reset.",
+    behind: "The service does the work, then the connection is reset.",
     row: "reset-before-headers",
     failure: { reset: true, executes: true },
   },
   {
     id: "proxy-503",
     label: "A proxy said 503",
-    behind: "The service does what it is asked, and a proxy before it gives up and answers 503.",
+    behind: "The service does the work, but a proxy in front of it gives up and answers 503.",
     row: "status-503",
     failure: {
       status: 503,
@@ -43,8 +43,7 @@ export const presets: readonly Preset[] = [
   {
     id: "stall",
     label: "No answer within a second",
-    behind:
-      "The service does what it is asked, and never answers. Both sides wait a second for each attempt.",
+    behind: "The service does the work, and never answers. Both sides wait a second for each attempt.",
     row: "attempt-timeout",
     failure: { stall: true, executes: true },
     options: { attemptTimeoutMs: 1000 },
@@ -73,7 +72,7 @@ export const presets: readonly Preset[] = [
   { id: "nothing", label: "Nothing goes wrong", behind: "The service answers." },
   {
     id: "no-retry-after",
-    label: "Too many requests, and no word how long to wait",
+    label: "Too many requests, for how long is not said",
     behind: "The service refuses with 429 and does not say how long to wait.",
     row: "status-429",
     failure: { status: 429 },
@@ -81,14 +80,14 @@ export const presets: readonly Preset[] = [
   {
     id: "cut",
     label: "The answer was cut short",
-    behind: "The service does what it is asked, and the connection breaks in the middle of its answer.",
+    behind: "The service does the work, and the connection breaks in the middle of its answer.",
     row: "body-truncated",
     failure: { truncate: true },
   },
   {
     id: "deadline",
     label: "No time left for another attempt",
-    behind: "The service does what it is asked, and never answers. The client's whole call has one second.",
+    behind: "The service does the work, and never answers. The client's whole call has one second.",
     row: "deadline",
     failure: { stall: true, executes: true },
     options: { timeoutMs: 1000, attemptTimeoutMs: 1000 },

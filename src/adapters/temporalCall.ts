@@ -85,7 +85,7 @@ function mayStartAgain(error: unknown): boolean {
 
 function secondSending(operation: OperationName, attempt: number): StatusError {
   return new StatusError(
-    `Attempt ${attempt} of this activity sends nothing: an earlier one began, and did not tell how it ended.`,
+    `Attempt ${attempt} of this activity sends nothing: an earlier one began, and did not say how it ended.`,
     { code: "UNKNOWN", executed: "unknown", codeSource: "client", operation, notRetried: "not-safe" },
   );
 }

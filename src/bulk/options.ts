@@ -4,7 +4,7 @@ import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/call
 
 /** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {
-  /** Stands on the result, so that you know what it belongs to. It is not sent. */
+  /** It is on the result too, so that you know which request it belongs to. It is not sent. */
   id: Id;
 }
 
@@ -53,11 +53,10 @@ export interface RerankAllResults<Id = string>
 
 /** Why a run ended before its requests were done. */
 export interface RerankAllError<Id = string> extends StatusError {
-  /** How many results were handed out before. */
+  /** How many results there were before. */
   readonly done: number;
   /**
-   * The ids of the requests that were taken from the source and have no result. Whatever else the source holds was not
-   * read.
+   * The ids of the requests that were read from the source and have no result.
    */
   readonly notDone: readonly Id[];
 }
@@ -66,7 +65,7 @@ export interface RerankAllError<Id = string> extends StatusError {
 export interface RerankAllAttempt<Id = string> extends AttemptEvent {
   /** The id of the request that was sent. */
   readonly id: Id;
-  /** How many attempts may be under way at once from now on, in the whole run. */
+  /** How many requests the whole run may have under way at once from now on. */
   readonly concurrency: number;
   /**
    * Milliseconds in which the whole run sends nothing, because this answer asks to wait (`Retry-After`); absent when it

@@ -32,12 +32,12 @@ export function addServiceOptions(command: Command): Command {
     .option("--base-url <URL>", "The service's address. Default: TUNERANK_BASE_URL.")
     .option(
       "--api-key-file <FILE>",
-      "A file that holds the API key. Default: TUNERANK_API_KEY. There is no option for the key itself: other users of a machine can read arguments.",
+      "The file with the API key. Default: TUNERANK_API_KEY. The key itself is no option: other users of a machine can read arguments.",
     )
     .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
     .option(
       "--timeout <SECONDS>",
-      `The time for the whole call, including retries. Default: ${defaultSeconds()}.`,
+      `The time for the whole call, retries included. Default: ${defaultSeconds()}.`,
       numberOf("--timeout"),
     )
     .option(
@@ -53,9 +53,9 @@ export function addServiceOptions(command: Command): Command {
 export function addOutputOptions(command: Command): Command {
   return command
     .optionsGroup("Output:")
-    .option("--json", "Print one JSON value for machines; errors too, on stderr.")
+    .option("--json", "Print one JSON value for programs; errors too, on stderr.")
     .option("-q, --quiet", "Print only results and errors.")
-    .option("--no-color", "No colours. The variable NO_COLOR does the same.")
+    .option("--no-color", "Print no colours. The variable NO_COLOR does the same.")
     .helpOption("-h, --help", "Show this help.");
 }
 
@@ -76,11 +76,11 @@ export function addRequestOptions(command: Command): Command {
   return command
     .option(
       "--list",
-      "Print the operations of the contract with their parameters, and call nothing. With an ID only that one.",
+      "Print the operations of the contract, or the one with this ID, with their parameters, and call nothing.",
     )
     .option(
       "--param <NAME=VALUE>",
-      "A parameter of the ID: of its path, its query or its headers. May be given more than once, as for a list.",
+      "A parameter of the operation: of its path, query or headers. May be given more than once, as for a list.",
       collect,
     )
     .option(
@@ -91,16 +91,16 @@ export function addRequestOptions(command: Command): Command {
     .option("--body <JSON>", "The body, as JSON.")
     .option(
       "--body-file <FILE>",
-      "A file that holds the body, or - for the standard input. Of an upload it is the file.",
+      "The file with the body, or - for the standard input. For an upload, the file to upload.",
     )
     .option(
       "--content-type <TYPE>",
-      "The media type of the body of a PATH, or of an upload's file. Default: application/json; of a file application/octet-stream.",
+      "The media type of the body, or of an upload's file. Default: application/json; for a file application/octet-stream.",
     )
     .option("--accept <TYPE>", "The media type of the answer of a PATH. Default: application/json.")
     .option(
       "--repeatable",
-      "The request may be sent twice. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID the contract says it.",
+      "Sending the request twice is safe. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID, as the contract says.",
     )
     .option(
       "--max-bytes <N>",
@@ -127,7 +127,7 @@ function addFiles(command: Command): Command {
   return command
     .option(
       "--bulk <FILE>",
-      "JSON Lines of requests, also gzipped, or - for the standard input: each has an id, a query and documents, and may have the other fields of a request.",
+      "A file of JSON Lines, also gzipped, or - for the standard input. Each line is a request: an id, a query and documents, and any other field of a request.",
     )
     .option(
       "--output <FILE>",
@@ -139,11 +139,11 @@ function addFiles(command: Command): Command {
     )
     .option(
       "--shard <I/N>",
-      "Rank only the I-th of N parts of the ids, counted from 0, for several machines. Each part needs an output of its own.",
+      "For several machines: rank only the I-th of N parts of the ids, counted from 0. Each part needs its own output.",
     )
     .option(
       "--wait",
-      "Wait while another run writes to --output or --errors. Without this option, the command then ends with an error.",
+      "Wait while another run writes to --output or --errors, instead of ending with an error.",
     )
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
@@ -154,7 +154,7 @@ function addLimits(command: Command): Command {
   return command
     .option(
       "--rate <N/UNIT>",
-      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Declare some 95 % of the service's rate. Default: no limit.",
+      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Use some 95 % of the service's rate. Default: no limit.",
       perMinute,
     )
     .option(
@@ -164,12 +164,12 @@ function addLimits(command: Command): Command {
     )
     .option(
       "--total-timeout <SECONDS>",
-      "With --bulk, the time for the whole run, which begins when the input file has been checked; --timeout is for each request. Default: no limit.",
+      "The time for the whole run, from when the input file has been checked; --timeout is for each request. Default: no limit.",
       numberOf("--total-timeout"),
     )
     .option(
       "--max-hold <SECONDS>",
-      "The longest time that the whole run waits when the service asks it to (Retry-After). 0 never waits, and none sets no limit. A longer wait ends the run, and the same command continues later. Default: 60.",
+      "The longest wait that the service may ask of the run (Retry-After). 0 never waits, none has no limit. A longer one ends the run, and the same command continues it later. Default: 60.",
       (value) => (value === "none" ? Number.POSITIVE_INFINITY : numberOf("--max-hold")(value)),
     );
 }

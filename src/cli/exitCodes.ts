@@ -58,7 +58,7 @@ export function exitCodeRows(
   });
   const fault =
     "a fault of this machine during the run, such as a full disk; for conformance, a row that differs";
-  const usage = "refused before anything was sent: a wrong argument, a missing file, or one it did not write";
+  const usage = "refused before anything was sent: a wrong argument, a missing file, another program's file";
   return [
     [exitCodes.success, "success"],
     [exitCodes.fault, fault],

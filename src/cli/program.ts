@@ -36,8 +36,11 @@ function addRerank(program: Command): Command {
     .command("rerank")
     .summary(rerank.summary)
     .description(rerank.description)
-    .argument("[FILE]", "The documents, one on each line. Without it, or with -, the standard input.")
-    .option("--query <TEXT>", `Required without --bulk. ${rerank.fields.query}`)
+    .argument(
+      "[FILE]",
+      "A file with a document on each line. Without it, or with -, the standard input is read.",
+    )
+    .option("--query <TEXT>", `${rerank.fields.query} Required without --bulk.`)
     .option(
       "--field <NAME>",
       "Read JSON Lines, and rank this field of each object. Without it, each line is a document.",
@@ -48,12 +51,12 @@ function addRerank(program: Command): Command {
     .option("--batch-size <N>", "The most documents in one request. Default: all.", numberOf("--batch-size"))
     .option(
       "--max-batch-bytes <N>",
-      "The most bytes of one request's JSON, in UTF-8. A batch ends at this or at --batch-size, whichever comes first. Default: no limit.",
+      "The most bytes of one request's JSON, in UTF-8; --batch-size may end a batch earlier. Default: no limit.",
       numberOf("--max-batch-bytes"),
     )
     .option(
       "--concurrency <N>",
-      "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4; with --bulk auto, which finds how many the service takes, at most 256.",
+      "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4. With --bulk, the default is auto: as many as the service takes, at most 256.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
   return addBulkOptions(command);
@@ -63,28 +66,21 @@ function addUpload(program: Command): Command {
   return program
     .command("upload")
     .summary(upload.summary)
-    .description(`${upload.description} ${upload.fields.file}`)
+    .description(upload.description)
     .argument("<DATASET>", "The dataset's ID.")
-    .argument("<FILE...>", "The file to upload, or several; or - for the standard input.")
-    .option("--name <NAME>", "The name to send. Needed when FILE is -, the standard input.")
-    .option("--verify", "Fail when the answer's byte count is not the one that was sent.")
+    .argument("<FILE...>", "One file or several, or - for the standard input.")
+    .option("--name <NAME>", "The file's name to send. Required for the standard input.")
+    .option("--verify", "Fail if the answer's number of bytes is not the number sent.")
     .option(
       "--checkpoint <FILE>",
       "Record the outcome of each file here. Run the same command again to continue: a file that may be stored is not sent again.",
     )
-    .option(
-      "--concurrency <N>",
-      "The most files under way at once, where there are several. Default: 1.",
-      numberOf("--concurrency"),
-    )
+    .option("--concurrency <N>", "The most files at once, of several. Default: 1.", numberOf("--concurrency"))
     .option(
       "--resend-unknown",
-      "With --checkpoint, also send the files again that may be stored. They may then be stored twice.",
+      "With --checkpoint, send files again that may be stored. They may then be stored twice.",
     )
-    .option(
-      "--wait",
-      "Wait while another run writes to --checkpoint. Without this option, the command then ends with an error.",
-    );
+    .option("--wait", "Wait while another run writes to --checkpoint, instead of ending with an error.");
 }
 
 function addScale(program: Command): Command {
@@ -109,14 +105,14 @@ function addRequest(program: Command): Command {
     .command("request")
     .summary("Call any operation of the service")
     .description(
-      "Calls an operation of the contract by its id, checked like a call of the client; or sends a METHOD to a PATH, neither of them checked. Prints the answer: JSON, text, or bytes unchanged.",
+      "Calls an operation of the contract by its ID, and checks its parameters and body; or sends a METHOD to a PATH unchecked. Prints the answer: JSON, text, or bytes unchanged.",
     )
     .usage("[options] ID | METHOD PATH")
     .argument(
       "[ID]",
-      "An operation of the contract: --list shows all, ID --help one. Before a PATH, the METHOD: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
+      "An operation of the contract (--list shows all, ID --help one), or the METHOD before a PATH: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
     )
-    .argument("[PATH]", "The path below the service's address, not encoded. It begins with a slash.");
+    .argument("[PATH]", "The path below the service's address, from its first slash on, not encoded.");
   return addRequestOptions(command);
 }
 
@@ -125,7 +121,7 @@ function addMock(program: Command): Command {
     .command("mock")
     .summary("Serve a stand-in for the service")
     .description(
-      "Serves every operation of the contract from memory until it is stopped, and writes a line to stderr for each request. It is only a stand-in: scores count shared words, and nothing is trained.",
+      "Serves every operation of the contract from memory until you stop it, and writes a line to stderr for each request. It is only a stand-in: scores count shared words, and nothing is trained.",
     )
     .option("--port <N>", "The port; 0 chooses a free one. Default: 4010.", numberOf("--port"))
     .option(
@@ -139,7 +135,7 @@ function addMock(program: Command): Command {
     )
     .option(
       "--fail <SCRIPT>",
-      "Failures for the next requests: rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED; any operation by its id, too. May be given more than once.",
+      "Failures for the next requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED, or of any operation by its id. May be given more than once.",
       collect,
     )
     .option("--strict", "Answer 400 to fields and query parameters that the contract does not have.");
@@ -150,22 +146,26 @@ function addConformance(program: Command): Command {
     .command("conformance")
     .summary("Test a client in any language")
     .description(
-      "Serves the rows of the conformance data to a client under test, counts its requests, measures its waits, and prints what differs in each row. The client asks with GET /next and reports to POST /outcome. The exit code is 0 if every row that was not skipped passed; 1 if a row differs, if the run ends before its end, or if every row was skipped; 2 if the command line is wrong.",
+      "Serves the rows of the conformance data to a client under test, counts its requests, measures its waits, and prints what differs in each row. The client asks with GET /next and reports to POST /outcome. The exit code is 0 if every row that was not skipped passed; 1 if a row differs, the run is cut or every row was skipped; 2 if the command line is wrong.",
     )
     .option(
       "--port <N>",
       "The port on this machine; 0 chooses a free one. Default: 4020.",
       numberOf("--port"),
     )
-    .option("--only <TEXT>", "Only rows with this in their name. May be given more than once.", collect)
-    .option("--except <TEXT>", "No rows with this in their name. May be given more than once.", collect)
+    .option("--only <TEXT>", "Serve only rows with TEXT in their name. May be given more than once.", collect)
+    .option(
+      "--except <TEXT>",
+      "Leave out rows with TEXT in their name. May be given more than once.",
+      collect,
+    )
     .option("--list", "Print the names of the rows, and serve nothing.")
     .option(
       "--timeout <SECONDS>",
       "How long to wait for the client before the run ends. Default: 120.",
       numberOf("--timeout"),
     )
-    .option("--badge <FILE>", "Write a picture (SVG) with the revision and the counts.")
+    .option("--badge <FILE>", "Write an SVG picture with the revision and the counts.")
     .option("--junit <FILE>", "Write the results as JUnit XML, which CI systems read.");
 }
 

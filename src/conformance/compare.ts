@@ -113,7 +113,7 @@ function messageDifferences({ steps, expected }: Cell, { message }: ReportedOutc
 function leaks({ text, keys, outcome }: Posted): readonly string[] {
   const decoded = JSON.stringify(outcome);
   return keys.some((key) => text.includes(key) || decoded.includes(key))
-    ? ["the key stands in what was posted"]
+    ? ["the posted outcome contains the key"]
     : [];
 }
 

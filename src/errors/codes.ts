@@ -5,20 +5,20 @@ import type { Code } from "../generated/types.js";
 export type StatusCode = Exclude<Code, "OK">;
 
 /**
- * Whether the operation ran. `"no"` is proved when nothing was sent, and taken from the answer when the service
- * refused; `"yes"` means a 2xx answer began; otherwise `"unknown"`. {@link ExecutedBecause} tells which.
+ * Whether the operation ran. `"no"` is proved when nothing was sent, and assumed when the request was refused; `"yes"`
+ * means a 2xx answer began; otherwise `"unknown"`. {@link ExecutedBecause} says which.
  */
 export type Executed = "no" | "unknown" | "yes";
 
-/** What {@link Executed} is read from. `"no"` is proved by `"nothing-sent"`, and taken from `"refused"`. */
+/** Why {@link Executed} has its value. With `"nothing-sent"`, `"no"` is proved; with `"refused"`, we assume it. */
 export type ExecutedBecause =
   /** Nothing reached the service: refused before sending, or never connected. `executed` is `"no"`. */
   | "nothing-sent"
-  /** The service, or a proxy, answered with a refusal; that nothing ran is taken from it. `executed` is `"no"`. */
+  /** The service, or a proxy, refused the request; we assume that nothing ran. `executed` is `"no"`. */
   | "refused"
   /** The request was sent, and no answer came. `executed` is `"unknown"`. */
   | "no-answer"
-  /** The answer is an error that does not tell whether the operation ran. `executed` is `"unknown"`. */
+  /** The answer is an error that does not say whether the operation ran. `executed` is `"unknown"`. */
   | "unclear-answer"
   /** A 2xx answer began, and was lost or could not be used. `executed` is `"yes"`. */
   | "success-began";
@@ -34,7 +34,7 @@ export function executedBecause(executed: Executed, answered: boolean): Executed
 export type NotRetried =
   /** A retry would most likely end the same way. */
   | "not-transient"
-  /** A later attempt may succeed, but it is not proved that nothing ran, and running the operation twice is not safe. */
+  /** A retry may succeed, but the operation may have run, and running it twice is not safe. */
   | "not-safe"
   /** The file is a stream: it can be read only once. */
   | "single-use-body"

@@ -40,13 +40,13 @@ export class StatusError extends Error {
   readonly code: StatusCode;
   /** The answer's HTTP status; absent when there was no answer. */
   declare readonly httpStatus?: number;
-  /** True when the service did not name the code and this client chose it. */
+  /** True when the answer had no code, and this client had to choose it. */
   readonly inferred: boolean;
-  /** Who named the code: `"body"` means that the service did. */
+  /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
   /** Whether the operation ran; `"no"`: nothing was sent, or the request was refused: we assume that it did not run. */
   readonly executed: Executed;
-  /** What `executed` is based on: `"nothing-sent"` proves a `"no"`; from `"refused"` we assume it. */
+  /** Why `executed` has its value: `"nothing-sent"` proves a `"no"`; with `"refused"` we assume it. */
   readonly executedBecause: ExecutedBecause;
   /** Why there was no other attempt; absent when the error is not that of a call. */
   declare readonly notRetried?: NotRetried;

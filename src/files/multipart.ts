@@ -95,6 +95,6 @@ function changed({ size, replayable }: FileSource, found: string): SourceError {
     "FAILED_PRECONDITION",
     replayable
       ? `The file changed while it was read: it had ${size} bytes, then ${found}.`
-      : `The stream was to have ${size} bytes (size) and had ${found}.`,
+      : `The stream had ${found} bytes, not the ${size} of size.`,
   );
 }

@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Rerank documents
-         * Scores documents against a query by relevance, and answers with the most relevant ones, the highest score first. The bearer key is called an auth token for this operation.
+         * Scores documents by their relevance to a query, and answers with the most relevant ones, the highest score first.
          */
         post: operations["rerankDocuments"];
         delete?: never;
@@ -266,7 +266,7 @@ export interface components {
          */
         RequestId: string;
         /**
-         * How long to wait before the next try, as a number of seconds or an HTTP date.
+         * How long to wait before the next attempt, as a number of seconds or an HTTP date.
          * @example 1
          */
         RetryAfter: string;

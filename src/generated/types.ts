@@ -25,7 +25,7 @@ export interface RerankRequest {
      */
     top_n?: number | undefined;
     /**
-     * Whether the document text is in the response.
+     * Whether the answer contains the text of each document.
      * @default true
      */
     return_documents?: boolean | undefined;
@@ -56,7 +56,7 @@ export interface RerankResponse {
 /** One ranked document. */
 export interface RerankResult {
     /**
-     * Which document this is. What the index counts is not documented; it is read as the position in the request's `documents`, from 0.
+     * Which document this is. We read it as the position in the request's `documents`, from 0; what it counts is not documented.
      * Format: int64
      * @example 2
      */
@@ -67,7 +67,7 @@ export interface RerankResult {
      */
     relevance_score: number;
     /**
-     * The text of the document. What stands here when `return_documents` is false is not documented.
+     * The text of the document. What is here when `return_documents` is false is not documented.
      * @example Our office in Lisbon is closed on public holidays.
      */
     document?: string;
@@ -89,7 +89,7 @@ export interface RerankUsage {
     total_tokens: number;
 }
 
-/** How many replicas a deployment should have. */
+/** The number of replicas that a deployment should have. */
 export interface DeploymentScale {
     /**
      * The desired number of replicas. Zero is allowed.
@@ -108,7 +108,7 @@ export interface DeploymentScaleResult {
 /** A form with one part, the file. */
 export interface DatasetUpload {
     /**
-     * The content of the file. In this single request it may have "up to 150 MB". Larger files use a separate upload-endpoint operation, which this contract does not describe.
+     * The content of the file, at most 150 MB. Larger files use a separate upload-endpoint operation, which this contract does not describe.
      * Format: binary
      */
     file: string;

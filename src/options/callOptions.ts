@@ -9,14 +9,14 @@ export interface AbortSignalLike {
   /** Why it was aborted: the `cause` of the call's error. */
   readonly reason?: unknown;
   /**
-   * Tells when it is aborted.
+   * Adds a listener for the abort.
    *
    * @param type The one event that is listened for.
-   * @param listener Called once, then.
+   * @param listener Called once, when it aborts.
    */
   addEventListener(type: "abort", listener: () => void): void;
   /**
-   * Takes a listener away when the call has ended.
+   * Removes a listener when the call has ended.
    *
    * @param type The one event that was listened for.
    * @param listener The function that was added.
@@ -26,7 +26,7 @@ export interface AbortSignalLike {
 
 /** What one call may set for itself: always the last argument. */
 export interface CallOptions {
-  /** Cancels the call in every phase: it rejects with `CANCELLED`. */
+  /** Cancels the call, whatever it is doing: it rejects with `CANCELLED`. */
   signal?: AbortSignalLike | undefined;
   /**
    * Milliseconds for the whole call: every attempt, wait and body. Greater than 0.
@@ -45,13 +45,13 @@ export interface CallOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Whether sending this call twice does no more than sending it once, when you know better than the contract's
-   * `x-retry`: true lets it be retried as a `read` is, false only as a `start` is.
+   * Whether this call is safe to send twice, when you know better than the contract's `x-retry`: with true it is retried
+   * as a `read` is, with false as a `start` is.
    */
   repeatable?: boolean | undefined;
   /**
-   * Called after each attempt. It never sees a key or a body. It is not waited for: what it throws is ignored, and so
-   * is the rejection of an async function.
+   * Called after each attempt. It never sees a key or a body. The call does not wait for it, and ignores what it throws,
+   * also as the rejection of an async function.
    */
   onAttempt?: ((event: AttemptEvent) => void) | undefined;
   /** The account for this call, instead of the client's. */

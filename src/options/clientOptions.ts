@@ -33,13 +33,13 @@ export interface DispatcherLike {
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
 /**
- * An attempt as a log has it: what {@link CallOptions.onAttempt} is told, the line, and what the request and answer hold
- * that is a number or a name. Of an operation of the contract that is each id in its path (`dataset: "reviews"`), and
- * each field of its body: a number as it is (`replicaCount`), a list by its length (`documents`), a name (`model`). A
- * text such as `query` is not among them.
+ * An attempt for a log: the fields of {@link CallOptions.onAttempt}, the line, and the numbers and names of the request
+ * and answer. Of an operation of the contract these are each id in its path (`dataset: "reviews"`), and each field of
+ * its body that is a number (`replicaCount`), a list, by its length (`documents`), or a name (`model`), but no text such
+ * as `query`.
  */
 export interface LogRecord extends Omit<AttemptEvent, "cause" | "host"> {
-  /** The line that a logger with methods is given. */
+  /** The line that a logger with methods gets. */
   readonly message: string;
   /** Of an attempt that failed: whether the operation ran. */
   readonly executed?: Executed;
@@ -69,25 +69,25 @@ export type LogFunction = (level: "error" | "warn" | "info", record: LogRecord) 
 /** The methods of a logger that are used; `console` and the loggers of pino and winston have them. */
 export interface LoggerLike {
   /**
-   * Takes what only helps to find a fault.
+   * Logs what only helps to find a fault.
    *
    * @param message One line.
    */
   debug(message: string): unknown;
   /**
-   * Takes what went as it should.
+   * Logs a success.
    *
    * @param message One line.
    */
   info(message: string): unknown;
   /**
-   * Takes what went wrong and is tried again.
+   * Logs a failure that is retried.
    *
    * @param message One line.
    */
   warn(message: string): unknown;
   /**
-   * Takes what went wrong and is not tried again.
+   * Logs a failure that ends the call.
    *
    * @param message One line.
    */
@@ -117,34 +117,33 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
    */
   maxConnections?: number | undefined;
   /**
-   * Milliseconds that an idle socket is kept for another call, up to a quarter more; less where the server announces
-   * less (`Keep-Alive: timeout=...`). 0 keeps none. Resumes and uploads always take a new connection. Node only.
+   * Milliseconds that an idle socket stays open for another call, up to a quarter more; less where the server announces
+   * less (`Keep-Alive: timeout=...`). 0 closes it at once. Resumes and uploads always use a new connection. Node only.
    * @default 4,000
    */
   keepAliveMs?: number | undefined;
   /**
-   * An agent of Node's `http` module (of `https` where the base URL is https), for proxies and TLS of one's own.
-   * Its own limits apply instead of `maxConnections` and `keepAliveMs`, and closing it is its owner's. Node only.
+   * An agent of Node's `http` module (of `https` if the base URL is https), for your own proxies and TLS.
+   * Its limits apply instead of `maxConnections` and `keepAliveMs`, and you have to close it. Node only.
    */
   agent?: object | undefined;
   /**
    * A dispatcher of the package undici, 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with
-   * interceptors. Connections, proxies, HTTP/2 and the time to connect are its own, and so are closing it and what it
-   * repeats by itself. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and
+   * interceptors. Connections, proxies, HTTP/2, the time to connect and what it repeats by itself are its own, and you
+   * have to close it. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and
    * `maxConnections`. Node only.
    */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * The URL of an http or https proxy, with its user name and password where it wants them, or `"env"`: what
-   * `https_proxy`, `all_proxy`, `no_proxy` and their forms in capitals say, read as curl reads them (`http_proxy` in
-   * lower case only). Every connection is a tunnel (CONNECT). Without a port it is 1080, or 443 for https. This
-   * machine's own addresses are never reached through it. Node only.
+   * The URL of an http or https proxy, with its user name and password if it wants them, or `"env"`: `https_proxy`,
+   * `all_proxy` and `no_proxy`, also in capitals, and `http_proxy`, read as curl reads them. Every connection is a tunnel
+   * (CONNECT). The default port is 1080, or 443 for https. This machine is never reached through it. Node only.
    * @default no proxy
    */
   proxy?: string | undefined;
   /**
-   * Where a line for each attempt goes: `console`, or a logger of pino, winston and others. Each of its methods is given
-   * one string. A function is given the level, and the line with its fields. @default stderr
+   * Where a line for each attempt goes: `console`, or a logger of pino, winston and others, whose methods get one string.
+   * A function gets the level, and the line with its fields. @default stderr
    */
   logger?: LoggerLike | LogFunction | undefined;
   /**
@@ -156,7 +155,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
   logLevel?: LogLevel | undefined;
   /** Add the bodies of requests and answers to the lines, without the key. A file is left out. @default false */
   logBodies?: boolean | undefined;
-  /** Added to the end of the `User-Agent` header. Browsers do not let it be set. */
+  /** Added to the end of the `User-Agent` header. Browsers ignore it. */
   userAgent?: string | undefined;
   /** Send with this function instead of the platform's own transport. */
   fetch?: FetchLike | undefined;

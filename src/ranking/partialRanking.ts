@@ -36,8 +36,8 @@ export function checkContinues(partial: RerankPartial<unknown>, fingerprint: str
   const what = ["the items", "the query", "the model, the task or another field"];
   const different = what.filter((_, at) => before[at] !== now[at]);
   if (different.length > 0)
-    throw invalid(`continueFrom is of another call: ${different.join(", ")} differ.`, {
-      hint: "Pass what the failed call was given, or leave continueFrom out.",
+    throw invalid(`continueFrom is from another call: ${different.join(", ")} differ.`, {
+      hint: "Pass the failed call's arguments, or leave continueFrom out.",
     });
 }
 

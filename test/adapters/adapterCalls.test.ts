@@ -131,8 +131,8 @@ test("the options of batches reach both adapters", async () => {
   const continueFrom = { data: [], missing: [], fingerprint: "another" } as never;
   await expect(
     createRerankingModel(client, "m", { continueFrom }).doRerank({ query: "q", documents }),
-  ).rejects.toThrow("continueFrom is of another call");
+  ).rejects.toThrow("continueFrom is from another call");
   await expect(
     createDocumentCompressor(client, { continueFrom }).compressDocuments(texts, "q"),
-  ).rejects.toThrow("continueFrom is of another call");
+  ).rejects.toThrow("continueFrom is from another call");
 });

@@ -108,7 +108,7 @@ test("the help and the guide of the command line give one rule", async () => {
   const guide = await readFile(path.join(root, "docs/guide/cli.md"), "utf8");
   for (const meaning of [
     "a fault of this machine during the run, such as a full disk",
-    "refused before anything was sent: a wrong argument, a missing file, or one it did not write",
+    "refused before anything was sent: a wrong argument, a missing file, another program's file",
     "refused by the service, or a bulk run ended with invalid lines",
   ]) {
     expect(help).toContain(meaning);

@@ -71,7 +71,7 @@ test("what differs is told row by row, and the exit code is 1", async () => {
     "retryAfterMs: 5 instead of none",
     'notRetried: "budget" instead of "refused"',
     expect.stringMatching(/^message: .* does not hold "Not valid: "$/),
-    "the key stands in what was posted",
+    "the posted outcome contains the key",
   ]);
   const { exitCode, stderr } = await outcome;
   expect(exitCode).toBe(1);

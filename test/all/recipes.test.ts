@@ -198,6 +198,21 @@ describe("a command that scales at night", () => {
   const { steps, env: ofJob } = workflow.jobs.scale;
   const step = (name: string) => steps.find((each: { name?: string }) => each.name === name);
 
+  /** Runs a step as GitHub does, with the variables that it asks for. */
+  async function byGitHub(name: string, REPLICAS: string) {
+    const vars: Record<string, string> = {
+      ...environment(server.url),
+      ALERT_URL: `${server.url}/alert`,
+      HEARTBEAT_URL: `${server.url}/heartbeat`,
+    };
+    const own = Object.entries<string>(step(name).env).map(([variable, value]) => {
+      const [, asked = ""] = /^\$\{\{ (?:vars|secrets)\.(\w+) \}\}$/.exec(value) ?? [];
+      return [variable, vars[asked] ?? ""];
+    });
+    const env = { ...npm, ...later, ...Object.fromEntries(own), REPLICAS };
+    return run("bash", ["-e", "-c", step(name).run], { cwd: place.folder, env });
+  }
+
   test.each([
     ["17 20 * * 1-5", 0],
     ["17 6 * * 1-5", 2],
@@ -207,10 +222,29 @@ describe("a command that scales at night", () => {
       /schedule == '(.*)' && '(\d)' \|\| '(\d)'/.exec(ofJob.REPLICAS) ?? [];
     const REPLICAS = `${time === evening ? then : otherwise}`;
     server.reply(inTurn({ status: 503 }, { status: 503 }, { status: 503 }, { json: {} }));
-    const env = { ...npm, ...environment(server.url), ...later, REPLICAS };
-    const { exitCode } = await run("bash", ["-e", "-c", step("Scale").run], { cwd: place.folder, env });
-    expect(exitCode).toBe(0);
+    expect((await byGitHub("Scale", REPLICAS)).exitCode).toBe(0);
     expect(scaled()).toEqual(Array(4).fill(expected(replicas)[0]));
+  });
+
+  test("by GitHub that fails or takes too long raises the alarm, and only success reaches the monitor", async () => {
+    expect(steps.map(({ name }: { name?: string }) => name)).toEqual([
+      undefined,
+      "Scale",
+      "Alert",
+      "Tell the monitor",
+    ]);
+    expect([step("Alert").if, step("Tell the monitor").if]).toEqual(["failure()", undefined]);
+    // A job that is out of time is cancelled, which is no failure; a step that is, fails.
+    expect(step("Scale")["timeout-minutes"]).toBeLessThan(workflow.jobs.scale["timeout-minutes"]);
+    expect((await byGitHub("Alert", "0")).exitCode).toBe(0);
+    expect((await byGitHub("Tell the monitor", "0")).exitCode).toBe(0);
+    expect(server.requests.map((request) => [sent(request), `${request.body}`])).toEqual([
+      ["POST /alert", "not scaled to 0"],
+      ["GET /heartbeat", ""],
+    ]);
+    server.reply({ status: 500 });
+    expect((await byGitHub("Alert", "0")).exitCode).not.toBe(0);
+    expect((await byGitHub("Tell the monitor", "0")).exitCode).not.toBe(0);
   });
 
   test("by GitHub has its version pinned, and the key in one step alone", async () => {
@@ -218,16 +252,11 @@ describe("a command that scales at night", () => {
     expect(steps[0].run).toBe(`npm install --ignore-scripts tunerank@${version}`);
     expect(read("scale-to-zero", "scaleNightly.yml").split("secrets.")).toHaveLength(2);
     expect(Object.keys(step("Scale").env).sort()).toEqual(Object.keys(environment("")).sort());
-    expect(step("Alert").if).toBe("failure()");
   });
 
   test("by GitHub that is refused ends with the command's exit code", async () => {
     server.reply({ status: 404, json: { code: "NOT_FOUND", message: "There is no such deployment." } });
-    const env = { ...npm, ...environment(server.url), ...later, REPLICAS: "0" };
-    const { exitCode, stderr } = await run("bash", ["-e", "-c", step("Scale").run], {
-      cwd: place.folder,
-      env,
-    });
+    const { exitCode, stderr } = await byGitHub("Scale", "0");
     expect(exitCode).toBe(4);
     expect(stderr).toContain("[NOT_FOUND] There is no such deployment.");
     expect(server.requests).toHaveLength(1);

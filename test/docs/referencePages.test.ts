@@ -37,14 +37,14 @@ test.each([
   [
     "rerank",
     [
-      "`query` (required: decided here)",
-      "`documents` (required: decided here)",
+      "`query` (required, we assume)",
+      "`documents` (required, we assume)",
       "| `object` |",
       "| `data[].index` |",
-      "`data[].document` (not always: decided here)",
+      "`data[].document` (not always, we assume)",
     ],
   ],
-  ["scale", ["`replicaCount` (required: decided here)"]],
+  ["scale", ["`replicaCount` (required, we assume)"]],
   ["upload", ["`file` (required)", "| `purpose` |"]],
   ["job", ["`dataset` (required)", "`evaluator` (required)"]],
 ])(

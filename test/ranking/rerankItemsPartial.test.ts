@@ -97,7 +97,7 @@ test.each<[what: string, query: string, change: Partial<RerankItemsOptions<Item>
   server.requests = [];
   const options = { ...inTurn, continueFrom: partial, ...change };
   const error = await failureOf(() => connect(server.url).rerank.items(query, items, options));
-  expect(error.message).toContain(`continueFrom is of another call: ${what} differ.`);
+  expect(error.message).toContain(`continueFrom is from another call: ${what} differ.`);
   expect(server.requests).toEqual([]);
 });
 

@@ -16,7 +16,7 @@ export const openapiMcpGenerator: Tool = {
   documents: ["openapi-client.json"],
   command: "npx openapi-mcp-generator --input openapi-client.json --output client",
   unsupported: ["upload"],
-  note: "cannot upload, whatever the document says: it hands the file over as a text and sets multipart/form-data without a boundary",
+  note: "cannot upload, whatever the document says: it sends the file as a text, and multipart/form-data without a boundary",
   program: async () => packaged("openapi-mcp-generator"),
   async compile({ folder }) {
     const [node = "", tsc = ""] = packaged("tsc");
@@ -36,8 +36,8 @@ export const fastMcp: Tool = {
   command: "FastMCP.from_openapi(openapi_spec=document, client=client)",
   get: `pip install fastmcp==${versions.fastmcp}`,
   unsupported: ["upload"],
-  note: "sends no body where an assistant leaves out that of resume, which the tool's schema asks for and has a default; cannot upload bytes, whatever the document says: the file is a text without a name",
-  shortfall: { statuses: [429], why: "told in words of its own, without the code and the time to wait" },
+  note: "sends no body for resume if the assistant leaves it out, although the tool's schema requires one and has a default; cannot upload bytes, whatever the document says: the file is a text without a name",
+  shortfall: { statuses: [429], why: "in words of its own, without the code and the time to wait" },
   async generate() {
     // The server reads the document when it starts.
     await programs(venv);

@@ -24,7 +24,7 @@ export const ogen: Tool = {
   documents: ["openapi-client-3.0.json"],
   command: "ogen --target client --package client openapi-client-3.0.json",
   get: `go install ${module}/cmd/ogen@v${version}`,
-  note: "knows no default of an object, which the 3.1 form has; has a type for each status, and a failure with its body for the others",
+  note: "ignores the default of an object in the 3.1 form; has a type for each status, and for others a failure with the body",
   shortfall: {
     statuses: [],
     answers: ["nothing, without a content type"],

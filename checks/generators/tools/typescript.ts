@@ -104,7 +104,7 @@ export const swaggerTypescriptApi: Tool = {
   needs: ["Node 22 or newer"],
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "npx swagger-typescript-api generate --path openapi-client.json --output client",
-  note: 'takes :resume, :scale and :upload for parameters of the path, so each call passes its own, as ":scale"; ids are not encoded',
+  note: 'reads :resume, :scale and :upload as parameters of the path, so each call passes its own, as ":scale"; ids are not encoded',
   program: async () => packaged("swagger-typescript-api"),
   compile: ({ folder }) => compileTypeScript(folder),
   call: ({ folder }, env) => runCompiled(folder, env),

@@ -172,7 +172,7 @@ export function addBadLine({ line, problem }: BadLine, files: OutputFiles, repor
 export function addDuplicate(request: BulkRequest, files: OutputFiles, report: Report): void {
   const { id, fingerprint, line } = request;
   report.counts.wrong += 1;
-  const message = "The id was there before.";
+  const message = "An earlier line has this id.";
   report.note(`Line ${line} is left out. ${message}`);
   const error = { code: "INVALID_ARGUMENT", message, executed: "no" };
   (files.errors ?? files.output).add({ id, fingerprint, error, final: true, line });

@@ -119,7 +119,7 @@ export function cannotBegin(option: string, error: unknown): Error {
 export function cannotGoOn(option: string, error: unknown): Error {
   const reason = reasonOf(error as NodeJS.ErrnoException);
   return new Error(
-    `${option} cannot be written: ${reason}. What was written is kept: run the same command again when that is mended.`,
+    `${option} cannot be written: ${reason}. What was written stays: fix this, then run the same command again.`,
     { cause: error },
   );
 }
