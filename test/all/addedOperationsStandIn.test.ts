@@ -153,7 +153,7 @@ test.each<[name: string, target: string, init: object, status: number, words: st
     400,
     "displayName must be",
   ],
-  ["another method", `${evaluators}/a:start`, { method: "PUT" }, 404, "There is no operation PUT"],
+  ["another method", `${evaluators}/a:start`, { method: "PUT" }, 405, "There is no operation PUT"],
 ])("by the rows, %s", async (_name, target, init, status, words) => {
   const { headers = {} } = init as { headers?: object };
   const own = { ...init, headers: { authorization: "Bearer k", ...headers } };
