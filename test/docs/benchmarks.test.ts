@@ -39,8 +39,12 @@ test("under the chart stand its figures, and every aim that is not reached", asy
     ),
   );
   const missed = bounds.filter(({ reached }) => !reached);
-  for (const { node, value } of missed)
-    expect(text).toMatch(new RegExp(`^- .*Node ${node}: .* is ${value.toFixed(2)}, and should be`, "m"));
+  // As it is read: 1.265 is 1.27, and toFixed makes 1.26 of it.
+  const hundredths = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  for (const { node, value } of missed) {
+    const figure = value.toLocaleString("en", hundredths);
+    expect(text).toMatch(new RegExp(`^- .*Node ${node}: .* is ${figure}, and should be`, "m"));
+  }
   expect(text).toContain(`${bounds.length - missed.length} of ${bounds.length} [aims]`);
   expect(text.match(/^- /gm)?.length ?? 0).toBe(missed.length);
 });
