@@ -98,9 +98,9 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v3">(
   options: RerankingModelOptions<Version> = {},
   // NoInfer, which TypeScript has since 5.4 only: the version is what `options` says, not what the model is passed to.
 ): RerankingModel<[Version][Version extends unknown ? 0 : never]> {
-  const { specificationVersion = "v3", ...batches } = ownProperties(options, "options", names);
+  const { specificationVersion, ...batches } = ownProperties(options, "options", names);
   return {
-    specificationVersion: specificationVersion as Version,
+    specificationVersion: (specificationVersion ?? "v3") as Version,
     provider: "tunerank",
     modelId,
     doRerank: (call) => rank(client, modelId, call, batches).catch((error) => fail(error, call.abortSignal)),

@@ -55,9 +55,7 @@ export interface RerankAllResults<Id = string>
 export interface RerankAllError<Id = string> extends StatusError {
   /** How many results there were before. */
   readonly done: number;
-  /**
-   * The ids of the requests that were read from the source and have no result.
-   */
+  /** The ids of the requests that were read from the source and have no result. The rest of the source was not read. */
   readonly notDone: readonly Id[];
 }
 

@@ -5,9 +5,9 @@ import { Lane, type LaneParts } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
-import { machineClock, Schedule, Turn } from "../policy/schedule.js";
+import { machineClock, Schedule } from "../policy/schedule.js";
 import { Calls, limiterOf, sizeOf, tokensOf } from "./calls.js";
-import { asTheyCome, Delivery, type Failed, inOrder } from "./delivery.js";
+import { asTheyCome, Delivery, type Failed, inOrder, Turn } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
 import type { RerankAllRequest, RerankAllResult } from "./options.js";
 import {
@@ -35,7 +35,7 @@ export class Run<Id> {
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
   readonly #calls: Calls<Id>;
-  readonly #next: Turn = new Turn(() => this.#advance());
+  readonly #turn: Turn = new Turn(() => this.#advance());
   #unset: (() => void) | undefined;
   #state: "new" | "running" | "over" = "new";
   // The service asks to wait for too long: what is under way is waited for, and nothing else is sent.
@@ -72,7 +72,7 @@ export class Run<Id> {
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
     if (this.#state === "new") this.#start();
     const next = this.#delivery.next();
-    if (!this.#next.isDue) this.#advance();
+    if (!this.#turn.isDue) this.#advance();
     return next;
   }
 
@@ -165,7 +165,7 @@ export class Run<Id> {
     }
     // Requests that leave together cost less; runs that share a limit take turns.
     if (this.#limiter.sharers.size > 1) this.#advance();
-    else this.#next.ask();
+    else this.#turn.ask();
   }
 
   #progress(): RunProgress<Id> {

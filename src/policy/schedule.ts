@@ -25,28 +25,6 @@ export const machineClock: Clock = {
   },
 };
 
-// A browser has no such turn.
-const afterAnswers: (run: () => void) => unknown = globalThis.setImmediate ?? ((run) => run());
-
-/** What is done once all answers that are there are read, however often it is asked for. */
-export class Turn {
-  isDue = false;
-  readonly #take: () => void;
-
-  constructor(run: () => void) {
-    this.#take = () => {
-      this.isDue = false;
-      run();
-    };
-  }
-
-  ask(): void {
-    if (this.isDue) return;
-    this.isDue = true;
-    afterAnswers(this.#take);
-  }
-}
-
 /** A declared rate. */
 export interface Pacing {
   /** Nothing is sent before. */

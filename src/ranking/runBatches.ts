@@ -18,7 +18,7 @@ export interface BatchFailure {
 /** How the batches of a call run. */
 export interface BatchRun {
   readonly batches: number;
-  /** The most batches at once: one that waits for another attempt is among them. */
+  /** The most batches at once; one that waits for another attempt takes three places. */
   readonly concurrency: number;
   /** Whether only its time ends what a batch tries. */
   readonly untilDeadline: boolean;
@@ -70,7 +70,7 @@ class Batches {
   #begin(now: number): void {
     const { batches, concurrency } = this.#given;
     const schedule = this.#schedule;
-    // A place given away at once would be refused at once: where a rate is the limit, two more stay empty for each that waits.
+    // Each batch that waits for another attempt leaves two more places empty: what begins at once is refused at once.
     while (
       this.#next < batches &&
       this.#underWay + 2 * schedule.waiting.size < concurrency &&

@@ -30,5 +30,6 @@ test.skipIf(!python)(
 );
 
 test.skipIf(!python)("every broken client fails one of its rows", { timeout: 900_000 }, async () => {
-  expect(await survivorsOf(namesOf("python"), brokenClient("python"), 6)).toEqual([]);
+  const survivors = await survivorsOf(namesOf("python"), brokenClient("python"), 6);
+  expect(survivors.map(({ name, why }) => `${name}: ${why}`)).toEqual([]);
 });
