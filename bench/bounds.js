@@ -20,6 +20,7 @@ export const bounds = [
   ratio("cpuPerCall", "nodeHttp", 0.88, 0.88, "tunerankDispatcher"),
   ratio("cpuPerCall", "fetch", 0.42, 0.55),
   ratio("cpuPerCall", "openai", 0.3),
+  ratio("cpuOneAtATime", "nodeHttp", 1.12, 1.12),
   ratio("startUp", "fetch", 0.4, 1),
   ratio("startUp", "openai", 0.25),
   ratio("commandLine", "nodeHttp", 1.5, 1.5, "tunerank scale"),

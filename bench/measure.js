@@ -11,6 +11,10 @@ import { table } from "./table.js";
 
 const all = [
   "cpuPerCall",
+  "cpuOneAtATime",
+  "cpuSlowAnswers",
+  "cpuOverTls",
+  "timeOnOneCore",
   "startUp",
   "commandLine",
   "uploadTime",

@@ -15,11 +15,11 @@ export function childEnvironment(entry) {
 export async function runChild(
   name,
   input,
-  { node = process.execPath, entry, flags = [], timeoutMs = 300_000 } = {},
+  { node = process.execPath, entry, env = {}, flags = [], timeoutMs = 300_000 } = {},
 ) {
   const child = spawn(node, [...flags, childScript(name), JSON.stringify(input)], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: childEnvironment(entry),
+    env: { ...childEnvironment(entry), ...env },
     timeout: timeoutMs,
   });
   const [printed, [exitCode]] = await Promise.all([text(child.stdout), once(child, "exit")]);

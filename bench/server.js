@@ -1,7 +1,10 @@
-// The service's stand-in, in a process of its own: prints its port, answers as fast as it can, and ends with its parent.
-import { createServer } from "node:http";
+// The service's stand-in, in a process of its own: prints its port, answers at once or after delayMs, and ends with its parent.
+import { readFileSync } from "node:fs";
+import http from "node:http";
+import https from "node:https";
 import { rerankAnswer, smallRerankAnswer, uploadAnswer } from "./answers.js";
 
+const { delayMs = 0, tls } = JSON.parse(process.argv[2]);
 const open = new Set();
 let maxSockets = 0;
 let failUploads = 0;
@@ -33,14 +36,18 @@ const controls = {
   },
 };
 
-const server = createServer((request, response) => {
+const server = tls
+  ? https.createServer({ key: readFileSync(tls.key), cert: readFileSync(tls.cert) }, take)
+  : http.createServer(take);
+
+function take(request, response) {
   const { method, url } = request;
   const control = controls[`${method} ${url}`];
   if (control) return send(response, 200, Buffer.from(JSON.stringify(control() ?? {})));
   count(request.socket);
   if (url.endsWith("/rerank")) return rerank(request, response);
   return upload(request, response);
-});
+}
 
 // Sockets that only ask for the figures are not counted.
 function count(socket) {
@@ -64,6 +71,7 @@ function rerank(request, response) {
     if (chunks) largeAnswers.set(length, rerankAnswer(JSON.parse(Buffer.concat(chunks))));
     const answer = () => send(response, 200, isLarge ? largeAnswers.get(length) : smallRerankAnswer);
     if (holding) held.push(answer);
+    else if (delayMs > 0) setTimeout(answer, delayMs);
     else answer();
   });
 }

@@ -5,11 +5,14 @@ import { fileURLToPath } from "node:url";
 
 const script = fileURLToPath(new URL("server.js", import.meta.url));
 
-export async function startServer() {
-  const child = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "inherit"] });
+/** @param how `delayMs` before each answer to a rerank; the files of a key and a certificate for TLS */
+export async function startServer(how = {}) {
+  const child = spawn(process.execPath, [script, JSON.stringify(how)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const [port] = await once(child.stdout, "data");
   return {
-    baseUrl: `http://127.0.0.1:${String(port).trim()}`,
+    baseUrl: `http${how.tls ? "s" : ""}://127.0.0.1:${String(port).trim()}`,
     async close() {
       child.stdin.end();
       await once(child, "exit");

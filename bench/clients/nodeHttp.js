@@ -2,16 +2,18 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import http from "node:http";
+import https from "node:https";
 
 const boundary = "bare-node-http-boundary";
 const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="train.jsonl"\r\nContent-Type: application/octet-stream\r\n\r\n`;
 const tail = `\r\n--${boundary}--\r\n`;
 
 export function open(baseUrl) {
-  const { hostname, port } = new URL(baseUrl);
-  const agent = new http.Agent({ keepAlive: true });
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const { Agent, request } = protocol === "https:" ? https : http;
+  const agent = new Agent({ keepAlive: true });
   const post = (path, headers) =>
-    http.request({
+    request({
       hostname,
       port,
       path,

@@ -11,8 +11,8 @@ export async function measure({ quick, ...child }) {
   const input = { baseUrl: server.baseUrl, body: "large", concurrency: 1, ...load };
   try {
     return await alternate(quick ? 3 : 9, ["tunerank", "nodeHttp"], async (client) => {
-      const { microseconds } = await runChild("callCost", { ...input, client }, child);
-      return microseconds / 1000;
+      const { cpu } = await runChild("callCost", { ...input, client }, child);
+      return cpu / 1000;
     });
   } finally {
     await server.close();
