@@ -9,6 +9,7 @@ export const labels = {
   fetch: "fetch",
   openapiFetch: "openapi-fetch over fetch",
   ky: "ky",
+  got: "got",
   stripe: "stripe",
   togetherAi: "together-ai",
   openai: "openai",
@@ -31,7 +32,17 @@ export const bulkClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "opena
 /** Those that a bound names. */
 export const judgedClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "undiciPool", "fetch", "openai"];
 
-const peers = ["undici", "openapi-fetch", "ky", "stripe", "together-ai", "openai", "cohere-ai", "p-limit"];
+const peers = [
+  "undici",
+  "openapi-fetch",
+  "ky",
+  "got",
+  "stripe",
+  "together-ai",
+  "openai",
+  "cohere-ai",
+  "p-limit",
+];
 
 export function peerVersions() {
   const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
