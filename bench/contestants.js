@@ -32,22 +32,11 @@ export const bulkClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "opena
 /** Those that a bound names. */
 export const judgedClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "undiciPool", "fetch", "openai"];
 
-const peers = [
-  "undici",
-  "openapi-fetch",
-  "ky",
-  "got",
-  "stripe",
-  "together-ai",
-  "openai",
-  "cohere-ai",
-  "p-limit",
-];
-
 export function peerVersions() {
-  const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
-  const versions = { tunerank: read("../package.json") };
-  for (const name of peers) versions[name] = read(`node_modules/${name}/package.json`);
+  const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+  const { dependencies: peers } = read("package.json");
+  const versions = { tunerank: read("../package.json").version };
+  for (const name of Object.keys(peers)) versions[name] = read(`node_modules/${name}/package.json`).version;
   versions.curl = /^curl (\S+)/.exec(execFileSync("curl", ["--version"], { encoding: "utf8" }))?.[1];
   return versions;
 }

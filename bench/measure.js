@@ -7,6 +7,7 @@ import { judge } from "./bounds.js";
 import { chart } from "./chart.js";
 import { judgedClients, labels, nodeVersion, peerVersions } from "./contestants.js";
 import { addResults } from "./results.js";
+import { calls } from "./scenarios/calls.js";
 import { table } from "./table.js";
 
 const all = [
@@ -54,7 +55,7 @@ console.log(`${peers.join(", ")}
 
 const scenarios = {};
 for (const name of options.only) {
-  const { title, unit, measure } = await import(`./scenarios/${name}.js`);
+  const { title, unit, measure } = calls[name] ?? (await import(`./scenarios/${name}.js`));
   const few = options.judged && ["cpuPerCall", "startUp"].includes(name) && { contestants: judgedClients };
   const samples = await measure({ quick, node, entry, ...few });
   process.stderr.write("\r");

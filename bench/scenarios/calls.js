@@ -1,0 +1,70 @@
+// Small rerank calls, one figure for each setting: each sample in a process of its own, by turns.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { alternate } from "../alternate.js";
+import { allClients, bulkClients, judgedClients, overDispatch } from "../contestants.js";
+import { runChild } from "../runChild.js";
+import { startServer } from "../startServer.js";
+
+// fetch and those above it need thousands of calls before their cost settles, node:http tens of thousands.
+const load = { warmUpCalls: 5000, warmUpMs: 2000, measureMs: 1500 };
+const quickLoad = { warmUpCalls: 2000, warmUpMs: 500, measureMs: 700 };
+
+/** By name, as `results.json` has them. */
+export const calls = {
+  cpuPerCall: scenario("CPU per small rerank call, concurrency 16", "cpu", {
+    rounds: 9,
+    clients: [...allClients, ...overDispatch],
+  }),
+  cpuOneAtATime: scenario("CPU per small rerank call, one at a time", "cpu", { concurrency: 1 }),
+  cpuSlowAnswers: scenario("CPU per small rerank call, 64 at once, answers after 20 ms", "cpu", {
+    concurrency: 64,
+    delayMs: 20,
+  }),
+  cpuOverTls: scenario("CPU per small rerank call over TLS, concurrency 16", "cpu", { isOverTls: true }),
+  timeOnOneCore: scenario("Time per small rerank call, 64 at once: one process, its core busy", "time", {
+    concurrency: 64,
+  }),
+  bulkCpu: bulk("CPU", "cpu"),
+  bulkTime: bulk("time", "time"),
+};
+
+function bulk(what, figure) {
+  const title = `Bulk: ${what} per small request, concurrency 16 (p-limit over the peers)`;
+  return scenario(title, figure, { clients: bulkClients, child: "bulk" });
+}
+
+/** @param figure `cpu` or `time` of a call, in microseconds */
+function scenario(title, figure, setting) {
+  const { concurrency = 16, delayMs, isOverTls = false } = setting;
+  const { rounds = 5, clients = judgedClients, child = "callCost" } = setting;
+  const measure = async ({ quick, contestants = clients, ...options }) => {
+    const tls = isOverTls ? makeCertificate() : undefined;
+    const env = tls && { NODE_EXTRA_CA_CERTS: tls.cert };
+    const server = await startServer({ delayMs, tls });
+    const many = { body: "small", requests: quick ? 2000 : 10_000, ...(quick ? quickLoad : load) };
+    const input = { baseUrl: server.baseUrl, concurrency, ...many };
+    try {
+      return await alternate(quick ? 3 : rounds, contestants, async (client) => {
+        const figures = await runChild(child, { ...input, client }, { ...options, env });
+        return figures[figure];
+      });
+    } finally {
+      await server.close();
+      if (tls) rmSync(tls.folder, { recursive: true });
+    }
+  };
+  return { title, unit: "µs", measure };
+}
+
+function makeCertificate() {
+  const folder = mkdtempSync(join(tmpdir(), "tunerank-bench-"));
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
+  const options = { stdio: ["ignore", "ignore", "pipe"] };
+  execFileSync("openssl", ["req", "-x509", ...curve, ...names, "-keyout", key, "-out", cert], options);
+  return { folder, key, cert };
+}
