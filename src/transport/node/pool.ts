@@ -28,6 +28,15 @@ export function idleMsLeft(socket: PooledSocket): number {
   return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
 }
 
+// Taken when this is loaded: tests put clocks of their own in its place.
+const afterAnswers = setImmediate;
+// With so few under way the server would have nothing to do meanwhile.
+const fewAtOnce = 4;
+
+function start(call: PoolCall): void {
+  call.start();
+}
+
 /** The sockets to one origin: how many calls use them at once, and for how long idle ones are kept. */
 export class Pool {
   readonly agent: http.Agent;
@@ -39,25 +48,34 @@ export class Pool {
   readonly #options: PoolOptions;
   readonly #prefix: string;
   readonly #waiting: Map<PoolCall, () => void> = new Map();
-  #places: number;
+  #atWork = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions, url: URL) {
     this.#options = options;
     this.agent = options.agent;
     this.advice = options.advice;
-    this.#places = options.limit;
     const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
     // How agents begin the names of their sockets.
     this.#prefix = `${host}:${url.port || (url.protocol === "https:" ? 443 : 80)}:`;
   }
 
-  /** Lets a call start now, or when others have left. */
+  /**
+   * Lets a call start: now, when it is the only one; else after all answers that have arrived are read, as requests that
+   * leave together cost less than those that each wake a server; or when others have left.
+   */
   enter(call: PoolCall): void {
-    if (this.#places > 0 && this.#waiting.size === 0) this.#admit(call);
-    else {
+    if (this.#hasPlace && this.#waiting.size === 0) {
+      const isOneOfFew = this.#atWork < fewAtOnce;
+      this.#admit(call);
+      if (isOneOfFew || call.fresh) call.start();
+      else afterAnswers(start, call);
+    } else {
       // Bound, so that traces and the like see the call's own context, not that of the call that left.
-      const admit = AsyncResource.bind(() => this.#admit(call));
+      const admit = AsyncResource.bind(() => {
+        this.#admit(call);
+        call.start();
+      });
       this.#waiting.set(call, admit);
     }
   }
@@ -65,11 +83,11 @@ export class Pool {
   /** Ends a call's wait or gives its place to another. */
   leave(call: PoolCall): void {
     if (this.#waiting.delete(call)) return;
-    this.#places++;
+    this.#atWork--;
     const { keepAliveMs } = this.#options;
     if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
     // By then the socket of the call that left is idle.
-    if (this.#waiting.size > 0) process.nextTick(() => this.#next());
+    if (this.#waiting.size > 0) afterAnswers(() => this.#next());
   }
 
   /** Ends a call's request. Its place is free once its socket is closed, or its agent knows that there will be none. */
@@ -114,13 +132,16 @@ export class Pool {
   }
 
   #admit(call: PoolCall): void {
-    this.#places--;
+    this.#atWork++;
     // A new connection takes the place of the one that was idle longest.
     if (call.fresh)
       this.#idle()
         .find(({ destroyed }) => !destroyed)
         ?.destroy();
-    call.start();
+  }
+
+  get #hasPlace(): boolean {
+    return this.#atWork < this.#options.limit;
   }
 
   #idle(): PooledSocket[] {
@@ -129,7 +150,7 @@ export class Pool {
 
   #next(): void {
     for (const [call, admit] of this.#waiting) {
-      if (this.#places === 0) return;
+      if (!this.#hasPlace) return;
       this.#waiting.delete(call);
       admit();
     }
@@ -141,10 +162,10 @@ export class Pool {
 
   #sweep(): void {
     this.endIdle((socket) => idleMsLeft(socket) <= 0);
-    const { keepAliveMs = 0, limit } = this.#options;
+    const { keepAliveMs = 0 } = this.#options;
     const left = this.#idle().map(idleMsLeft);
-    const atWork = this.#places < limit || this.#waiting.size > 0;
-    if (!atWork && left.length === 0) this.#retire();
+    const isAtWork = this.#atWork > 0 || this.#waiting.size > 0;
+    if (!isAtWork && left.length === 0) this.#retire();
     // When the next one expires; not for each of them, should there be many.
     else this.#sweepLater(Math.max(Math.min(keepAliveMs, ...left), keepAliveMs / 4));
   }
