@@ -7,7 +7,7 @@ import { Pace } from "../policy/pace.js";
 import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import { Calls, limiterOf, sizeOf, tokensOf } from "./calls.js";
-import { asTheyCome, Delivery, type Failed, inOrder, Turn } from "./delivery.js";
+import { asTheyCome, Delivery, type Failed, inOrder } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
 import type { RerankAllRequest, RerankAllResult } from "./options.js";
 import {
@@ -35,7 +35,6 @@ export class Run<Id> {
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
   readonly #calls: Calls<Id>;
-  readonly #turn: Turn = new Turn(() => this.#advance());
   #unset: (() => void) | undefined;
   #state: "new" | "running" | "over" = "new";
   // The service asks to wait for too long: what is under way is waited for, and nothing else is sent.
@@ -70,9 +69,12 @@ export class Run<Id> {
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
-    if (this.#state === "new") this.#start();
+    const isFirst = this.#state === "new";
+    if (isFirst) this.#start();
+    // A result that is taken makes room for another request.
+    const makesRoom = this.#delivery.size > 0;
     const next = this.#delivery.next();
-    if (!this.#turn.isDue) this.#advance();
+    if (isFirst || makesRoom) this.#advance();
     return next;
   }
 
@@ -163,9 +165,7 @@ export class Run<Id> {
       this.#settled += 1;
       this.#delivery.add(pending.number, result);
     }
-    // Requests that leave together cost less; runs that share a limit take turns.
-    if (this.#limiter.sharers.size > 1) this.#advance();
-    else this.#turn.ask();
+    this.#advance();
   }
 
   #progress(): RunProgress<Id> {

@@ -1,5 +1,5 @@
 import { invalid, refusal } from "../errors/statusError.js";
-import { isLoopback, urlOf } from "../values.js";
+import { Bare, isLoopback, urlOf } from "../values.js";
 import { checkNames, validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));
@@ -15,7 +15,7 @@ export function ownProperties<T extends object>(
 ): T {
   if (value === undefined) return nothing as T;
   checkObject(value, what);
-  const own = Object.assign(Object.create(null), value) as T;
+  const own = Object.assign(new Bare(), value) as T;
   if (names !== undefined) checkNames(own, names, what);
   return own;
 }

@@ -45,7 +45,6 @@ const nouns: Readonly<Record<string, string>> = {
  */
 export function validate(value: unknown, rules: Rules, name: string, owner?: Rules): void {
   const { type } = rules;
-  const minimum = rule(rules, "minimum");
   if (!hasType(value, rules)) {
     const when = owner === undefined || isRequired(owner, name) ? "" : " when given";
     const not = type === "integer" && Number.isFinite(value) ? `, not ${value}` : "";
@@ -53,9 +52,7 @@ export function validate(value: unknown, rules: Rules, name: string, owner?: Rul
   }
   if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules);
   else if (type === "array") validateItems(value as readonly unknown[], rules, name);
-  else if ((value as number) < (minimum as number)) {
-    throw refusal("OUT_OF_RANGE", `${name} must be at least ${minimum}, not ${value}.`);
-  }
+  else if (typeof value === "number") validateNumber(value, rules, name);
 }
 
 /** A rule that is there; rules are plain objects, and so inherit what others put on Object.prototype. */
@@ -83,12 +80,18 @@ function isRequired(rules: Rules, field: string): boolean {
 // Own properties only: a polluted Object.prototype must not fill in a field.
 function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules): void {
   const properties = rule(rules, "properties");
-  for (const field in properties) {
+  if (properties === undefined) return;
+  for (const field of Object.keys(properties)) {
     const content = Object.hasOwn(value, field) ? value[field] : undefined;
     const isMissing = content === undefined && !isRequired(rules, field);
-    const found = properties && Object.hasOwn(properties, field) ? properties[field] : undefined;
-    if (found && !isMissing) validate(content, found, field, rules);
+    if (!isMissing) validate(content, properties[field] as Rules, field, rules);
   }
+}
+
+function validateNumber(value: number, rules: Rules, name: string): void {
+  const minimum = rule(rules, "minimum");
+  if (minimum !== undefined && value < minimum)
+    throw refusal("OUT_OF_RANGE", `${name} must be at least ${minimum}, not ${value}.`);
 }
 
 function validateItems(list: readonly unknown[], rules: Rules, name: string): void {

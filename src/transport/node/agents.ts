@@ -34,7 +34,8 @@ export function createNodeTransport(options: TransportOptions): Transport {
       return options.proxy === undefined ? undefined : origins.load(url);
     },
     send(request): Exchange {
-      const mock = isMockable ? mockFor(request.url) : undefined;
+      // What is not loaded by now is not needed.
+      const mock = isMockable && late !== undefined ? mockFor(request.url) : undefined;
       if (mock) return dispatch(mock, request);
       const pool = joined.get(request.url.origin);
       return new NodeExchange(request, pool === undefined || pool.retired ? join(request.url) : pool);
