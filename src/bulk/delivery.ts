@@ -114,25 +114,3 @@ export function inOrder<T>(): Outbox<T> {
     },
   };
 }
-
-// Taken when this is loaded: tests put clocks of their own in its place. Browsers have none: there it is done at once.
-const afterAnswers: (run: () => void) => unknown = globalThis.setImmediate ?? ((run) => run());
-
-/** Does something once, however often it is asked for, after all answers that have arrived are read. */
-export class Turn {
-  isDue = false;
-  readonly #take: () => void;
-
-  constructor(run: () => void) {
-    this.#take = () => {
-      this.isDue = false;
-      run();
-    };
-  }
-
-  ask(): void {
-    if (this.isDue) return;
-    this.isDue = true;
-    afterAnswers(this.#take);
-  }
-}

