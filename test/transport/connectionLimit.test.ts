@@ -95,6 +95,68 @@ test("over node:http a call that waits keeps the asynchronous context in which i
   }
 });
 
+// As many callers as requests under way; each sends another once it has its answer. All answers come at once.
+const each = (order: string, count: number) =>
+  Array.from({ length: count }, (_, caller) => `${order} ${caller}`);
+test.each([
+  {
+    callers: 4,
+    does: "sends each request at once",
+    order: each("read", 4).flatMap((read, caller) => [read, `sent ${caller}`]),
+  },
+  {
+    callers: 5,
+    does: "sends requests together, once the answers are read",
+    order: [...each("read", 5), ...each("sent", 5)],
+  },
+])(
+  "over node:http with $callers calls at once a client $does, each in its own context",
+  async ({ callers, order }) => {
+    const { held, arrived } = holdAnswers(callers);
+    const client = connect(server.url);
+    const storage = new AsyncLocalStorage<number>();
+    const events: string[] = [];
+    const note = () => events.push(`sent ${storage.getStore()}`);
+    const rank = () => client.rerank({ query: "q", documents: ["d"] });
+    const calls = Array.from({ length: callers }, (_, caller) =>
+      storage.run(caller, async () => {
+        await rank();
+        events.push(`read ${caller}`);
+        await rank();
+      }),
+    );
+    await arrived;
+    server.listen(answer);
+    subscribe("http.client.request.start", note);
+    try {
+      for (const response of held) response.end(goodText);
+      await Promise.all(calls);
+      expect(events).toEqual(order);
+      expect(server.used).toHaveLength(2 * callers);
+    } finally {
+      unsubscribe("http.client.request.start", note);
+    }
+  },
+);
+
+test("over node:http what is aborted before requests leave together is never sent", async () => {
+  const { arrived, held } = holdAnswers(5);
+  const client = connect(server.url);
+  const rank = (signal?: AbortSignal) => client.rerank({ query: "q", documents: ["d"] }, { signal });
+  const first = Array.from({ length: 5 }, () => rank());
+  await arrived;
+  const controller = new AbortController();
+  const sixth = failureOf(() => rank(controller.signal));
+  // The call has asked for its place by then.
+  queueMicrotask(() => queueMicrotask(() => controller.abort()));
+  expect(await sixth).toMatchObject({ code: "CANCELLED", executed: "no" });
+  for (const response of held) response.end(goodText);
+  await Promise.all(first);
+  server.listen(answer);
+  await rank();
+  expect(server.used).toHaveLength(6);
+});
+
 test.each(operationCalls)(
   "over node:http $operation that waits for a socket until its deadline was never sent",
   async ({ call, operation }) => {
