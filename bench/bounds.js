@@ -38,6 +38,8 @@ export const bounds = [
   most("manyAtOnce", "bytes per waiting call", 10_000),
   ratio("bulkTime", "nodeHttp", 1.2, 1.2),
   ratio("bulkTime", "nodeHttp", 0.9, 0.9, "tunerankDispatcher"),
+  ratio("bulkLongTime", "nodeHttp", 1.2, 1.2),
+  ratio("bulkLongTime", "nodeHttp", 0.9, 0.9, "tunerankDispatcher"),
   ratio("bulkCpu", "openai", 0.25, 0.25),
   { ...most("bulkMemory", "results"), exactly: 1_000_000 },
   // Nothing is kept of a request once its result is handed out.

@@ -25,6 +25,7 @@ const all = [
   "manyAtOnce",
   "bulkCpu",
   "bulkTime",
+  "bulkLongTime",
   "bulkStart",
   "bulkMemory",
   "bulkOutage",

@@ -29,6 +29,11 @@ export const calls = {
   }),
   bulkCpu: bulk("CPU", "cpu"),
   bulkTime: bulk("time", "time"),
+  bulkLongTime: scenario("Bulk: time per small request of 50,000, concurrency 16", "time", {
+    clients: ["tunerank", "tunerankDispatcher", "nodeHttp"],
+    child: "bulk",
+    requests: 50_000,
+  }),
 };
 
 function bulk(what, figure) {
@@ -38,13 +43,13 @@ function bulk(what, figure) {
 
 /** @param figure `cpu` or `time` of a call, in microseconds */
 function scenario(title, figure, setting) {
-  const { concurrency = 16, delayMs, isOverTls = false } = setting;
+  const { concurrency = 16, delayMs, isOverTls = false, requests = 10_000 } = setting;
   const { rounds = 5, clients = judgedClients, child = "callCost" } = setting;
   const measure = async ({ quick, contestants = clients, ...options }) => {
     const tls = isOverTls ? makeCertificate() : undefined;
     const env = tls && { NODE_EXTRA_CA_CERTS: tls.cert };
     const server = await startServer({ delayMs, tls });
-    const many = { body: "small", requests: quick ? 2000 : 10_000, ...(quick ? quickLoad : load) };
+    const many = { body: "small", requests: quick ? 2000 : requests, ...(quick ? quickLoad : load) };
     const input = { baseUrl: server.baseUrl, concurrency, ...many };
     try {
       return await alternate(quick ? 3 : rounds, contestants, async (client) => {
