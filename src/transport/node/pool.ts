@@ -3,7 +3,7 @@ import type http from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import type { TransportRequest } from "../transport.js";
-import { idleSockets, type PoolCall, type PoolOptions, withoutIdle } from "./sockets.js";
+import { idleSockets, type PoolCall, type PoolOptions, requestOptions, withoutIdle } from "./sockets.js";
 
 const idleSince: unique symbol = Symbol("idleSince");
 const idleUntil: unique symbol = Symbol("idleUntil");
@@ -175,48 +175,4 @@ export class Pool {
     this.retired = true;
     this.#options.onEmpty?.();
   }
-}
-
-// What node:http is asked for.
-function requestOptions(
-  { method, url, headers }: TransportRequest,
-  { agent, protocol }: PoolOptions,
-): http.RequestOptions {
-  const options: http.RequestOptions = {
-    hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
-    port: url.port,
-    path: url.pathname + url.search,
-    method,
-    agent,
-    headers,
-  };
-  if (protocol !== undefined) options.protocol = protocol;
-  if (!isPolluted(Object.prototype)) return options;
-  return { ...Object.fromEntries(optional.map((name) => [name, undefined])), ...options };
-}
-
-// http.request reads these from a polluted Object.prototype unless they are own properties. Added only then: each
-// property costs about 2 µs a request, since agents copy the options into an object without a prototype.
-const optional: readonly string[] =
-  "_defaultAgent auth createConnection defaultPort insecureHTTPParser joinDuplicateHeaders maxHeaderSize protocol setHost signal socketPath timeout uniqueHeaders".split(
-    " ",
-  );
-
-// Each by its name: a loop over them takes ten times as long.
-function isPolluted(object: object): boolean {
-  return (
-    "_defaultAgent" in object ||
-    "auth" in object ||
-    "createConnection" in object ||
-    "defaultPort" in object ||
-    "insecureHTTPParser" in object ||
-    "joinDuplicateHeaders" in object ||
-    "maxHeaderSize" in object ||
-    "protocol" in object ||
-    "setHost" in object ||
-    "signal" in object ||
-    "socketPath" in object ||
-    "timeout" in object ||
-    "uniqueHeaders" in object
-  );
 }
