@@ -19,7 +19,7 @@ export interface PendingRequest<Id> {
 
 // Its id stays here, all other fields are the body.
 function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRequest<Id> {
-  const fields = Object(request) === request ? request : ({} as RerankAllRequest<Id>);
+  const fields = typeof request === "object" && request !== null ? request : ({} as RerankAllRequest<Id>);
   const body = new Bare() as RerankRequest & Record<string, unknown>;
   // Field by field: to take "the rest" costs twice as much.
   for (const name of Object.keys(fields))

@@ -137,6 +137,7 @@ export class Run<Id> {
         this.#ran = ranWell;
         this.#calls.answered(pending);
         this.#settle(pending, { id: pending.id, response });
+        this.#advance();
       },
       (error) => this.#failed(pending, lane, asStatusError(error)),
     );
@@ -165,7 +166,6 @@ export class Run<Id> {
       this.#settled += 1;
       this.#delivery.add(pending.number, result);
     }
-    this.#advance();
   }
 
   #progress(): RunProgress<Id> {

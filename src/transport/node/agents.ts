@@ -34,7 +34,7 @@ export function createNodeTransport(options: TransportOptions): Transport {
       return options.proxy === undefined ? undefined : origins.load(url);
     },
     send(request): Exchange {
-      // What is not loaded by now is not needed.
+      // Where there is one, `ready` has loaded what sends through it.
       const mock = isMockable && late !== undefined ? mockFor(request.url) : undefined;
       if (mock) return dispatch(mock, request);
       const pool = joined.get(request.url.origin);

@@ -62,7 +62,7 @@ export class Pool {
 
   /**
    * Lets a call start: at once where few are under way, else once all answers that have arrived are read, because requests
-   * that leave together cost a third less than those that each wake the server; or when others have left.
+   * that leave together cost a fifth less than those that each wake the server; or when others have left.
    */
   enter(call: PoolCall): void {
     if (this.#hasPlace && this.#waiting.size === 0) {
