@@ -1,4 +1,4 @@
-import { longestTimerMs } from "../options/arguments.js";
+import { timerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 
 /** How long a call and each of its attempts may take, in milliseconds. */
@@ -33,8 +33,9 @@ export class Deadline {
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = now + timeoutMs;
     // The first attempt ends first or not at all: in most calls the timer is set once.
-    this.#firesAt = now + Math.min(timeoutMs, attemptTimeoutMs);
-    this.#timer = this.#start(now);
+    const firstMs = Math.min(timeoutMs, attemptTimeoutMs);
+    this.#firesAt = now + firstMs;
+    this.#timer = this.#start(firstMs);
     if (signal === undefined) return;
     if (signal.aborted) {
       this.ended = "aborted";
@@ -75,11 +76,11 @@ export class Deadline {
       const endsAt = performance.now() + ms;
       const wake = () => {
         const leftMs = endsAt - performance.now();
-        // A timer leaves out fractions of a millisecond, and may fire one early.
-        if (leftMs > 0) timer = setTimeout(wake, leftMs);
+        // A timer may fire a fraction of a millisecond early.
+        if (leftMs > 0) timer = setTimeout(wake, timerMs(leftMs));
         else resolve();
       };
-      let timer = setTimeout(wake, ms);
+      let timer = setTimeout(wake, timerMs(ms));
       const abort = () => {
         clearTimeout(timer);
         resolve();
@@ -100,14 +101,14 @@ export class Deadline {
     if (this.ended) running.abort("aborted");
   }
 
-  #start(now: number): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#fire(), Math.min(this.#firesAt - now, longestTimerMs));
+  #start(ms: number): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.#fire(), timerMs(ms));
   }
 
   #restart(now: number): void {
     clearTimeout(this.#timer);
     this.#firesAt = Math.min(this.#endsAt, this.#attemptEndsAt);
-    this.#timer = this.#start(now);
+    this.#timer = this.#start(this.#firesAt - now);
   }
 
   #fire(): void {

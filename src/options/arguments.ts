@@ -130,6 +130,11 @@ export function checkText(value: unknown, what: string): string | undefined {
 /** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
 export const longestTimerMs: number = 2 ** 31 - 1;
 
+/** What a timer is set to, for so long: whole milliseconds. After one fraction V8 compiles all of Node's timers again. */
+export function timerMs(ms: number): number {
+  return Math.min(Math.ceil(ms), longestTimerMs);
+}
+
 /** A duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {
   validate(value, { type: "number" }, what);
