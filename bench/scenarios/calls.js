@@ -8,8 +8,8 @@ import { allClients, bulkClients, judgedClients, overDispatch } from "../contest
 import { runChild } from "../runChild.js";
 import { startServer } from "../startServer.js";
 
-// fetch and those above it need thousands of calls before their cost settles, node:http tens of thousands.
-const load = { warmUpCalls: 5000, warmUpMs: 2000, measureMs: 1500 };
+// fetch and those above it need thousands of calls before their cost settles, node:http and tunerank 20,000.
+const load = { warmUpCalls: 20_000, warmUpMs: 2000, measureMs: 1500 };
 const quickLoad = { warmUpCalls: 2000, warmUpMs: 500, measureMs: 700 };
 
 /** By name, as `results.json` has them. */
