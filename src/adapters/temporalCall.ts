@@ -1,5 +1,6 @@
 import type { OperationName } from "../errors/details.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
+import { timerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { memberOf } from "../values.js";
 import { mayRepeat } from "./queues.js";
@@ -98,7 +99,7 @@ function startHeartbeats({ info, heartbeat }: ActivityContext) {
   let timer: ReturnType<typeof setTimeout>;
   const beat = (): void => {
     heartbeat({ ...progress, attempt });
-    timer = setTimeout(beat, everyMs);
+    timer = setTimeout(beat, timerMs(everyMs));
   };
   beat();
   return {
@@ -120,7 +121,7 @@ function limitTime(cancellation: AbortSignalLike, ms: number) {
   const timer = setTimeout(() => {
     over = !controller.signal.aborted;
     controller.abort();
-  }, ms);
+  }, timerMs(ms));
   cancellation.addEventListener("abort", cancel);
   if (cancellation.aborted) cancel();
   return {

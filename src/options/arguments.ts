@@ -127,10 +127,10 @@ export function checkText(value: unknown, what: string): string | undefined {
   throw invalid(`${what} must be printable ASCII text.`);
 }
 
-/** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
-export const longestTimerMs: number = 2 ** 31 - 1;
+// 24.8 days; Node makes 1 ms of a longer time.
+const longestTimerMs = 2 ** 31 - 1;
 
-/** What a timer is set to, for so long: whole milliseconds. After one fraction V8 compiles all of Node's timers again. */
+/** What to set a timer to: whole milliseconds, as V8 compiles all of Node's timers again after one fraction. */
 export function timerMs(ms: number): number {
   return Math.min(Math.ceil(ms), longestTimerMs);
 }

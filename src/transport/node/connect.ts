@@ -1,5 +1,5 @@
 import type { Agent, ClientRequest } from "node:http";
-import { longestTimerMs } from "../../options/arguments.js";
+import { timerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
 import { type FailureReason, networkCode, type TransportRequest, textOf } from "../transport.js";
 import type { PooledSocket } from "./pool.js";
@@ -75,12 +75,11 @@ export class Connecting {
 
   #startTimer(): void {
     const ms = this.#timeoutMs;
-    // A longer time is as good as none.
-    if (this.#timer !== undefined || this.#ended || ms > longestTimerMs) return;
+    if (this.#timer !== undefined || this.#ended) return;
     this.#timer = setTimeout(() => {
       const text = `No connection within ${ms} ms.`;
       this.#listener.failed(text, { reason: "connect-timeout" });
-    }, ms);
+    }, timerMs(ms));
   }
 }
 
