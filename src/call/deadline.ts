@@ -70,17 +70,16 @@ export class Deadline {
     });
   }
 
-  /** Waits, but no longer than the call lasts. */
+  /** Waits so many whole milliseconds, but no longer than the call lasts. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const endsAt = performance.now() + ms;
       const wake = () => {
-        const leftMs = endsAt - performance.now();
         // A timer may fire a fraction of a millisecond early.
-        if (leftMs > 0) timer = setTimeout(wake, timerMs(leftMs));
+        if (performance.now() < endsAt) timer = setTimeout(wake, 1);
         else resolve();
       };
-      let timer = setTimeout(wake, timerMs(ms));
+      let timer = setTimeout(wake, ms);
       const abort = () => {
         clearTimeout(timer);
         resolve();
