@@ -1,6 +1,5 @@
 import type { OperationName } from "../errors/details.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
-import { timerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { memberOf } from "../values.js";
 import { mayRepeat } from "./queues.js";
@@ -99,7 +98,7 @@ function startHeartbeats({ info, heartbeat }: ActivityContext) {
   let timer: ReturnType<typeof setTimeout>;
   const beat = (): void => {
     heartbeat({ ...progress, attempt });
-    timer = setTimeout(beat, timerMs(everyMs));
+    timer = setTimeout(beat, everyMs);
   };
   beat();
   return {
@@ -121,7 +120,7 @@ function limitTime(cancellation: AbortSignalLike, ms: number) {
   const timer = setTimeout(() => {
     over = !controller.signal.aborted;
     controller.abort();
-  }, timerMs(ms));
+  }, ms);
   cancellation.addEventListener("abort", cancel);
   if (cancellation.aborted) cancel();
   return {

@@ -1,4 +1,4 @@
-import { timerMs } from "../options/arguments.js";
+import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 
 /** How long a call and each of its attempts may take, in milliseconds. */
@@ -35,6 +35,7 @@ export class Deadline {
     // The first attempt ends first or not at all: in most calls the timer is set once.
     const firstMs = Math.min(timeoutMs, attemptTimeoutMs);
     this.#firesAt = now + firstMs;
+    // As given: after a fraction, which a sum with `now` may leave, V8 compiles all of Node's timers again.
     this.#timer = this.#start(firstMs);
     if (signal === undefined) return;
     if (signal.aborted) {
@@ -70,13 +71,14 @@ export class Deadline {
     });
   }
 
-  /** Waits so many whole milliseconds, but no longer than the call lasts. */
+  /** Waits, but no longer than the call lasts. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const endsAt = performance.now() + ms;
       const wake = () => {
-        // A timer may fire a fraction of a millisecond early.
-        if (performance.now() < endsAt) timer = setTimeout(wake, 1);
+        const leftMs = endsAt - performance.now();
+        // A timer leaves out fractions of a millisecond, and may fire one early.
+        if (leftMs > 0) timer = setTimeout(wake, leftMs);
         else resolve();
       };
       let timer = setTimeout(wake, ms);
@@ -101,7 +103,7 @@ export class Deadline {
   }
 
   #start(ms: number): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#fire(), timerMs(ms));
+    return setTimeout(() => this.#fire(), Math.min(ms, longestTimerMs));
   }
 
   #restart(now: number): void {

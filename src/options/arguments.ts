@@ -127,13 +127,8 @@ export function checkText(value: unknown, what: string): string | undefined {
   throw invalid(`${what} must be printable ASCII text.`);
 }
 
-// 24.8 days; Node makes 1 ms of a longer time.
-const longestTimerMs = 2 ** 31 - 1;
-
-/** What to set a timer to: whole milliseconds, as V8 compiles all of Node's timers again after one fraction. */
-export function timerMs(ms: number): number {
-  return Math.min(Math.ceil(ms), longestTimerMs);
-}
+/** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
+export const longestTimerMs: number = 2 ** 31 - 1;
 
 /** A duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {

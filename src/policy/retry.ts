@@ -120,15 +120,24 @@ export function decideRetry(
 ): Decision {
   const notRetried = forbidden(input, untilDeadline);
   if (notRetried) return noRetry(notRetried);
-  const { code, events: happened, retries, retryAfterMs = 0, random } = input;
-  if (retryAfterMs > longestWaitMs) return noRetry("asked-to-wait-too-long");
+  const waitMs = waitBeforeRetry(input);
+  if ((input.retryAfterMs ?? 0) > longestWaitMs) return noRetry("asked-to-wait-too-long");
+  return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
+}
+
+/** Milliseconds before the next attempt: never less than the service asked for. */
+function waitBeforeRetry({
+  code,
+  events: happened,
+  retries,
+  retryAfterMs = 0,
+  random,
+}: Pick<RetryInput, "code" | "events" | "retries" | "retryAfterMs" | "random">): number {
   const base = code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
   const backoffMs = happened.includes("unauthenticated")
     ? 0
     : random * Math.min(backoff.capMs, base * 2 ** retries);
-  // Whole milliseconds, as timers have; never less than the service asked for.
-  const waitMs = Math.ceil(Math.max(retryAfterMs, backoffMs));
-  return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
+  return Math.max(retryAfterMs, backoffMs);
 }
 
 function noRetry(notRetried: NotRetried): Decision {

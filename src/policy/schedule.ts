@@ -1,4 +1,4 @@
-import { timerMs } from "../options/arguments.js";
+import { longestTimerMs } from "../options/arguments.js";
 import type { Limiter, Sharer } from "./limiter.js";
 
 /** Time, as a schedule needs it. */
@@ -16,8 +16,8 @@ export const machineClock: Clock = {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const wait = (): void => {
       const leftMs = at - performance.now();
-      // A timer may fire a fraction of a millisecond early.
-      if (leftMs > 0) timer = setTimeout(wait, timerMs(leftMs));
+      // A timer leaves out fractions of a millisecond, and may fire one early.
+      if (leftMs > 0) timer = setTimeout(wait, Math.min(leftMs, longestTimerMs));
       else run();
     };
     wait();

@@ -1,5 +1,5 @@
 import { type OperationId, operations } from "../generated/contract.js";
-import { timerMs } from "../options/arguments.js";
+import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { carryOut, nameOf } from "./behaviours.js";
 import { type Incoming, type ReceivedContent, readRequest } from "./receive.js";
@@ -96,7 +96,7 @@ function wait(ms: number, signal: AbortSignalLike): Promise<void> {
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const timer = setTimeout(done, timerMs(ms));
+    const timer = setTimeout(done, Math.min(ms, longestTimerMs));
     signal.addEventListener("abort", done);
     if (signal.aborted) done();
   });

@@ -1,5 +1,5 @@
 import type { Agent, ClientRequest } from "node:http";
-import { timerMs } from "../../options/arguments.js";
+import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
 import { type FailureReason, networkCode, type TransportRequest, textOf } from "../transport.js";
 import type { PooledSocket } from "./pool.js";
@@ -75,11 +75,12 @@ export class Connecting {
 
   #startTimer(): void {
     const ms = this.#timeoutMs;
-    if (this.#timer !== undefined || this.#ended) return;
+    // A longer time is as good as none.
+    if (this.#timer !== undefined || this.#ended || ms > longestTimerMs) return;
     this.#timer = setTimeout(() => {
       const text = `No connection within ${ms} ms.`;
       this.#listener.failed(text, { reason: "connect-timeout" });
-    }, timerMs(ms));
+    }, ms);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
-import { timerMs } from "../../options/arguments.js";
+import { longestTimerMs } from "../../options/arguments.js";
 import { networkCode } from "../transport.js";
 
 const closed: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
@@ -60,7 +60,8 @@ export class SentForm {
 
   /** Waits for its rest when its answer is there already, for as long as any of it is taken. */
   waitForRest(stalled: () => void): void {
-    this.#restTimer = setTimeout(stalled, timerMs(stalledMs(this.#form, this.#timeoutMs)));
+    const ms = Math.min(stalledMs(this.#form, this.#timeoutMs), longestTimerMs);
+    this.#restTimer = setTimeout(stalled, ms);
   }
 
   end(): void {

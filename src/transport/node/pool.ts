@@ -1,7 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import type http from "node:http";
 import type { Socket } from "node:net";
-import { timerMs } from "../../options/arguments.js";
+import { longestTimerMs } from "../../options/arguments.js";
 import type { TransportRequest } from "../transport.js";
 import { idleSockets, type PoolCall, type PoolOptions, requestOptions, withoutIdle } from "./sockets.js";
 
@@ -104,7 +104,7 @@ export class Pool {
     const { module, agent, tunnels } = this.#options;
     const options = requestOptions(request, this.#options);
     // Without it Node would wait for a tunnel without end.
-    if (tunnels) options.timeout = timerMs(request.connectTimeoutMs);
+    if (tunnels) options.timeout = Math.min(request.connectTimeoutMs, longestTimerMs);
     return fresh ? withoutIdle(agent, () => module.request(options)) : module.request(options);
   }
 
@@ -157,7 +157,7 @@ export class Pool {
   }
 
   #sweepLater(ms: number): void {
-    this.#sweeper = setTimeout(() => this.#sweep(), timerMs(ms)).unref();
+    this.#sweeper = setTimeout(() => this.#sweep(), ms).unref();
   }
 
   #sweep(): void {
