@@ -14,11 +14,13 @@ const over = { done: true, value: undefined } as const;
 export class Delivery<T> {
   readonly #outbox: Outbox<T>;
   readonly #waiters: Waiter<T>[] = [];
-  #isOver = false;
+  #isOver: boolean;
   #failed: Failed | undefined;
 
   constructor(outbox: Outbox<T>) {
     this.#outbox = outbox;
+    // As Schedule's isClosed.
+    this.#isOver = false;
   }
 
   /** Results that nobody has asked for. */
@@ -75,42 +77,53 @@ interface Outbox<T> {
   take(last: boolean): T | undefined;
 }
 
-export function asTheyCome<T>(): Outbox<T> {
-  let first = 0;
-  let results: T[] = [];
-  return {
-    get size() {
-      return results.length - first;
-    },
-    add: (_number, result) => void results.push(result),
-    take() {
-      if (first === results.length) return undefined;
-      const result = results[first] as T;
-      first += 1;
-      // Taking from the front of a list moves all the others.
-      if (first === results.length || first === 1024) {
-        results = results.slice(first);
-        first = 0;
-      }
-      return result;
-    },
-  };
+interface Entry<T> {
+  readonly result: T;
+  next: Entry<T> | undefined;
+}
+
+// A list of entries: an array's front is not to be taken away cheaply. Classes, as V8 compiles closures again in each run.
+export class AsTheyCome<T> implements Outbox<T> {
+  size = 0;
+  #first: Entry<T> | undefined;
+  #last: Entry<T> | undefined;
+
+  add(_number: number, result: T): void {
+    const entry = { result, next: undefined };
+    if (this.#last) this.#last.next = entry;
+    else this.#first = entry;
+    this.#last = entry;
+    this.size += 1;
+  }
+
+  take(): T | undefined {
+    const entry = this.#first;
+    if (entry === undefined) return undefined;
+    this.#first = entry.next;
+    if (entry.next === undefined) this.#last = undefined;
+    this.size -= 1;
+    return entry.result;
+  }
 }
 
 /** Hands results out by their numbers, from 0 on. */
-export function inOrder<T>(): Outbox<T> {
-  const results = new Map<number, T>();
-  let next = 0;
-  return {
-    get size() {
-      return results.size;
-    },
-    add: (number, result) => void results.set(number, result),
-    take(last) {
-      if (last && results.size > 0 && !results.has(next)) next = Math.min(...results.keys());
-      const result = results.get(next);
-      if (result !== undefined) results.delete(next++);
-      return result;
-    },
-  };
+export class InOrder<T> implements Outbox<T> {
+  readonly #results: Map<number, T> = new Map();
+  #next = 0;
+
+  get size(): number {
+    return this.#results.size;
+  }
+
+  add(number: number, result: T): void {
+    this.#results.set(number, result);
+  }
+
+  take(last: boolean): T | undefined {
+    const results = this.#results;
+    if (last && results.size > 0 && !results.has(this.#next)) this.#next = Math.min(...results.keys());
+    const result = results.get(this.#next);
+    if (result !== undefined) results.delete(this.#next++);
+    return result;
+  }
 }

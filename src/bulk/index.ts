@@ -4,8 +4,8 @@
  * @module tunerank/bulk
  */
 import type { Client } from "../client.js";
-import { sourceOf } from "./intake.js";
-import type { RerankAllOptions, RerankAllRequest, RerankAllResults } from "./options.js";
+import { IterableSource } from "./intake.js";
+import type { RerankAllOptions, RerankAllRequest, RerankAllResult, RerankAllResults } from "./options.js";
 import { Run } from "./run.js";
 import { settingsOf } from "./settings.js";
 
@@ -47,21 +47,38 @@ export function rerankAll<Id = string>(
   requests: Iterable<RerankAllRequest<Id>> | AsyncIterable<RerankAllRequest<Id>>,
   options?: RerankAllOptions<Id>,
 ): RerankAllResults<Id> {
-  const run = new Run(client, sourceOf(requests), settingsOf(options));
-  const results = {
-    next: () => run.next(),
-    async return() {
-      await run.close();
-      return { done: true, value: undefined } as const;
-    },
-    async throw(error: unknown) {
-      // How the source ends is less than why it is ended.
-      await run.close().catch(() => {});
-      throw error;
-    },
-    [Symbol.asyncIterator]: () => results,
-    // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
-    [Symbol.asyncDispose ?? "asyncDispose"]: () => run.close(),
-  };
-  return results as RerankAllResults<Id>;
+  const run = new Run(client, new IterableSource(requests), settingsOf(options));
+  return new Results(run) as unknown as RerankAllResults<Id>;
+}
+
+class Results<Id> implements AsyncIterableIterator<RerankAllResult<Id>, undefined> {
+  readonly #run: Run<Id>;
+
+  constructor(run: Run<Id>) {
+    this.#run = run;
+  }
+
+  next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
+    return this.#run.next();
+  }
+
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    await this.#run.close();
+    return { done: true, value: undefined };
+  }
+
+  async throw(error: unknown): Promise<never> {
+    // How the source ends is less than why it is ended.
+    await this.#run.close().catch(() => {});
+    throw error;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
+  [Symbol.asyncDispose ?? "asyncDispose"](): Promise<void> {
+    return this.#run.close();
+  }
 }

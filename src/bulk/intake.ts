@@ -1,6 +1,7 @@
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/callOptions.js";
+import type { Lane } from "../policy/lane.js";
 import { Bare } from "../values.js";
 import type { Failed } from "./delivery.js";
 import type { RerankAllRequest } from "./options.js";
@@ -15,6 +16,8 @@ export interface PendingRequest<Id> {
   readonly wrong: StatusError | undefined;
   /** The event of the attempt that was answered, when somebody listens. */
   event: AttemptEvent | undefined;
+  /** Its call, once it has begun. */
+  lane: Lane | undefined;
 }
 
 // Its id stays here, all other fields are the body.
@@ -25,13 +28,13 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   for (const name of Object.keys(fields))
     if (name !== "id") body[name] = fields[name as keyof RerankAllRequest<Id>];
   const wrong = Object.hasOwn(fields, "id") ? undefined : invalid(`requests[${number}] has no id.`);
-  return { id: fields.id, number, body, wrong, event: undefined };
+  return { id: fields.id, number, body, wrong, event: undefined, lane: undefined };
 }
 
 /** The requests that were taken from the source and have no result yet. */
 export class Intake<Id> {
   readonly pending: Set<PendingRequest<Id>> = new Set();
-  isDry = false;
+  isDry: boolean;
   failed: Failed | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
   readonly #arrived: () => void;
@@ -44,6 +47,8 @@ export class Intake<Id> {
   /** @param arrived Called when a source that answers later has answered */
   constructor(source: Source<RerankAllRequest<Id>>, arrived: () => void) {
     this.#source = source;
+    // As Schedule's isClosed.
+    this.isDry = false;
     this.#arrived = arrived;
   }
 
@@ -132,28 +137,27 @@ export interface Source<T> {
   close(): Promise<void>;
 }
 
-/** Opens an iterable, or an async one, when its first element is asked for. @throws StatusError for anything else */
-export function sourceOf<T>(iterable: Iterable<T> | AsyncIterable<T>): Source<T> {
-  const start = starterOf(iterable);
-  if (start === undefined) throw invalid("requests must be an iterable or an async iterable.");
-  let iterator: Iterator<T> | AsyncIterator<T> | undefined;
-  return {
-    next() {
-      iterator ??= start();
-      return iterator.next();
-    },
-    async close() {
-      await iterator?.return?.();
-    },
-  };
-}
+/** Opens an iterable, or an async one, when its first element is asked for. */
+export class IterableSource<T> implements Source<T> {
+  readonly #iterable: Partial<Iterable<T> & AsyncIterable<T>>;
+  readonly #open: () => Iterator<T> | AsyncIterator<T>;
+  #iterator: Iterator<T> | AsyncIterator<T> | undefined;
 
-function starterOf<T>(
-  iterable: Iterable<T> | AsyncIterable<T>,
-): (() => Iterator<T> | AsyncIterator<T>) | undefined {
-  if (typeof iterable !== "object" || iterable === null) return undefined;
-  const { [Symbol.asyncIterator]: ofAsync } = iterable as Partial<AsyncIterable<T>>;
-  if (typeof ofAsync === "function") return () => ofAsync.call(iterable);
-  const { [Symbol.iterator]: ofSync } = iterable as Partial<Iterable<T>>;
-  return typeof ofSync === "function" ? () => ofSync.call(iterable) : undefined;
+  /** @throws StatusError for anything else */
+  constructor(iterable: Iterable<T> | AsyncIterable<T>) {
+    this.#iterable = (typeof iterable === "object" && iterable) || {};
+    const { [Symbol.asyncIterator]: ofAsync } = this.#iterable;
+    const open = typeof ofAsync === "function" ? ofAsync : this.#iterable[Symbol.iterator];
+    if (typeof open !== "function") throw invalid("requests must be an iterable or an async iterable.");
+    this.#open = open;
+  }
+
+  next(): IteratorResult<T> | Promise<IteratorResult<T>> {
+    this.#iterator ??= this.#open.call(this.#iterable);
+    return this.#iterator.next();
+  }
+
+  async close(): Promise<void> {
+    await this.#iterator?.return?.();
+  }
 }

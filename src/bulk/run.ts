@@ -4,10 +4,11 @@ import type { StatusError } from "../errors/statusError.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
-import { nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
+import { type Decision, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
+import type { FailedAttempt } from "../policy/types.js";
 import { Calls, limiterOf, sizeOf, tokensOf } from "./calls.js";
-import { asTheyCome, Delivery, type Failed, inOrder } from "./delivery.js";
+import { AsTheyCome, Delivery, type Failed, InOrder } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
 import type { RerankAllRequest, RerankAllResult } from "./options.js";
 import {
@@ -26,12 +27,14 @@ import type { RunSettings } from "./settings.js";
 const pendingForEach = 4;
 
 /** A run over many requests: what is taken from the source, sent, tried again and handed out, within fixed bounds. */
-export class Run<Id> {
+export class Run<Id> implements LaneParts {
+  readonly schedule: Schedule;
+  readonly untilDeadline = true;
+  readonly maxHoldMs: number;
+  readonly signal: AbortSignal;
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
   readonly #pace: Pace | undefined;
-  readonly #schedule: Schedule;
-  readonly #lanes: LaneParts;
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
   readonly #calls: Calls<Id>;
@@ -53,19 +56,12 @@ export class Run<Id> {
     this.#pace = pace;
     this.#settings = settings;
     this.#limiter = limiter;
-    this.#schedule = new Schedule({ limiter, pace, clock: machineClock }, (now) => this.#take(now));
-    this.#lanes = {
-      schedule: this.#schedule,
-      untilDeadline: true,
-      maxHoldMs,
-      noted: (lane, failed, decision) => {
-        lane.holdMs = holdAskedBy(failed, decision);
-        this.#ran = worse(this.#ran, ranIn(failed));
-      },
-    };
-    this.#intake = new Intake(source, () => this.#advance());
-    this.#delivery = new Delivery(settings.ordered ? inOrder() : asTheyCome());
+    this.maxHoldMs = maxHoldMs;
     this.#calls = new Calls(client, settings, limiter);
+    this.signal = this.#calls.signal;
+    this.schedule = new Schedule({ limiter, pace, clock: machineClock }, (now) => this.#take(now));
+    this.#intake = new Intake(source, () => this.#advance());
+    this.#delivery = new Delivery(settings.ordered ? new InOrder() : new AsTheyCome());
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
@@ -85,6 +81,11 @@ export class Run<Id> {
     await closed;
   }
 
+  noted(lane: Lane, failed: FailedAttempt, decision: Decision): void {
+    lane.holdMs = holdAskedBy(failed, decision);
+    this.#ran = worse(this.#ran, ranIn(failed));
+  }
+
   #start(): void {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
@@ -96,12 +97,12 @@ export class Run<Id> {
 
   // Sends what may be sent.
   #advance(): void {
-    this.#schedule.advance();
+    this.schedule.advance();
     this.#finish();
   }
 
   #take(now: number): void {
-    while (this.#state === "running" && this.#schedule.isOpen(now)) {
+    while (this.#state === "running" && this.schedule.isOpen(now)) {
       const pending = this.#intake.next(this.#hasRoom);
       if (pending === undefined) break;
       if (pending.wrong) this.#settle(pending, { id: pending.id, error: pending.wrong });
@@ -115,8 +116,8 @@ export class Run<Id> {
     const { isDry, pending, failed } = this.#intake;
     if (this.#heldBy === undefined) {
       if (isDry && pending.size === 0) void this.#stop(failed);
-    } else if (this.#schedule.inFlight === 0)
-      this.#end(endedByHold(this.#heldBy, this.#settings.maxHoldMs, this.#progress()));
+    } else if (this.schedule.inFlight === 0)
+      this.#end(endedByHold(this.#heldBy, this.maxHoldMs, this.#progress()));
   }
 
   get #hasRoom(): boolean {
@@ -128,7 +129,8 @@ export class Run<Id> {
 
   #send(pending: PendingRequest<Id>, now: number): void {
     const pace = this.#pace?.countsTokens ? this.#pace : undefined;
-    const lane = new Lane(this.#lanes, pace ? sizeOf(pending) : 0);
+    const lane = new Lane(this, pace ? sizeOf(pending) : 0);
+    pending.lane = lane;
     lane.begin(now);
     this.#calls.begin(pending, lane).then(
       (response) => {
@@ -155,7 +157,7 @@ export class Run<Id> {
 
   #holdBack(error: StatusError): void {
     if ((error.retryAfterMs ?? 0) > (this.#heldBy?.retryAfterMs ?? 0)) this.#heldBy = error;
-    this.#schedule.close();
+    this.schedule.close();
     // Whoever shares the limit is told so too.
     this.#limiter.heldUntil = 0;
   }
@@ -170,7 +172,7 @@ export class Run<Id> {
 
   #progress(): RunProgress<Id> {
     const notDone = [...this.#intake.pending].map(({ id }) => id);
-    const ran = this.#schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
+    const ran = this.schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
     return { done: this.#settled, notDone, ran };
   }
 
@@ -187,11 +189,11 @@ export class Run<Id> {
   // Rejects when the source does not let itself be closed.
   #stop(failed: Failed | undefined): Promise<void> {
     this.#state = "over";
-    this.#schedule.close();
+    this.schedule.close();
     this.#unset?.();
     if (this.#settings.signal) stopEndingOnAbort(this.#settings.signal, this);
     // Not where nothing is under way: the engine would throw away what it compiled for signals that never abort.
-    if (this.#intake.pending.size > 0) this.#calls.abort();
+    if (this.#intake.pending.size > 0) this.#calls.abort(this.#intake.pending);
     this.#delivery.finish(failed);
     return this.#intake.close();
   }

@@ -27,9 +27,10 @@ import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js"
 export function callSettings(late: LateSettings, own: CallOptions, needsAccount = false): CallSettings {
   const client = late.settle(needsAccount && own.accountId === undefined);
   const { maxRetries = client.maxRetries ?? defaultMaxRetries } = own;
+  const policy = (own as WithPolicy)[attemptPolicy];
   return {
     client,
-    signal: checkSignal(own.signal),
+    signal: own.signal === policy?.signal ? undefined : checkSignal(own.signal),
     timeoutMs: checkIfGiven(checkDuration, own.timeoutMs ?? client.timeoutMs, "timeoutMs"),
     attemptTimeoutMs: checkIfGiven(
       checkDuration,
@@ -42,7 +43,7 @@ export function callSettings(late: LateSettings, own: CallOptions, needsAccount 
     onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
     // The last: everything else is right.
-    policy: (own as WithPolicy)[attemptPolicy]?.admitted(client.transport),
+    policy: policy?.admitted(client.transport),
   };
 }
 

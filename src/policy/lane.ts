@@ -16,8 +16,10 @@ export interface LaneParts {
   readonly untilDeadline: boolean;
   /** The longest that the service may ask them to wait, in milliseconds. */
   readonly maxHoldMs?: number;
+  /** What a run passes to calls that it ends by {@link Lane.abort}. */
+  readonly signal?: unknown;
   /** Called with each failed attempt, and what was decided. */
-  readonly noted?: (lane: Lane, failed: FailedAttempt, decision: Decision) => void;
+  noted?(lane: Lane, failed: FailedAttempt, decision: Decision): void;
 }
 
 /** How far a call got. */
@@ -42,12 +44,18 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
   began = 0;
   epoch = 0;
   #isBusy = false;
+  #isAborted = false;
   #endedAt = 0;
+  #time: CallTime | undefined;
   #resume: (() => void) | undefined;
 
   constructor(parts: LaneParts, bytes: number) {
     this.#parts = parts;
     this.bytes = bytes;
+  }
+
+  get signal(): unknown {
+    return this.#parts.signal;
   }
 
   get now(): number {
@@ -72,13 +80,24 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
     return this;
   }
 
+  begun(time: CallTime): void {
+    this.#time = time;
+    if (this.#isAborted) time.end("aborted");
+  }
+
+  /** Ends the call, and one that has not begun as soon as it does. */
+  abort(): void {
+    this.#isAborted = true;
+    this.#time?.end("aborted");
+  }
+
   decide(input: RetryInput, failed: FailedAttempt): Decision {
-    const { schedule, untilDeadline, maxHoldMs, noted } = this.#parts;
+    const { schedule, untilDeadline, maxHoldMs } = this.#parts;
     const decision = decideRetry(input, maxHoldMs, untilDeadline);
     this.#end();
     // Before the hold that the limiter sets now: when that is over, this call is the first.
     this.#endedAt = this.now;
-    noted?.(this, failed, decision);
+    this.#parts.noted?.(this, failed, decision);
     const wasTooMany = schedule.limiter.failed(failed, decision, this);
     // Its time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
     if (wasTooMany && input.retries === 0) {

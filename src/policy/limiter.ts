@@ -140,6 +140,7 @@ export class SearchedLimiter extends Limiter {
   }
 
   override opensAt(now: number): number {
+    if (this.#resting.length === 0) return this.heldUntil;
     const isResting = this.inFlight < this.limit && this.taken(now) >= this.limit;
     return isResting ? Math.max(this.heldUntil, this.#resting[0] ?? 0) : this.heldUntil;
   }
@@ -162,8 +163,10 @@ export class SearchedLimiter extends Limiter {
   }
 
   protected override taken(now: number): number {
-    while ((this.#resting[0] ?? now + 1) <= now) this.#resting.shift();
-    return this.inFlight + this.#resting.length;
+    const resting = this.#resting;
+    if (resting.length === 0) return this.inFlight;
+    while ((resting[0] ?? now + 1) <= now) resting.shift();
+    return this.inFlight + resting.length;
   }
 
   protected override change(by: 1 | -1, now: number): void {

@@ -61,7 +61,7 @@ export class Schedule implements Sharer {
   readonly waiting: Set<Waiting> = new Set();
   readonly #opened: (now: number) => void;
   #isAdvancing = false;
-  #isClosed = false;
+  #isClosed: boolean;
   #unset: (() => void) | undefined;
 
   /**
@@ -73,6 +73,8 @@ export class Schedule implements Sharer {
     this.pace = pace;
     this.clock = clock;
     this.#opened = opened;
+    // Set twice, as the field is: to V8 it would be a constant until the first run ends, and what it compiled is thrown away.
+    this.#isClosed = false;
   }
 
   /** Whether an attempt may begin now. */

@@ -27,6 +27,8 @@ export interface AttemptTimes {
 export interface CallTime {
   /** Waits for `promise`; resolves to undefined as soon as the call is over. */
   during<T>(promise: Promise<T>): Promise<T | undefined>;
+  /** Ends the call. */
+  end(reason: "aborted"): void;
 }
 
 /**
@@ -34,6 +36,8 @@ export interface CallTime {
  * nothing.
  */
 export interface AttemptPolicy {
+  /** The call begins: its time is what ends it from now on. */
+  begun(time: CallTime): void;
   /** An attempt failed: whether there is another, and when. */
   decide(input: RetryInput, failed: FailedAttempt): Decision;
   /** Waits until the next may begin, but no longer than the call lasts. */
@@ -47,6 +51,8 @@ export interface Connections {
 
 /** What a run puts among the options of its calls, below {@link attemptPolicy}. */
 export interface PolicyOption {
+  /** The signal of a run that ends its calls by their times: they need not listen to it. */
+  readonly signal?: unknown;
   /** Called once the client can make the call. */
   admitted(connections: Connections): AttemptPolicy;
 }

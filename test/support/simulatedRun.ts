@@ -166,5 +166,5 @@ function refuse(
     { ...usual, events, code, retries, retryAfterMs, timeLeftMs, random },
     failed,
   );
-  return lane.wait(waitMs, { during: (promise) => promise });
+  return lane.wait(waitMs, { during: (promise) => promise, end: () => {} });
 }
