@@ -1,12 +1,19 @@
 // What undici's dispatchers are given, and what they give.
-
 import type { Multipart } from "../files/multipart.js";
 import { memberOf } from "../values.js";
 import { Answer } from "./node/bodies.js";
 import type { BodyListener, Flow } from "./node/decode.js";
-import { networkCode, type Phase, refusedByAlert, type TransportFailure, textOf } from "./transport.js";
+import {
+  networkCode,
+  type Phase,
+  refusedByAlert,
+  refusedByProxy,
+  sourceFailed,
+  type TransportFailure,
+  textOf,
+} from "./transport.js";
 
-export type Details = Partial<Pick<TransportFailure, "phase" | "reason" | "status" | "cause">>;
+export type Details = Partial<Pick<TransportFailure, "phase" | "reason" | "status" | "advice" | "cause">>;
 
 /** What ends and slows a request: undici 7 and 8 have an object for it. */
 export interface Controller extends Flow {
@@ -101,16 +108,29 @@ function own(headers: Headers, name: string): string | undefined {
 const heldBytes = 256 * 1024;
 
 /** A form with a file, as undici reads a body: on, once its socket has taken what came before. */
-export class FormBytes {
-  readonly bytes: AsyncGenerator<Uint8Array>;
+export class FormBytes implements AsyncIterable<Uint8Array> {
   readonly #form: Multipart;
+  readonly #bytes: AsyncGenerator<Uint8Array>;
+  readonly #failed: (text: string, cause: unknown) => void;
   // Whether undici has begun to read it, and whether it has taken all of the file.
   #begun = false;
   #complete = false;
 
-  constructor(form: Multipart, failed: (cause: unknown) => void) {
+  constructor(form: Multipart, failed: (text: string, cause: unknown) => void) {
     this.#form = form;
-    this.bytes = this.#read(form, failed);
+    this.#failed = failed;
+    this.#bytes = this.#read();
+  }
+
+  // undici begins anew where it repeats a request: of what has been read, nothing would be sent.
+  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    if (this.#begun) {
+      const cause = new Error("The dispatcher sends the request again by itself; a file is sent once.");
+      this.#failed(cause.message, cause);
+      throw cause;
+    }
+    this.#begun = true;
+    return this.#bytes;
   }
 
   /** Whether the answer came before all of it was sent. Where none of it was asked for, a mock has answered. */
@@ -126,30 +146,38 @@ export class FormBytes {
 
   /** Ends the reading, however far it got. */
   end(): void {
-    void this.bytes.return(undefined).catch(() => {});
+    void this.#bytes.return(undefined).catch(() => {});
   }
 
-  async *#read(form: Multipart, failed: (cause: unknown) => void): AsyncGenerator<Uint8Array> {
+  async *#read(): AsyncGenerator<Uint8Array> {
     try {
-      this.#begun = true;
       const taken = () => {
         this.#complete = true;
       };
-      for await (const chunk of form.bytes(taken)) {
+      for await (const chunk of this.#form.bytes(taken)) {
         yield chunk.byteLength < heldBytes ? new Uint8Array(chunk) : chunk;
       }
     } catch (cause) {
-      failed(cause);
+      this.#failed(sourceFailed, cause);
       throw cause;
     }
   }
 }
 
 // What undici calls a request that it does not take, or a dispatcher that takes none.
-const notTaken = /^UND_(ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED)|MOCK_ERR_.*)$/;
+const notTaken = /^UND_(ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)|MOCK_ERR_.*)$/;
 
-/** What an error says of a request without an answer. @param phase How far the request got. */
-export function meaningOf(error: Error, phase: Phase): [text: string, details: Details] {
+/** What came out of a dispatcher, as an error. */
+export function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown ?? "The dispatcher does not say why."));
+}
+
+/**
+ * What an error says of a request without an answer.
+ * @param phase How far the request got.
+ * @param isThrown Whether `dispatch` threw it: undici names what it refuses by a code, and all else is an interceptor's.
+ */
+export function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text: string, details: Details] {
   const code = networkCode(error);
   // The proxy's own certificate: what is wrong with it is in the cause.
   const cause = code === "UND_ERR_PRX_TLS" ? memberOf(error, "cause") : error;
@@ -157,12 +185,18 @@ export function meaningOf(error: Error, phase: Phase): [text: string, details: D
   // The server has ended the handshake, or refused the stream before it processed any of it.
   if (refusedByAlert.test(code) || /NGHTTP2_REFUSED_STREAM/.test(text))
     return [text, { phase: "connect", cause }];
+  const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(text) ?? [];
+  const [refusal, details] = refusedByProxy(Number(status));
+  if (status) return [refusal, { ...details, phase: "connect", cause }];
   if (phase !== "connect") return [text, { cause }];
-  if (notTaken.test(code))
-    return [`The dispatcher does not take the request: ${text}`, { reason: "agent", cause }];
-  if (code === "UND_ERR_CONNECT_TIMEOUT") return [text, { reason: "connect-timeout", cause }];
-  const status = Number(/^Proxy response \((\d+)\)/.exec(text)?.[1]);
-  if (status)
-    return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, cause }];
-  return [text, { cause }];
+  // No connection that is being made fails so: a socket's error has its system call, a handshake's its host.
+  const hasOrigin = memberOf(error, "syscall") ?? memberOf(error, "host");
+  if (code === "UND_ERR_SOCKET" || (/^(ECONNRESET|EPIPE)$/.test(code) && !hasOrigin))
+    return [text, { phase: "headers", cause }];
+  if (notTaken.test(code) || (isThrown && code === "")) {
+    const open = "Make a client with a dispatcher that is open, and call again.";
+    const advice = /CLOSED|DESTROYED/.test(code) ? open : undefined;
+    return [`The dispatcher does not take the request: ${text}`, { reason: "agent", advice, cause }];
+  }
+  return [text, { reason: code === "UND_ERR_CONNECT_TIMEOUT" ? "connect-timeout" : "network", cause }];
 }

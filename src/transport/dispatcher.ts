@@ -7,6 +7,7 @@ import {
   type Details,
   DispatcherAnswer,
   DispatchOptions,
+  errorOf,
   FormBytes,
   type Headers,
   LegacyController,
@@ -20,7 +21,6 @@ import {
   type FailureReason,
   isForm,
   type Phase,
-  sourceFailed,
   type TransportFailure,
   type TransportRequest,
   type TransportResponse,
@@ -29,17 +29,13 @@ import {
 
 type FailureClass = typeof TransportFailure;
 
-export function dispatch(
-  dispatcher: DispatcherLike,
-  request: TransportRequest,
-  failure: FailureClass,
-): Exchange {
-  return new DispatcherExchange(request, failure).begin(dispatcher);
-}
+// Those that were seen not to pass on when a request starts: what becomes of theirs is unknown.
+const silent = new WeakSet<DispatcherLike>();
 
 /** One request under way, and what hears of it: of undici 6 by onConnect and its like, of 7 and 8 by onRequestStart. */
-class DispatcherExchange implements Exchange, BodyListener {
+export class DispatcherExchange implements Exchange, BodyListener {
   readonly response: Promise<TransportResponse>;
+  readonly #dispatcher: DispatcherLike;
   readonly #Failure: FailureClass;
   // Undefined once it has ended: what still waits for a connection holds no more than undici does.
   #request: TransportRequest | undefined;
@@ -50,13 +46,15 @@ class DispatcherExchange implements Exchange, BodyListener {
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
 
-  constructor(request: TransportRequest, failure: FailureClass) {
+  constructor(dispatcher: DispatcherLike, request: TransportRequest, failure: FailureClass) {
+    this.#dispatcher = dispatcher;
     this.#request = request;
     this.#Failure = failure;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+    this.#begin(request);
   }
 
   get status(): number | undefined {
@@ -66,23 +64,23 @@ class DispatcherExchange implements Exchange, BodyListener {
   // Until it starts, undici may wait for a connection to come about or to be free: it does not say which.
   get phase(): Phase {
     if (this.#answer) return "body";
-    return this.#controller ? "headers" : "connect";
+    return this.#controller || silent.has(this.#dispatcher) ? "headers" : "connect";
   }
 
-  begin(dispatcher: DispatcherLike): this {
-    const { url, method, headers, body } = this.#request as TransportRequest;
+  #begin({ url, method, headers, body }: TransportRequest): void {
     acceptEncodings(headers, body);
     if (isForm(body)) {
-      this.#form = new FormBytes(body, (cause) => this.failed(sourceFailed, { reason: "source", cause }));
+      this.#form = new FormBytes(body, (text, cause) => this.failed(text, { reason: "source", cause }));
       if (body.size !== undefined) headers["content-length"] = String(body.size);
     }
-    const options = new DispatchOptions(url, method, headers, this.#form ? this.#form.bytes : body);
+    const options = new DispatchOptions(url, method, headers, this.#form ?? body);
     try {
-      dispatcher.dispatch(options as never, this as never);
-    } catch (cause) {
-      this.#broke(cause as Error);
+      const taken: unknown = this.#dispatcher.dispatch(options as never, this as never);
+      // An interceptor that is async rejects.
+      if (typeof taken === "object") Promise.resolve(taken).catch((thrown) => this.#broke(thrown, true));
+    } catch (thrown) {
+      this.#broke(thrown, true);
     }
-    return this;
   }
 
   abort(reason: FailureReason): void {
@@ -102,6 +100,7 @@ class DispatcherExchange implements Exchange, BodyListener {
   onResponseStart(_controller: Controller, status: number, headers: Headers): void {
     // Not those that come before the answer, such as 103.
     if (this.#request === undefined || status < 200) return;
+    if (this.#controller === undefined) silent.add(this.#dispatcher);
     this.#answer = new DispatcherAnswer(status, this.#request.maxResponseBytes, headers);
   }
 
@@ -114,7 +113,7 @@ class DispatcherExchange implements Exchange, BodyListener {
   }
 
   onResponseError(_controller: Controller | null, error: Error): void {
-    if (this.#request !== undefined) this.#broke(error);
+    this.#broke(error, false);
   }
 
   onConnect(abort: (reason: Error) => void): void {
@@ -123,7 +122,9 @@ class DispatcherExchange implements Exchange, BodyListener {
   }
 
   onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
-    const controller = this.#legacy as LegacyController;
+    // An interceptor may answer without a start.
+    this.#legacy ??= new LegacyController(() => {});
+    const controller = this.#legacy;
     controller.resumed = resume;
     this.onResponseStart(controller, status, headersFrom(raw));
     return true;
@@ -171,12 +172,14 @@ class DispatcherExchange implements Exchange, BodyListener {
     this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
   }
 
-  #broke(cause: Error): void {
+  #broke(thrown: unknown, isThrown: boolean): void {
+    if (this.#request === undefined) return;
+    const cause = errorOf(thrown);
     const isAnswered = this.#answer !== undefined;
     if (!isAnswered) this.#answer = answerIn(cause, this);
     if (isAnswered) this.broken(cause, false);
     else if (this.#answer) this.ended();
-    else this.failed(...meaningOf(cause, this.phase));
+    else this.failed(...meaningOf(cause, this.phase, isThrown));
   }
 
   // An error answer is understood from what came of it; a 2xx must be whole.

@@ -141,6 +141,21 @@ export function networkCode(error: unknown): string {
   return String(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }
 
+/** A request that ended because a proxy opened no tunnel for it, and what to do about that. */
+export function refusedByProxy(
+  status: number,
+): [text: string, details: { reason: "proxy"; status: number; advice: string }] {
+  const known: Readonly<Record<number, string>> = {
+    407: "The proxy asks for credentials: put its user name and password in the proxy's address.",
+  };
+  const advice =
+    status >= 500
+      ? "The proxy could not reach the service: look at the proxy, or connect without it."
+      : (known[status] ??
+        "The proxy allows no connection to this host: ask those who run it, or connect without it.");
+  return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
+}
+
 /** What went wrong. Trying every address of a name leaves one error for each and no message of its own. */
 export function textOf(error: Error): string {
   const [first] = (memberOf(error, "errors") ?? []) as Error[];

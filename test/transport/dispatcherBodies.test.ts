@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { Readable } from "node:stream";
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
-import { Agent, Client, Pool, ProxyAgent, RetryAgent } from "undici";
+import { Agent, Client, interceptors, Pool, ProxyAgent, RetryAgent } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf } from "../support/clients.js";
@@ -152,6 +153,38 @@ describe("a call over a dispatcher that ends before its answer", () => {
     const executed = when === "inside the answer" ? "yes" : "unknown";
     expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed });
     await expect.poll(() => sockets.size).toBe(0);
+  });
+});
+
+describe("a file that the dispatcher would send again by itself", () => {
+  const again = [
+    ["a redirect", 307, () => new Agent().compose(interceptors.redirect({ maxRedirections: 3 }))],
+    ["a retry", 503, () => new RetryAgent(new Agent(), { methods: ["POST"], minTimeout: 1, maxRetries: 3 })],
+  ] as const;
+  const sources = [
+    ["a stream", () => Readable.from([bytes])],
+    ["a path", () => file],
+  ] as const;
+  const cases = again.flatMap(([what, ...rest]) =>
+    sources.map((source) => [what, source[0], source[1], ...rest] as const),
+  );
+
+  test.each(cases)("after %s: %s is sent once", async (_what, _source, open, status, make) => {
+    const sizes: number[] = [];
+    const { url } = await serve(async (request, response) => {
+      let size = 0;
+      request.on("error", () => {});
+      for await (const chunk of request) size += chunk.length;
+      sizes.push(size);
+      if (sizes.length === 1) response.writeHead(status, { location: "/moved" }).end();
+      else response.end('{"id":"reviews"}');
+    });
+    const client = connect(url, { dispatcher: ending(make()) });
+    const error = await failureOf(() => client.datasets.upload("reviews", open(), { name: "s" }));
+    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown" });
+    expect(error.message).toContain("The dispatcher sends the request again by itself; a file is sent once.");
+    expect(sizes.filter((size) => size > 0)).toHaveLength(1);
+    expect(sizes[0]).toBeGreaterThan(bytes.byteLength);
   });
 });
 

@@ -75,7 +75,8 @@ function readyToDispatch(): Promise<void> | undefined {
 
 // Once that is loaded.
 function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchange {
-  return (late as NonNullable<typeof late>).dispatch(dispatcher, request, TransportFailure);
+  const { DispatcherExchange } = late as NonNullable<typeof late>;
+  return new DispatcherExchange(dispatcher, request, TransportFailure);
 }
 
 // Where undici keeps its global dispatcher: 8 in the first, and a wrapper that does not say what it wraps in the second.

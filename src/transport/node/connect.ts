@@ -1,7 +1,13 @@
 import type { Agent, ClientRequest } from "node:http";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
-import { type FailureReason, networkCode, type TransportRequest, textOf } from "../transport.js";
+import {
+  type FailureReason,
+  networkCode,
+  refusedByProxy,
+  type TransportRequest,
+  textOf,
+} from "../transport.js";
 import type { PooledSocket } from "./pool.js";
 import { endTunnel, isConnected } from "./sockets.js";
 
@@ -51,8 +57,7 @@ export class Connecting {
   }
 
   refused(status: number): void {
-    const text = `The proxy did not open a tunnel (HTTP ${status}).`;
-    if (!this.#ended) this.#listener.failed(text, { reason: "proxy", status, advice: adviceOn(status) });
+    if (!this.#ended) this.#listener.failed(...refusedByProxy(status));
   }
 
   /** Ends what is still being opened. */
@@ -82,15 +87,6 @@ export class Connecting {
       this.#listener.failed(text, { reason: "connect-timeout" });
     }, ms);
   }
-}
-
-// What to do about a proxy that opens no tunnel.
-function adviceOn(status: number): string {
-  if (status >= 500)
-    return "The proxy could not reach the service: look at the proxy, or connect without it.";
-  return status === 407
-    ? "The proxy asks for credentials: put its user name and password in the proxy's address."
-    : "The proxy allows no connection to this host: ask those who run it, or connect without it.";
 }
 
 /** Why a request could not even begin: an agent that cannot connect may say so at once. */
