@@ -41,6 +41,7 @@ export const bounds = [
   ratio("bulkLongTime", "nodeHttp", 1.2, 1.2),
   ratio("bulkLongTime", "nodeHttp", 0.9, 0.9, "tunerankDispatcher"),
   ratio("bulkCpu", "openai", 0.25, 0.25),
+  ratio("bulkCpu", "tunerankLoop", 1.05, 1.05),
   { ...most("bulkMemory", "results"), exactly: 1_000_000 },
   // Nothing is kept of a request once its result is handed out.
   most("bulkMemory", "heap at the end ÷ after a tenth", 1.25),

@@ -16,6 +16,7 @@ export const labels = {
   cohereAi: "cohere-ai",
   curl: "curl -F",
   tunerankDispatcher: "tunerank with a dispatcher",
+  tunerankLoop: "client.rerank in a loop",
   undiciPool: "undici Pool.request",
 };
 
@@ -23,14 +24,16 @@ export const labels = {
 export const overDispatch = ["tunerankDispatcher", "undiciPool"];
 
 export const allClients = Object.keys(labels).filter(
-  (name) => name !== "curl" && !overDispatch.includes(name),
+  (name) => name !== "curl" && name !== "tunerankLoop" && !overDispatch.includes(name),
 );
 
-/** Those that rank many requests: the package's own loop, bare lanes, and p-limit over the others. */
-export const bulkClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "openai", "cohereAi", "togetherAi"];
+const inLoops = ["tunerank", "tunerankDispatcher", "tunerankLoop", "nodeHttp"];
+/** Those that rank many requests: `rerankAll`, loops over `client.rerank` and node:http, and p-limit over the others. */
+export const bulkClients = [...inLoops, "openai", "cohereAi", "togetherAi"];
 
 /** Those that a bound names. */
 export const judgedClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "undiciPool", "fetch", "openai"];
+export const judgedBulkClients = [...inLoops, "openai"];
 
 export function peerVersions() {
   const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));

@@ -1,21 +1,36 @@
-// npm run bench -- instructions [ENTRY...]: CPU instructions of one small rerank, counted by valgrind, which a busy
-// machine does not change. ENTRY is a built index.js, by default this package's.
+// npm run bench -- instructions [--bulk] [ENTRY...]: CPU instructions of one small rerank, counted by valgrind, which a
+// busy machine does not change. ENTRY is a built index.js, by default this package's. With --bulk: of a request of a run.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { text } from "node:stream/consumers";
+import { parseArgs } from "node:util";
+import { labels } from "./contestants.js";
 import { childEnvironment, childScript } from "./runChild.js";
 import { startServer } from "./startServer.js";
 
 // Until the first number of calls the engine still compiles.
 const [from, to] = [6_000, 18_000];
-const entries = process.argv.slice(3).map((entry) => path.resolve(entry));
+const { values: options, positionals } = parseArgs({
+  args: process.argv.slice(3),
+  options: { bulk: { type: "boolean" } },
+  allowPositionals: true,
+});
+const given = positionals.length > 0 ? positionals : ["dist/index.js"];
+const entries = given.map((entry) => path.resolve(entry));
 
 const server = await startServer();
 try {
+  if (options.bulk) await countRuns();
+  else await countCalls();
+} finally {
+  await server.close();
+}
+
+async function countCalls() {
   const bare = await perCall("nodeHttp");
   console.log(`node:http, bare: ${bare} instructions a call`);
-  for (const entry of entries.length > 0 ? entries : [path.resolve("dist/index.js")]) {
+  for (const entry of entries) {
     for (const [client, name] of [
       ["tunerank", ""],
       ["tunerankDispatcher", " with a dispatcher"],
@@ -25,29 +40,43 @@ try {
       console.log(`${path.relative(".", entry)}${name}: ${count} instructions a call, ${share} of bare`);
     }
   }
-} finally {
-  await server.close();
+}
+
+// The compiler's are counted too: what a run's end has it throw away costs the next run.
+async function countRuns() {
+  for (const entry of entries)
+    for (const client of ["tunerank", "tunerankLoop", "tunerankDispatcher"]) {
+      const count = (requests, before = []) => counted("bulk", { client, requests, before }, entry);
+      const alone = await count(10_000);
+      const begun = Math.round(((await count(4000, [10_000])) - alone) / 4000);
+      const later = Math.round(((await count(to)) - (await count(from))) / (to - from));
+      const where = `${path.relative(".", entry)}, ${labels[client]}`;
+      console.log(
+        `${where}: ${later} instructions a request, ${begun} among the first 4,000 of a second run`,
+      );
+    }
 }
 
 async function perCall(client, entry) {
-  const [few, many] = [await counted(client, from, entry), await counted(client, to, entry)];
+  const few = await counted("calls", { client, calls: from }, entry);
+  const many = await counted("calls", { client, calls: to }, entry);
   return Math.round((many - few) / (to - from));
 }
 
-async function counted(client, calls, entry) {
-  const input = JSON.stringify({ client, calls, baseUrl: server.baseUrl, concurrency: 16 });
+async function counted(child, what, entry) {
+  const input = JSON.stringify({ ...what, baseUrl: server.baseUrl, concurrency: 16 });
   const valgrind = [
     "--tool=cachegrind",
     "--cache-sim=no",
     "--cachegrind-out-file=/dev/null",
     "--smc-check=all-non-file",
   ];
-  const node = [process.execPath, "--single-threaded", childScript("calls"), input];
-  const child = spawn("valgrind", [...valgrind, ...node], {
-    stdio: ["ignore", "inherit", "pipe"],
+  const node = [process.execPath, "--single-threaded", childScript(child), input];
+  const running = spawn("valgrind", [...valgrind, ...node], {
+    stdio: ["ignore", "ignore", "pipe"],
     env: childEnvironment(entry),
   });
-  const [printed, [exitCode]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  const [printed, [exitCode]] = await Promise.all([text(running.stderr), once(running, "exit")]);
   const found = /I\s+refs:\s+([\d,]+)/.exec(printed)?.[1];
   if (exitCode !== 0 || found === undefined) throw new Error(`valgrind ended with ${exitCode}:\n${printed}`);
   return Number(found.replaceAll(",", ""));

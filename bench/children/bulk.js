@@ -3,10 +3,10 @@ import pLimit from "p-limit";
 import { small } from "../bodies.js";
 import { openBulk } from "../clients/tunerankBulk.js";
 
-const { client, baseUrl, requests, concurrency } = JSON.parse(process.argv[2]);
-const rank = client.startsWith("tunerank") ? await inBulk() : await withPeer();
+const { client, baseUrl, requests, before: runs = [requests], concurrency } = JSON.parse(process.argv[2]);
+const rank = client.startsWith("tunerank") && client !== "tunerankLoop" ? await inBulk() : await withPeer();
 
-await rank(requests);
+for (const count of runs) await rank(count);
 const before = process.cpuUsage();
 const started = performance.now();
 const done = await rank(requests);
@@ -31,9 +31,11 @@ async function poolOf(origin) {
 }
 
 async function withPeer() {
-  const { open } = await import(`../clients/${client}.js`);
+  const isLoop = client === "tunerankLoop";
+  const { open } = await import(`../clients/${isLoop ? "tunerank" : client}.js`);
   const { rerank } = open(baseUrl);
-  return client === "nodeHttp" ? (count) => inLanes(rerank, count) : (count) => limited(rerank, count);
+  const inALoop = isLoop || client === "nodeHttp";
+  return inALoop ? (count) => inLanes(rerank, count) : (count) => limited(rerank, count);
 }
 
 // The least that can be: as many loops as calls may be under way.

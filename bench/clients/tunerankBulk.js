@@ -1,7 +1,10 @@
 // rerankAll of the package as built.
+import { pathToFileURL } from "node:url";
+
 const entry = process.env.TUNERANK_BENCH_ENTRY;
-const { rerankAll } = await import(entry ? new URL("bulk/index.js", entry) : "../../dist/bulk/index.js");
-const { createClient } = await import(entry ?? "../../dist/index.js");
+const dist = entry ? pathToFileURL(entry) : new URL("../../dist/index.js", import.meta.url);
+const { rerankAll } = await import(new URL("bulk/index.js", dist));
+const { createClient } = await import(dist);
 
 export function openBulk(baseUrl, dispatcher) {
   const client = createClient({ baseUrl, apiKey: "bench-key", accountId: "bench", dispatcher });

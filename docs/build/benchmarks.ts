@@ -13,15 +13,13 @@ interface Scenario {
   readonly unit: string;
   readonly rounds: number;
   readonly date: string;
+  readonly machine: string;
   readonly medians: Readonly<Record<string, number>>;
   readonly bounds: Readonly<Record<string, Bound>>;
 }
 
 interface Results {
   readonly node: string;
-  readonly os: string;
-  readonly cpu: string;
-  readonly cpus: number;
   readonly versions: Readonly<Record<string, string>>;
   /** The contestants and the names they are shown with. */
   readonly labels: Readonly<Record<string, string>>;
@@ -62,23 +60,31 @@ function headline({ node, scenarios }: Results): string {
 }
 
 function notReached(all: readonly Results[]): string {
-  const judged = all.flatMap(({ node, labels, scenarios }) =>
+  const judged = judgedOf(all);
+  const missed = judged.filter(({ reached }) => !reached);
+  const found = new Map<string, string[]>();
+  for (const { title, figure, aim, value, node } of missed) {
+    const figures = `- ${title}: ${figure} should be ${aim}, and is`;
+    found.set(figures, [...(found.get(figures) ?? []), `${number(value)} on Node ${node}`]);
+  }
+  const lines = Array.from(found, ([figures, values]) => `${figures} ${values.join(", ")}.`);
+  const count = `${judged.length - missed.length} of ${judged.length} [aims](#aims) are reached`;
+  return missed.length === 0 ? `${count}.` : `${count}. Not reached:\n\n${lines.join("\n")}`;
+}
+
+function judgedOf(all: readonly Results[]) {
+  return all.flatMap(({ node, labels, scenarios }) =>
     Object.values(scenarios).flatMap(({ title, bounds }) =>
-      Object.entries(bounds).map(([figure, bound]) => ({
+      Object.entries(bounds).map(([figure, { value, atMost, exactly, reached }]) => ({
         node,
         title,
         figure: readable(figure, labels),
-        ...bound,
+        value,
+        aim: exactly === undefined ? `at most ${number(atMost)}` : `exactly ${number(exactly)}`,
+        reached,
       })),
     ),
   );
-  const missed = judged.filter(({ reached }) => !reached);
-  const lines = missed.map(
-    ({ node, title, figure, value, atMost, exactly }) =>
-      `- ${title}, Node ${node}: ${figure} is ${number(value)}, and should be ${exactly === undefined ? `at most ${number(atMost)}` : number(exactly)}.`,
-  );
-  const count = `${judged.length - missed.length} of ${judged.length} [aims](#aims) are reached`;
-  return missed.length === 0 ? `${count}.` : `${count}. Not reached:\n\n${lines.join("\n")}`;
 }
 
 // "tunerank ÷ nodeHttp" with the names that readers know.
@@ -117,27 +123,23 @@ function labelOf(contestant: string, measured: readonly Results[]): string {
 }
 
 function aims(all: readonly Results[]): string {
-  const rows = all.flatMap(({ node, labels, scenarios }) =>
-    Object.values(scenarios).flatMap(({ title, bounds }) =>
-      Object.entries(bounds).map(([figure, { value, atMost, exactly, reached }]) => [
-        title,
-        readable(figure, labels),
-        number(value),
-        exactly === undefined ? `at most ${number(atMost)}` : `exactly ${number(exactly)}`,
-        reached ? "yes" : "**no**",
-        node,
-      ]),
-    ),
-  );
+  const rows = judgedOf(all).map(({ title, figure, value, aim, reached, node }) => [
+    title,
+    figure,
+    number(value),
+    aim,
+    reached ? "yes" : "**no**",
+    node,
+  ]);
   const whole = table(["What", "Figure", "Measured", "Aim", "Reached", "Node"], rows);
   return `## Aims\n\n::: details All ${rows.length} aims, for each Node\n\n${whole}\n\n:::`;
 }
 
 function measuredWith(all: readonly Results[]): string {
-  const lines = all.map(({ node, os, cpu, cpus, versions, scenarios }) => {
+  const lines = all.map(({ node, versions, scenarios }) => {
     const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-    const dates = Object.values(scenarios).map(({ date }) => date.slice(0, 10));
-    return `- Node ${node}, ${[...new Set(dates)].join(" and ")}: ${os}, ${cpus} × ${cpu}; ${peers.join(", ")}.`;
+    const where = Object.values(scenarios).map(({ date, machine }) => `${date.slice(0, 10)}: ${machine}`);
+    return `- Node ${node}; ${peers.join(", ")}.\n${[...new Set(where)].map((line) => `  - ${line}`).join("\n")}`;
   });
   return `## Measured with\n\n${lines.join("\n")}`;
 }
