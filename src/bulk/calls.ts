@@ -16,7 +16,7 @@ export class Calls<Id> {
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
   readonly #controller: AbortController = new AbortController();
-  /** For a client of the caller's own; this package's ends its calls by their lanes, which costs less. */
+  /** For a client of the caller's own. Calls of this package's are ended by their lanes, which costs less. */
   readonly signal: AbortSignal;
 
   constructor(client: Pick<Client, "rerank">, settings: RunSettings<Id>, limiter: Limiter) {

@@ -19,7 +19,7 @@ export class Delivery<T> {
 
   constructor(outbox: Outbox<T>) {
     this.#outbox = outbox;
-    // As Schedule's isClosed.
+    // Written twice, like Schedule's isClosed.
     this.#isOver = false;
   }
 
@@ -82,7 +82,7 @@ interface Entry<T> {
   next: Entry<T> | undefined;
 }
 
-// A list of entries: an array's front is not to be taken away cheaply. Classes, as V8 compiles closures again in each run.
+// A linked list: taking from the front of an array moves all the others.
 export class AsTheyCome<T> implements Outbox<T> {
   size = 0;
   #first: Entry<T> | undefined;

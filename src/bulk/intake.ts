@@ -47,7 +47,7 @@ export class Intake<Id> {
   /** @param arrived Called when a source that answers later has answered */
   constructor(source: Source<RerankAllRequest<Id>>, arrived: () => void) {
     this.#source = source;
-    // As Schedule's isClosed.
+    // Written twice, like Schedule's isClosed.
     this.isDry = false;
     this.#arrived = arrived;
   }

@@ -16,7 +16,7 @@ export interface LaneParts {
   readonly untilDeadline: boolean;
   /** The longest that the service may ask them to wait, in milliseconds. */
   readonly maxHoldMs?: number;
-  /** What a run passes to calls that it ends by {@link Lane.abort}. */
+  /** The signal of a run's calls, which it ends by {@link Lane.abort}: this package's clients do not listen to it. */
   readonly signal?: unknown;
   /** Called with each failed attempt, and what was decided. */
   noted?(lane: Lane, failed: FailedAttempt, decision: Decision): void;

@@ -73,7 +73,8 @@ export class Schedule implements Sharer {
     this.pace = pace;
     this.clock = clock;
     this.#opened = opened;
-    // Set twice, as the field is: to V8 it would be a constant until the first run ends, and what it compiled is thrown away.
+    // Written twice, undefined first: V8 takes a field written once for a constant, and compiles all again when a run's end
+    // changes it.
     this.#isClosed = false;
   }
 

@@ -36,7 +36,7 @@ export interface CallTime {
  * nothing.
  */
 export interface AttemptPolicy {
-  /** The call begins: its time is what ends it from now on. */
+  /** The call begins; its time can end it. */
   begun(time: CallTime): void;
   /** An attempt failed: whether there is another, and when. */
   decide(input: RetryInput, failed: FailedAttempt): Decision;
@@ -51,7 +51,7 @@ export interface Connections {
 
 /** What a run puts among the options of its calls, below {@link attemptPolicy}. */
 export interface PolicyOption {
-  /** The signal of a run that ends its calls by their times: they need not listen to it. */
+  /** The signal of a run that ends its calls itself: they need not listen to it. */
   readonly signal?: unknown;
   /** Called once the client can make the call. */
   admitted(connections: Connections): AttemptPolicy;
