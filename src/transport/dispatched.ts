@@ -51,14 +51,9 @@ export class DispatchOptions {
   readonly headersTimeout = 0;
   readonly bodyTimeout = 0;
 
-  constructor(
-    { origin, pathname, search }: URL,
-    method: string,
-    headers: Record<string, string>,
-    body: unknown,
-  ) {
-    this.origin = origin;
-    this.path = pathname + search;
+  constructor(url: URL, method: string, headers: Record<string, string>, body: unknown) {
+    this.origin = url.origin;
+    this.path = url.pathname + url.search;
     this.method = method;
     this.headers = headers;
     this.body = body;
