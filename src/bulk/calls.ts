@@ -1,15 +1,44 @@
 import type { Client } from "../client.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
-import type { Lane } from "../policy/lane.js";
+import { Lane, type LaneParts } from "../policy/lane.js";
 import type { Limiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/limitSearch.js";
 import { MachineLimiter } from "../policy/openFiles.js";
-import { attemptPolicy, type PolicyOption, sharedTransport } from "../policy/types.js";
+import { attemptPolicy, type CallTime, type PolicyOption, sharedTransport } from "../policy/types.js";
 import { jsonBytes } from "../ranking/planBatches.js";
 import { memberOf, notify } from "../values.js";
 import type { PendingRequest } from "./intake.js";
 import type { RunSettings } from "./settings.js";
+
+/** What the calls of a run have in common. */
+export interface RunParts extends LaneParts {
+  /** This package's clients do not listen to it: {@link RunLane.abort} ends their calls. */
+  readonly signal: AbortSignal;
+}
+
+/** One call of a run, which can end it. */
+export class RunLane extends Lane {
+  readonly signal: AbortSignal;
+  #isAborted = false;
+  #time: CallTime | undefined;
+
+  constructor(parts: RunParts, bytes: number) {
+    super(parts, bytes);
+    this.signal = parts.signal;
+  }
+
+  begun(time: CallTime): void {
+    this.#time = time;
+    if (this.#isAborted) time.end("aborted");
+  }
+
+  /** Ends the call, and one that has not begun as soon as it does. */
+  abort(): void {
+    this.#isAborted = true;
+    this.#time?.end("aborted");
+  }
+}
 
 export class Calls<Id> {
   readonly #client: Pick<Client, "rerank">;
@@ -38,7 +67,7 @@ export class Calls<Id> {
   /** Ends those that are under way. */
   abort(pending: Iterable<PendingRequest<Id>>): void {
     this.#controller.abort();
-    for (const { lane } of pending) lane?.abort();
+    for (const { call } of pending) call?.abort();
   }
 
   /** Tells of the attempt that was answered, once the limit is known that follows from it. */

@@ -1,7 +1,6 @@
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/callOptions.js";
-import type { Lane } from "../policy/lane.js";
 import { Bare } from "../values.js";
 import type { Failed } from "./delivery.js";
 import type { RerankAllRequest } from "./options.js";
@@ -17,7 +16,7 @@ export interface PendingRequest<Id> {
   /** The event of the attempt that was answered, when somebody listens. */
   event: AttemptEvent | undefined;
   /** Its call, once it has begun. */
-  lane: Lane | undefined;
+  call: { abort(): void } | undefined;
 }
 
 // Its id stays here, all other fields are the body.
@@ -28,7 +27,7 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   for (const name of Object.keys(fields))
     if (name !== "id") body[name] = fields[name as keyof RerankAllRequest<Id>];
   const wrong = Object.hasOwn(fields, "id") ? undefined : invalid(`requests[${number}] has no id.`);
-  return { id: fields.id, number, body, wrong, event: undefined, lane: undefined };
+  return { id: fields.id, number, body, wrong, event: undefined, call: undefined };
 }
 
 /** The requests that were taken from the source and have no result yet. */

@@ -1,13 +1,13 @@
 import { endOnAbort, stopEndingOnAbort } from "../call/deadline.js";
 import type { Client } from "../client.js";
 import type { StatusError } from "../errors/statusError.js";
-import { Lane, type LaneParts } from "../policy/lane.js";
+import type { Lane } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
 import { type Decision, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import type { FailedAttempt } from "../policy/types.js";
-import { Calls, limiterOf, sizeOf, tokensOf } from "./calls.js";
+import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { AsTheyCome, Delivery, type Failed, InOrder } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
 import type { RerankAllRequest, RerankAllResult } from "./options.js";
@@ -27,7 +27,7 @@ import type { RunSettings } from "./settings.js";
 const pendingForEach = 4;
 
 /** A run over many requests: what is taken from the source, sent, tried again and handed out, within fixed bounds. */
-export class Run<Id> implements LaneParts {
+export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
   readonly untilDeadline = true;
   readonly maxHoldMs: number;
@@ -129,8 +129,8 @@ export class Run<Id> implements LaneParts {
 
   #send(pending: PendingRequest<Id>, now: number): void {
     const pace = this.#pace?.countsTokens ? this.#pace : undefined;
-    const lane = new Lane(this, pace ? sizeOf(pending) : 0);
-    pending.lane = lane;
+    const lane = new RunLane(this, pace ? sizeOf(pending) : 0);
+    pending.call = lane;
     lane.begin(now);
     this.#calls.begin(pending, lane).then(
       (response) => {

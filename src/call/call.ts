@@ -50,7 +50,7 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
     freshSocket: !isRepeatable(request.operation, settings.repeatable),
     retriedFree: false,
   };
-  settings.policy?.begun(deadline);
+  settings.policy?.begun?.(deadline);
   client.calls.add(deadline);
   try {
     return await runAttempts(call);

@@ -16,8 +16,6 @@ export interface LaneParts {
   readonly untilDeadline: boolean;
   /** The longest that the service may ask them to wait, in milliseconds. */
   readonly maxHoldMs?: number;
-  /** The signal of a run's calls, which it ends by {@link Lane.abort}: this package's clients do not listen to it. */
-  readonly signal?: unknown;
   /** Called with each failed attempt, and what was decided. */
   noted?(lane: Lane, failed: FailedAttempt, decision: Decision): void;
 }
@@ -44,18 +42,12 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
   began = 0;
   epoch = 0;
   #isBusy = false;
-  #isAborted = false;
   #endedAt = 0;
-  #time: CallTime | undefined;
   #resume: (() => void) | undefined;
 
   constructor(parts: LaneParts, bytes: number) {
     this.#parts = parts;
     this.bytes = bytes;
-  }
-
-  get signal(): unknown {
-    return this.#parts.signal;
   }
 
   get now(): number {
@@ -78,17 +70,6 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
     this.progress = "admitted";
     if (maxConnections !== undefined) this.#parts.schedule.limiter.cap(maxConnections);
     return this;
-  }
-
-  begun(time: CallTime): void {
-    this.#time = time;
-    if (this.#isAborted) time.end("aborted");
-  }
-
-  /** Ends the call, and one that has not begun as soon as it does. */
-  abort(): void {
-    this.#isAborted = true;
-    this.#time?.end("aborted");
   }
 
   decide(input: RetryInput, failed: FailedAttempt): Decision {

@@ -37,7 +37,7 @@ export interface CallTime {
  */
 export interface AttemptPolicy {
   /** The call begins; its time can end it. */
-  begun(time: CallTime): void;
+  begun?(time: CallTime): void;
   /** An attempt failed: whether there is another, and when. */
   decide(input: RetryInput, failed: FailedAttempt): Decision;
   /** Waits until the next may begin, but no longer than the call lasts. */
