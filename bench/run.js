@@ -1,5 +1,5 @@
 // npm run bench: measures the package beside its peers; `-- soak [MINUTES]`, `-- outage` and `-- refusals` run what is in those folders,
-// `-- picture` draws a bulk run, `-- instructions [ENTRY...]` counts CPU instructions.
+// `-- picture` draws a bulk run, `-- instructions [--bulk] [ENTRY...]` counts CPU instructions.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

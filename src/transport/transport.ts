@@ -145,14 +145,11 @@ export function networkCode(error: unknown): string {
 export function refusedByProxy(
   status: number,
 ): [text: string, details: { reason: "proxy"; status: number; advice: string }] {
-  const known: Readonly<Record<number, string>> = {
-    407: "The proxy asks for credentials: put its user name and password in the proxy's address.",
-  };
-  const advice =
-    status >= 500
-      ? "The proxy could not reach the service: look at the proxy, or connect without it."
-      : (known[status] ??
-        "The proxy allows no connection to this host: ask those who run it, or connect without it.");
+  let advice = "The proxy allows no connection to this host: ask those who run it, or connect without it.";
+  if (status === 407)
+    advice = "The proxy asks for credentials: put its user name and password in the proxy's address.";
+  if (status >= 500)
+    advice = "The proxy could not reach the service: look at the proxy, or connect without it.";
   return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
 }
 
