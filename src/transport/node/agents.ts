@@ -43,7 +43,8 @@ export function createNodeTransport(options: TransportOptions): Transport {
     close() {
       for (const pool of joined.values()) {
         pool.clients--;
-        if (pool.clients === 0 && options.agent === undefined) pool.close();
+        if (options.agent !== undefined) pool.endUnsent();
+        else if (pool.clients === 0) pool.close();
       }
       joined.clear();
     },

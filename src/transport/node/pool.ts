@@ -28,8 +28,10 @@ export function idleMsLeft(socket: PooledSocket): number {
   return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
 }
 
-// Taken when this is loaded: tests put clocks of their own in its place.
-const afterAnswers = setImmediate;
+/** Runs a function after what has arrived is read. Taken when this is loaded: tests put clocks of their own in its place. */
+export const afterTurn: typeof setImmediate = setImmediate;
+// A server that reads no more of a request that it has answered would keep its connection for ever.
+const longestWriteMs = 1000;
 // With so few under way the server would have nothing to do meanwhile.
 const fewAtOnce = 4;
 
@@ -48,6 +50,8 @@ export class Pool {
   readonly #options: PoolOptions;
   readonly #prefix: string;
   readonly #waiting: Map<PoolCall, () => void> = new Map();
+  // Requests that were answered before they were written.
+  readonly #unsent: Set<http.ClientRequest> = new Set();
   #atWork = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
@@ -69,7 +73,7 @@ export class Pool {
       const isOneOfFew = this.#atWork < fewAtOnce;
       this.#admit(call);
       if (isOneOfFew || call.fresh) call.start();
-      else afterAnswers(start, call);
+      else afterTurn(start, call);
     } else {
       // Bound, so that traces and the like see the call's own context, not that of the call that left.
       const admit = AsyncResource.bind(() => {
@@ -87,7 +91,7 @@ export class Pool {
     const { keepAliveMs } = this.#options;
     if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
     // By then the socket of the call that left is idle.
-    if (this.#waiting.size > 0) afterAnswers(() => this.#next());
+    if (this.#waiting.size > 0) afterTurn(() => this.#next());
   }
 
   /** Ends a call's request. Its place is free once its socket is closed, or its agent knows that there will be none. */
@@ -95,8 +99,26 @@ export class Pool {
     const leave = () => this.leave(call);
     if (message === undefined || message.closed) leave();
     else if (message.socket) message.once("close", leave);
-    else setImmediate(leave);
+    else afterTurn(leave);
     message?.destroy();
+  }
+
+  /**
+   * Lets a call go that was answered before all of its request was written. Once that is written its connection serves
+   * others; one whose bytes were not all handed over, or are not taken, ends.
+   */
+  leaveWhenSent(call: PoolCall, message: http.ClientRequest): void {
+    if (this.retired || !message.writableEnded) {
+      this.release(call, message);
+      return;
+    }
+    this.#unsent.add(message);
+    const timer = setTimeout(() => message.destroy(), longestWriteMs);
+    message.once("close", () => {
+      clearTimeout(timer);
+      this.#unsent.delete(message);
+      this.leave(call);
+    });
   }
 
   /** Sends a request, on a new connection when it asks for one. */
@@ -128,7 +150,13 @@ export class Pool {
   close(): void {
     this.agent.maxFreeSockets = 0;
     this.endIdle(() => true);
+    this.endUnsent();
     this.#retire();
+  }
+
+  /** Ends the connections of requests that were answered before they were written. */
+  endUnsent(): void {
+    for (const message of this.#unsent) message.destroy();
   }
 
   #admit(call: PoolCall): void {

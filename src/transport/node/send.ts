@@ -17,10 +17,14 @@ import {
 import { Content, NodeAnswer } from "./bodies.js";
 import { Connecting, type ConnectListener, isQueued, notBegun, tunnelStatusOf } from "./connect.js";
 import type { BodyListener } from "./decode.js";
-import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
+import { afterTurn, idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
 import type { PoolCall } from "./sockets.js";
 
 type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
+
+// Over TLS Node confirms a write at the end of the turn in which its response may be read already, and some turns later
+// through a proxy that speaks TLS itself.
+const turnsToConfirm = 8;
 
 /** One request under way over node:http or node:https. */
 export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyListener {
@@ -123,9 +127,16 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     }
     this.#settle();
     if (this.#socket) markIdle(this.#socket, this.#pool.keepMs(answer.keepAliveMs));
-    // An answer that came before the upload ended leaves a connection nobody can use again.
-    if (!message.writableFinished) message.destroy();
-    this.#pool.leave(this);
+    this.#handOn(answer, message, turnsToConfirm);
+  }
+
+  // Once its request has left, so that the next call finds this connection free.
+  #handOn(answer: NodeAnswer, message: http.ClientRequest, turns: number): void {
+    if (message.writableFinished) this.#pool.leave(this);
+    else if (message.writableEnded && turns > 0) {
+      afterTurn(() => this.#handOn(answer, message, turns - 1));
+      return;
+    } else this.#pool.leaveWhenSent(this, message);
     this.#resolve(answer);
   }
 
