@@ -18,7 +18,7 @@ import { Content, NodeAnswer } from "./bodies.js";
 import { Connecting, type ConnectListener, isQueued, notBegun, tunnelStatusOf } from "./connect.js";
 import type { BodyListener } from "./decode.js";
 import { afterTurn, idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
-import type { PoolCall } from "./sockets.js";
+import { hearErrors, type PoolCall } from "./sockets.js";
 
 type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
 
@@ -122,6 +122,8 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     // A file that is not there whole was not taken, whatever the answer says.
     if (answer.ok && isForm(request.body) && !message.writableFinished) {
       message.once("finish", () => this.ended());
+      // Its socket may close in silence: Node hears no more of it once the response is read.
+      message.once("close", () => this.failed(answeredEarly, {}));
       this.#content?.form?.waitForRest(() => this.failed(answeredEarly, {}));
       return;
     }
@@ -175,6 +177,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
       return;
     }
     this.#socket = socket;
+    if (idleSinceOf(socket) === undefined) hearErrors(socket);
     if (this.#connecting) this.#connecting.take(socket);
     else this.#connected = true;
     const connected = this.#reused || request.url.protocol === "http:";

@@ -69,6 +69,18 @@ function isPolluted(object: object): boolean {
   );
 }
 
+const heard: WeakSet<Socket> = new WeakSet();
+
+/**
+ * Hears a socket's errors until it is closed. Those that matter fail its request; Node takes its own listener off when a
+ * response has been read, and a write that fails later would end the process.
+ */
+export function hearErrors(socket: Socket): void {
+  if (heard.has(socket)) return;
+  heard.add(socket);
+  socket.on("error", () => {});
+}
+
 /** Whether a new socket is connected already, as one from a caller's agent may be. */
 export function isConnected(
   socket: Socket & { readonly secureConnecting?: boolean },
@@ -114,7 +126,9 @@ export function watchTunnels(agent: object): void {
   const value: Open = (request, ...rest) => {
     const sockets: Socket[] = [];
     const note = (event: unknown): void => {
-      sockets.push((event as { socket: Socket }).socket);
+      const { socket } = event as { socket: Socket };
+      hearErrors(socket);
+      sockets.push(socket);
     };
     // The socket is made before `open` waits for anything.
     subscribe("net.client.socket", note);
