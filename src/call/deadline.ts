@@ -1,5 +1,7 @@
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
+import { after, firedAt, now } from "../policy/clock.js";
+import { isLate, readOn } from "../transport/turns.js";
 
 /** How long a call and each of its attempts may take, in milliseconds. */
 export interface CallTimes {
@@ -12,6 +14,8 @@ export type EndReason = "aborted" | "closed" | "deadline";
 
 /** What a call is doing, as far as it can be stopped. */
 export interface Stoppable {
+  /** Changes with whatever arrives; undefined where nothing can. */
+  readonly arrived?: number | undefined;
   abort(reason: "aborted" | "attempt-timeout"): void;
 }
 
@@ -24,19 +28,20 @@ export class Deadline {
   readonly #attemptTimeoutMs: number;
   readonly #endsAt: number;
   #attemptEndsAt = Number.POSITIVE_INFINITY;
-  #firesAt: number;
+  // When its timer is due.
+  #dueAt = 0;
+  // Whether this attempt was given back the time in which it could not connect, because the loop was busy.
+  #isExtended = false;
   #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
 
   constructor({ timeoutMs, attemptTimeoutMs }: CallTimes, signal: AbortSignalLike | undefined) {
-    const now = performance.now();
+    const start = now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
-    this.#endsAt = now + timeoutMs;
-    // The first attempt ends first or not at all: in most calls the timer is set once.
-    const firstMs = Math.min(timeoutMs, attemptTimeoutMs);
-    this.#firesAt = now + firstMs;
-    // As given: after a fraction, which a sum with `now` may leave, V8 compiles all of Node's timers again.
-    this.#timer = this.#start(firstMs);
+    this.#endsAt = start + timeoutMs;
+    // The first attempt ends first or not at all: in most calls the timer is set once. As given: after a fraction, which a
+    // sum with the time may leave, V8 compiles all of Node's timers again.
+    this.#timer = this.#start(start, Math.min(timeoutMs, attemptTimeoutMs));
     if (signal === undefined) return;
     if (signal.aborted) {
       this.ended = "aborted";
@@ -47,14 +52,15 @@ export class Deadline {
   }
 
   get leftMs(): number {
-    return this.#endsAt - performance.now();
+    return this.#endsAt - now();
   }
 
   /** Begins an attempt's time: it no longer waits for other calls to end. */
   started(): void {
-    const now = performance.now();
-    this.#attemptEndsAt = now + this.#attemptTimeoutMs;
-    if (this.#attemptEndsAt < this.#firesAt) this.#restart(now);
+    const start = now();
+    this.#isExtended = false;
+    this.#attemptEndsAt = start + this.#attemptTimeoutMs;
+    if (this.#attemptEndsAt < this.#dueAt) this.#restart(start);
   }
 
   /** Ends an attempt's time, and with it what `running` names. */
@@ -74,16 +80,9 @@ export class Deadline {
   /** Waits, but no longer than the call lasts. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const endsAt = performance.now() + ms;
-      const wake = () => {
-        const leftMs = endsAt - performance.now();
-        // A timer leaves out fractions of a millisecond, and may fire one early.
-        if (leftMs > 0) timer = setTimeout(wake, leftMs);
-        else resolve();
-      };
-      let timer = setTimeout(wake, ms);
+      const cancel = after(ms, resolve);
       const abort = () => {
-        clearTimeout(timer);
+        cancel();
         resolve();
       };
       this.#run({ abort });
@@ -102,27 +101,44 @@ export class Deadline {
     if (this.ended) running.abort("aborted");
   }
 
-  #start(ms: number): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#fire(), Math.min(ms, longestTimerMs));
+  #start(start: number, ms: number): ReturnType<typeof setTimeout> {
+    const timerMs = Math.min(ms, longestTimerMs);
+    this.#dueAt = start + timerMs;
+    return setTimeout(() => this.#fire(), timerMs);
   }
 
-  #restart(now: number): void {
+  #restart(start: number): void {
     clearTimeout(this.#timer);
-    this.#firesAt = Math.min(this.#endsAt, this.#attemptEndsAt);
-    this.#timer = this.#start(this.#firesAt - now);
+    this.#timer = this.#start(start, Math.min(this.#endsAt, this.#attemptEndsAt) - start);
   }
 
   #fire(): void {
-    const now = performance.now();
+    const dueAt = this.#dueAt;
+    const time = firedAt(dueAt);
+    const wasBusy = isLate(dueAt, time);
     // A timer may fire a fraction of a millisecond early.
-    const attemptOver = now + 1 >= this.#attemptEndsAt;
-    if (now + 1 >= this.#endsAt) {
-      this.end("deadline");
-      return;
+    if (time + 1 >= this.#endsAt) this.#over(wasBusy, () => this.end("deadline"));
+    else if (time + 1 < this.#attemptEndsAt) this.#restart(time);
+    else if (wasBusy && !this.#isExtended && this.running?.arrived === undefined) {
+      this.#isExtended = true;
+      this.#attemptEndsAt = time + (time - dueAt);
+      this.#restart(time);
+    } else {
+      this.#attemptEndsAt = Number.POSITIVE_INFINITY;
+      this.#restart(time);
+      this.#over(wasBusy, () => this.running?.abort("attempt-timeout"));
     }
-    if (attemptOver) this.#attemptEndsAt = Number.POSITIVE_INFINITY;
-    this.#restart(now);
-    if (attemptOver) this.running?.abort("attempt-timeout");
+  }
+
+  // What arrived while the loop was busy is read before time ends anything.
+  #over(wasBusy: boolean, end: () => void): void {
+    const { running } = this;
+    if (wasBusy && running?.arrived !== undefined) {
+      const arrived = (): number | undefined => (this.running === running ? running.arrived : undefined);
+      readOn(arrived, () => {
+        if (this.running === running) end();
+      });
+    } else end();
   }
 
   end(reason: EndReason): void {

@@ -43,6 +43,8 @@ export class DispatcherExchange implements Exchange, BodyListener {
   #controller: Controller | undefined;
   #answer: DispatcherAnswer | undefined;
   #legacy: LegacyController | undefined;
+  // What it has heard of the request.
+  #heard = 0;
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
 
@@ -65,6 +67,11 @@ export class DispatcherExchange implements Exchange, BodyListener {
   get phase(): Phase {
     if (this.#answer) return "body";
     return this.#controller || silent.has(this.#dispatcher) ? "headers" : "connect";
+  }
+
+  get arrived(): number | undefined {
+    if (this.#request === undefined) return Number.NaN;
+    return this.phase === "connect" ? undefined : this.#heard + (this.#answer?.arrived ?? 0);
   }
 
   #begin({ url, method, headers, body }: TransportRequest): void {
@@ -91,6 +98,7 @@ export class DispatcherExchange implements Exchange, BodyListener {
     const request = this.#request;
     const isFirst = this.#controller === undefined;
     this.#controller = controller;
+    this.#heard += 1;
     // It ended while it was queued, and undici has no way to take it back: nothing of it is sent.
     if (request === undefined) controller.abort(new Error("The request was ended."));
     // A request that HTTP/2 refused begins again.
@@ -101,6 +109,7 @@ export class DispatcherExchange implements Exchange, BodyListener {
     // Not those that come before the answer, such as 103.
     if (this.#request === undefined || status < 200) return;
     if (this.#controller === undefined) silent.add(this.#dispatcher);
+    this.#heard += 1;
     this.#answer = new DispatcherAnswer(status, this.#request.maxResponseBytes, headers);
   }
 

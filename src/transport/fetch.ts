@@ -33,6 +33,8 @@ const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed whi
 class FetchExchange implements Exchange {
   phase: Phase = "headers";
   status: number | undefined;
+  // What has arrived; NaN while the platform decodes it unseen.
+  #arrived = 0;
   readonly response: Promise<TransportResponse>;
   readonly #controller = new AbortController();
   #reject!: (failure: TransportFailure) => void;
@@ -44,6 +46,10 @@ class FetchExchange implements Exchange {
       this.#reject = reject;
       this.#run(fetch, request).then(resolve, reject);
     });
+  }
+
+  get arrived(): number | undefined {
+    return this.phase === "connect" ? undefined : this.#arrived;
   }
 
   // Rejects by itself: not every fetch function heeds its signal.
@@ -82,6 +88,7 @@ class FetchExchange implements Exchange {
       answer.headers.forEach((value, name) => {
         headers[name] = value;
       });
+      this.#arrived = headers["content-encoding"] === undefined ? 1 : Number.NaN;
       const chunks = await this.#read(answer, request.maxResponseBytes);
       // A file that is not there whole was not taken, whatever the answer says.
       if (isOk(this.status) && this.#form?.incomplete)
@@ -117,6 +124,7 @@ class FetchExchange implements Exchange {
       })) ?? { done: true, value: undefined };
       if (done || value === undefined) return chunks;
       total += value.byteLength;
+      this.#arrived += 1;
       if (total > limit) {
         void reader?.cancel().catch(() => {});
         if (!ok) return chunks;

@@ -55,6 +55,8 @@ export interface Exchange {
   readonly phase: Phase;
   /** The answer's status, once its headers came. */
   readonly status: number | undefined;
+  /** Changes with whatever arrives, NaN while that cannot be known; undefined while nothing of the request has been sent. */
+  readonly arrived: number | undefined;
   /** Ends it: `response` rejects at once. */
   abort(reason: "aborted" | "attempt-timeout"): void;
 }

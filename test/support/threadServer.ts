@@ -16,18 +16,27 @@ export class ThreadServer {
   readonly #worker: Worker;
   readonly #port: number;
   readonly #secure: boolean;
+  /** Requests of node:http that it has read, and responses that it has handed over: known also while this thread is busy. */
+  readonly progress: Int32Array;
 
-  private constructor(worker: Worker, port: number, secure: boolean) {
+  private constructor(
+    worker: Worker,
+    port: number,
+    { secure = false }: ThreadServerOptions,
+    progress: Int32Array,
+  ) {
     this.#worker = worker;
     this.#port = port;
     this.#secure = secure;
+    this.progress = progress;
   }
 
-  static async start({ secure = false, onRequest, onSocket }: ThreadServerOptions): Promise<ThreadServer> {
-    const workerData = { secure, onRequest, onSocket, cert: certificate, key: certificateKey };
+  static async start(options: ThreadServerOptions): Promise<ThreadServer> {
+    const progress = new Int32Array(new SharedArrayBuffer(8));
+    const workerData = { ...options, progress, cert: certificate, key: certificateKey };
     const worker = new Worker(program, { eval: true, workerData });
     const [port] = (await once(worker, "message")) as [number];
-    return new ThreadServer(worker, port, secure);
+    return new ThreadServer(worker, port, options, progress);
   }
 
   get url(): string {
@@ -48,7 +57,7 @@ export class ThreadServer {
 
 const program = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { secure, onRequest, onSocket, cert, key } = workerData;
+const { secure, onRequest, onSocket, progress, cert, key } = workerData;
 const library = require(onSocket ? (secure ? "node:tls" : "node:net") : secure ? "node:https" : "node:http");
 const counts = { accepted: 0, open: 0, most: 0, requests: 0 };
 const handleRequest = onRequest && new Function("request", "response", "require", onRequest);
@@ -60,6 +69,8 @@ const server = onSocket
     })
   : library.createServer({ cert, key, keepAliveTimeout: 60_000 }, (request, response) => {
       counts.requests += 1;
+      request.on("end", () => Atomics.add(progress, 0, 1));
+      response.on("finish", () => Atomics.add(progress, 1, 1));
       handleRequest(request.on("error", () => {}), response.on("error", () => {}), require);
     });
 server.on("connection", (socket) => {

@@ -83,6 +83,12 @@ export abstract class Answer implements TransportResponse {
     this.#encoding = encoding;
   }
 
+  /** Changes with what arrives; NaN while something is being decoded. */
+  get arrived(): number {
+    const { writableLength = 0, writableEnded } = this.#decoder ?? {};
+    return writableLength > 0 || writableEnded ? Number.NaN : this.#received + this.#kept;
+  }
+
   /** Takes the next bytes, up to the limit. */
   take(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
     if (this.#encoding === undefined) this.#keep(chunk, listener);

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
 import { networkCode } from "../transport.js";
+import { isLate, nextTurn, readOn } from "../turns.js";
 
 const closed: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
 
@@ -26,7 +27,7 @@ export function holdWriteErrors(socket: Socket): () => void {
 // Between two turns of the loop everything that has arrived is read. What TLS says of itself is known at once.
 function held(done: Done): Done {
   return (error) => {
-    if (closed.has(networkCode(error))) setImmediate(() => setImmediate(done, error));
+    if (closed.has(networkCode(error))) nextTurn(() => nextTurn(done, error));
     else done(error);
   };
 }
@@ -40,6 +41,9 @@ export class SentForm {
   readonly #form: Multipart;
   readonly #timeoutMs: number;
   #restTimer: NodeJS.Timeout | undefined;
+  #stalled: (() => void) | undefined;
+  // Chunks that have gone.
+  #written = 0;
 
   constructor(form: Multipart, timeoutMs: number) {
     this.#form = form;
@@ -53,20 +57,36 @@ export class SentForm {
     for await (const chunk of fileChunks(part)) {
       if (message.destroyed) return;
       await written(message, chunk);
-      this.#restTimer?.refresh();
+      this.#written += 1;
+      if (this.#stalled) this.#startRest();
     }
     message.end(tail);
   }
 
-  /** Waits for its rest when its answer is there already, for as long as any of it is taken. */
+  /** Waits for its rest when its response is there already, for as long as any of it is taken. */
   waitForRest(stalled: () => void): void {
-    const ms = Math.min(stalledMs(this.#form, this.#timeoutMs), longestTimerMs);
-    this.#restTimer = setTimeout(stalled, ms);
+    this.#stalled = stalled;
+    this.#startRest();
   }
 
   end(): void {
     clearTimeout(this.#restTimer);
-    this.#restTimer = undefined;
+    this.#restTimer = this.#stalled = undefined;
+  }
+
+  #startRest(): void {
+    clearTimeout(this.#restTimer);
+    const ms = Math.min(stalledMs(this.#form, this.#timeoutMs), longestTimerMs);
+    const dueAt = performance.now() + ms;
+    const timer = setTimeout(() => {
+      const end = (): void => {
+        // Where any of it was taken since, another timer has been set.
+        if (this.#restTimer === timer) this.#stalled?.();
+      };
+      if (isLate(dueAt, performance.now())) readOn(() => this.#written, end);
+      else end();
+    }, ms);
+    this.#restTimer = timer;
   }
 }
 

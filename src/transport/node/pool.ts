@@ -3,6 +3,7 @@ import type http from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import type { TransportRequest } from "../transport.js";
+import { nextTurn } from "../turns.js";
 import { idleSockets, type PoolCall, type PoolOptions, requestOptions, withoutIdle } from "./sockets.js";
 
 const idleSince: unique symbol = Symbol("idleSince");
@@ -28,8 +29,6 @@ export function idleMsLeft(socket: PooledSocket): number {
   return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
 }
 
-/** Runs a function after what has arrived is read. Taken when this is loaded: tests put clocks of their own in its place. */
-export const afterTurn: typeof setImmediate = setImmediate;
 // A server that reads no more of a request that it has answered would keep its connection for ever.
 const longestWriteMs = 1000;
 // With so few under way the server would have nothing to do meanwhile.
@@ -73,7 +72,7 @@ export class Pool {
       const isOneOfFew = this.#atWork < fewAtOnce;
       this.#admit(call);
       if (isOneOfFew || call.fresh) call.start();
-      else afterTurn(start, call);
+      else nextTurn(start, call);
     } else {
       // Bound, so that traces and the like see the call's own context, not that of the call that left.
       const admit = AsyncResource.bind(() => {
@@ -91,7 +90,7 @@ export class Pool {
     const { keepAliveMs } = this.#options;
     if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
     // By then the socket of the call that left is idle.
-    if (this.#waiting.size > 0) afterTurn(() => this.#next());
+    if (this.#waiting.size > 0) nextTurn(() => this.#next());
   }
 
   /** Ends a call's request. Its place is free once its socket is closed, or its agent knows that there will be none. */
@@ -99,7 +98,7 @@ export class Pool {
     const leave = () => this.leave(call);
     if (message === undefined || message.closed) leave();
     else if (message.socket) message.once("close", leave);
-    else afterTurn(leave);
+    else nextTurn(leave);
     message?.destroy();
   }
 
@@ -185,7 +184,10 @@ export class Pool {
   }
 
   #sweepLater(ms: number): void {
-    this.#sweeper = setTimeout(() => this.#sweep(), ms).unref();
+    const sweeper = setTimeout(() => this.#sweep(), ms);
+    // In a window of Electron a timer is a number.
+    sweeper.unref?.();
+    this.#sweeper = sweeper;
   }
 
   #sweep(): void {

@@ -14,10 +14,11 @@ import {
   type TransportResponse,
   textOf,
 } from "../transport.js";
+import { nextTurn } from "../turns.js";
 import { Content, NodeAnswer } from "./bodies.js";
 import { Connecting, type ConnectListener, isQueued, notBegun, tunnelStatusOf } from "./connect.js";
 import type { BodyListener } from "./decode.js";
-import { afterTurn, idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
+import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
 import { hearErrors, type PoolCall } from "./sockets.js";
 
 type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
@@ -64,6 +65,13 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     if (this.#answer) return "body";
     if (!this.#connected) return "connect";
     return this.#message?.writableFinished ? "headers" : "send";
+  }
+
+  get arrived(): number | undefined {
+    // Its response is there, and handed on within a few turns.
+    if (this.#request === undefined) return Number.NaN;
+    if (!this.#connected) return undefined;
+    return (this.#socket?.bytesRead ?? 0) + (this.#answer?.arrived ?? 0);
   }
 
   abort(reason: FailureReason): void {
@@ -136,7 +144,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
   #handOn(answer: NodeAnswer, message: http.ClientRequest, turns: number): void {
     if (message.writableFinished) this.#pool.leave(this);
     else if (message.writableEnded && turns > 0) {
-      afterTurn(() => this.#handOn(answer, message, turns - 1));
+      nextTurn(() => this.#handOn(answer, message, turns - 1));
       return;
     } else this.#pool.leaveWhenSent(this, message);
     this.#resolve(answer);

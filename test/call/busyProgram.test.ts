@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { Pool } from "undici";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { CallOptions, Client, ClientOptions } from "../../src/index.js";
+import { connect, operationCalls } from "../support/clients.js";
+import { ThreadServer } from "../support/threadServer.js";
+import { until } from "../support/turns.js";
+
+// A program that computes for longer than a call may take: what came meanwhile is read before any timer ends a call.
+const timeoutMs = 1_000;
+let server: ThreadServer;
+const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+beforeAll(() => {
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+});
+afterEach(() => server.close());
+afterAll(() => {
+  if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+});
+
+const bodies: Readonly<Record<string, string>> = {
+  "a short body": `const body = '{"id":"file-1","data":[]}'; const headers = {};`,
+  "a body in gzip": `const text = '{"data":[],"pad":"' + Buffer.alloc(300_000, 7).map((_, i) => 65 + (i * i) % 23).toString() + '"}';
+    const body = require("node:zlib").gzipSync(text); const headers = { "content-encoding": "gzip" };`,
+  "a body of 3 MB": `const body = '{"data":[],"pad":"' + "x".repeat(3_000_000) + '"}'; const headers = {};`,
+};
+
+const serving = (body: string): string => `${bodies[body]}
+  request.resume().on("end", () => setTimeout(() => {
+    response.writeHead(200, { "content-type": "application/json", ...headers }).end(body);
+  }, 20));`;
+
+/** Blocks this thread until so many responses have left the server, and the calls' time is over. */
+function block(startedAt: number, responses: number): void {
+  while ((server.progress[1] ?? 0) < responses || performance.now() < startedAt + timeoutMs + 30);
+}
+
+type Call = (client: Client, options: CallOptions) => PromiseLike<unknown>;
+
+async function callAll(
+  calls: readonly Call[],
+  clients: readonly Client[],
+  options: CallOptions,
+): Promise<void> {
+  const startedAt = performance.now();
+  const running = clients.flatMap((client) => calls.map((call) => call(client, options)));
+  const settled = Promise.allSettled(running);
+  await until(() => server.progress[0] === running.length);
+  block(startedAt, running.length);
+  const failures = (await settled).flatMap((each) =>
+    each.status === "rejected" ? [String(each.reason)] : [],
+  );
+  expect(failures).toEqual([]);
+  expect((await server.counts()).requests).toBe(running.length);
+}
+
+describe.each([false, true])("TLS: %s", (secure) => {
+  const ways = (): readonly ClientOptions[] => [
+    {},
+    { dispatcher: new Pool(server.url, { connect: { rejectUnauthorized: false } }) },
+    { fetch: globalThis.fetch },
+  ];
+  const clients = (): Client[] => ways().map((way) => connect(server.url, { maxRetries: 2, ...way }));
+
+  test.each([
+    ["deadline", { timeoutMs }],
+    ["attempt", { attemptTimeoutMs: timeoutMs, timeoutMs: 60_000 }],
+  ])("no %s of any operation ends while its response lies in the socket", async (_what, options) => {
+    server = await ThreadServer.start({ secure, onRequest: serving("a short body") });
+    await callAll(
+      operationCalls.map(({ call }) => call),
+      clients(),
+      options,
+    );
+  });
+
+  test.each(Object.keys(bodies).slice(1))("nor of a response with %s", async (body) => {
+    server = await ThreadServer.start({ secure, onRequest: serving(body) });
+    const [, rerank] = operationCalls;
+    for (const client of clients()) {
+      server.progress.fill(0);
+      await callAll([(rerank as (typeof operationCalls)[number]).call], [client], { timeoutMs });
+    }
+  });
+});
+
+test("a call whose response has not come ends after the busy time at once", async () => {
+  server = await ThreadServer.start({ onRequest: "request.resume();" });
+  const client = connect(server.url);
+  const startedAt = performance.now();
+  const running = client.deployments.scale("prod", 1, { timeoutMs }).then(
+    () => "done",
+    (error) => error,
+  );
+  await until(() => server.progress[0] === 1);
+  block(startedAt, 0);
+  expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+});
+
+test("a connection that came about while the program was busy is used", async () => {
+  server = await ThreadServer.start({ secure: true, onRequest: serving("a short body") });
+  const client = connect(server.url, { connectTimeoutMs: timeoutMs });
+  const startedAt = performance.now();
+  const running = client.rerank({ query: "q", documents: ["d"] });
+  await once(process, "never", { signal: AbortSignal.timeout(1) }).catch(() => {});
+  block(startedAt, 0);
+  expect(await running).toEqual({ id: "file-1", data: [] });
+  expect((await server.counts()).accepted).toBe(1);
+});
