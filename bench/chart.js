@@ -1,5 +1,6 @@
 // chart.svg: bars of the figures that a reader asks for first. It brings its own ground, so that it reads on any page.
 import { style } from "./palette.js";
+import { isOlder } from "./results.js";
 
 // No wider than a phone shows without shrinking its text.
 const width = 400;
@@ -26,14 +27,19 @@ const panels = {
 export function chart(results) {
   const newest = Object.values(results).at(-1);
   let y = 0;
-  const drawn = Object.entries(panels).flatMap(([name, panel]) => {
-    const medians = newest.scenarios[name]?.medians;
-    if (!medians) return [];
-    const { svg, height } = drawPanel(panel, { medians, labels: newest.labels }, y);
+  const shown = Object.entries(panels).filter(([name]) => name in newest.scenarios);
+  const drawn = shown.map(([name, panel]) => {
+    const scenario = newest.scenarios[name];
+    const heading = `${panel.heading}${isOlder(scenario) ? " †" : ""}`;
+    const figures = { medians: scenario.medians, labels: newest.labels };
+    const { svg, height } = drawPanel({ ...panel, heading }, figures, y);
     y += height;
-    return [svg];
+    return svg;
   });
-  const height = y + 34;
+  const notes = [`Node ${newest.node}, medians of one run; 2.00×: twice tunerank`];
+  if (shown.some(([name]) => isOlder(newest.scenarios[name])))
+    notes.push("† measured before the last change of the transport");
+  const height = y + 14 + 20 * notes.length;
   const title = `tunerank beside other clients on Node ${newest.node}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title">
 <title id="title">${title}: less is better</title>
@@ -41,7 +47,7 @@ export function chart(results) {
 </style>
 <rect class="ground" x="0.5" y="0.5" width="${width - 1}" height="${height - 1}" rx="8"/>
 ${drawn.join("\n")}
-<text class="note" x="16" y="${y + 18}">Node ${newest.node}, medians of one run; 2.00×: twice tunerank</text>
+${notes.map((note, line) => `<text class="note" x="16" y="${y + 18 + 20 * line}">${note}</text>`).join("\n")}
 </svg>
 `;
 }

@@ -1,49 +1,26 @@
-// Measures, prints the table, writes results.json and chart.svg. See NOTES.md.
-import { writeFileSync } from "node:fs";
+// Measures, prints the table, writes results.json. See NOTES.md.
 import { cpus, release, type } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { median } from "./alternate.js";
-import { judge } from "./bounds.js";
-import { chart } from "./chart.js";
+import { scenarios as all, judge } from "./bounds.js";
 import { judgedBulkClients, judgedClients, labels, nodeVersion, peerVersions } from "./contestants.js";
-import { addResults } from "./results.js";
+import { addResults, isOlder, readResults } from "./results.js";
 import { calls } from "./scenarios/calls.js";
 import { table } from "./table.js";
-
-const all = [
-  "cpuPerCall",
-  "cpuOneAtATime",
-  "cpuSlowAnswers",
-  "cpuOverTls",
-  "timeOnOneCore",
-  "startUp",
-  "commandLine",
-  "uploadTime",
-  "uploadMemory",
-  "manyDocuments",
-  "manyItems",
-  "manyAtOnce",
-  "bulkCpu",
-  "bulkTime",
-  "bulkLongTime",
-  "bulkStart",
-  "bulkMemory",
-  "bulkOutage",
-  "bundleSize",
-  "heapGrowth",
-];
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    only: { type: "string", multiple: true, default: all },
+    only: { type: "string", multiple: true },
     node: { type: "string", default: process.execPath },
     entry: { type: "string" },
     judged: { type: "boolean", default: false },
+    older: { type: "boolean", default: false },
   },
 });
-const unknown = options.only.filter((name) => !all.includes(name));
+const { quick, node, older, only = older ? [] : all } = options;
+const unknown = only.filter((name) => !all.includes(name));
 if (unknown.length > 0) throw new Error(`No scenario ${unknown}: there are ${all.join(", ")}.`);
 
 const judged = {
@@ -52,7 +29,6 @@ const judged = {
   bulkCpu: judgedBulkClients,
   bulkTime: judgedBulkClients,
 };
-const { quick, node } = options;
 const entry = options.entry && path.resolve(options.entry);
 const version = nodeVersion(node);
 const major = Number.parseInt(version, 10);
@@ -63,8 +39,11 @@ const peers = Object.entries(versions).map((peer) => peer.join(" "));
 console.log(`${peers.join(", ")}
 `);
 
-const scenarios = {};
-for (const name of options.only) {
+// Quick runs are too noisy to keep, and another build's figures are not this one's.
+const isKept = !quick && !entry;
+const known = readResults()[major]?.scenarios ?? {};
+const isWanted = (name) => only.includes(name) || (older && name in known && isOlder(known[name]));
+for (const name of all.filter(isWanted)) {
   const { title, unit, measure } = calls[name] ?? (await import(`./scenarios/${name}.js`));
   const few = options.judged && name in judged && { contestants: judged[name] };
   const samples = await measure({ quick, node, entry, ...few });
@@ -73,13 +52,11 @@ for (const name of options.only) {
   const bounds = judge(name, medians, major);
   console.log(table({ title, unit, medians, bounds }));
   const rounds = Object.values(samples)[0].length;
-  scenarios[name] = { date: new Date().toISOString(), machine, title, unit, rounds, medians, bounds };
+  const measured = { date: new Date().toISOString(), machine, title, unit, rounds, medians, bounds };
+  if (isKept) addResults(major, { node: version, versions, labels, scenarios: { [name]: measured } });
 }
-
-// Quick runs are too noisy to keep, and another build's figures are not this one's.
-if (quick || entry) {
-  console.log("Nothing written: --quick and --entry only print.");
-} else {
-  const results = addResults(major, { node: version, versions, labels, scenarios });
-  writeFileSync(new URL("chart.svg", import.meta.url), chart(results));
-}
+console.log(
+  isKept
+    ? "Written to bench/results.json: `npm run generate` shows it in the guides and the chart."
+    : "Nothing written: --quick and --entry only print.",
+);

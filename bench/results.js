@@ -1,7 +1,9 @@
 // results.json: one entry for each major version of Node, and in it one for each scenario.
-import { readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const file = new URL("results.json", import.meta.url);
+const sources = hashOf("call", "transport");
 
 export function readResults() {
   try {
@@ -12,12 +14,33 @@ export function readResults() {
   }
 }
 
-/** Adds what was measured to what is there, and hands back all of it. */
+/** Adds what was measured to what is there. */
 export function addResults(major, { scenarios, ...about }) {
   const results = readResults();
-  results[major] = { ...about, scenarios: { ...results[major]?.scenarios, ...scenarios } };
+  const measured = Object.entries(scenarios).map(([name, figures]) => [name, { sources, ...figures }]);
+  const all = { ...results[major]?.scenarios, ...Object.fromEntries(measured) };
+  results[major] = { ...about, scenarios: all };
   writeFileSync(file, `${JSON.stringify(results, rounded, 2)}\n`);
-  return results;
+}
+
+/** Whether src/call or src/transport changed since a scenario was measured. */
+export function isOlder(scenario) {
+  return scenario?.sources !== sources;
+}
+
+// By what is in the files: commits are not the same after a rebase, and a shallow clone lacks them.
+function hashOf(...rooms) {
+  const hash = createHash("sha256");
+  for (const room of rooms) {
+    const folder = new URL(`../src/${room}/`, import.meta.url);
+    const files = readdirSync(folder, { recursive: true }).map((name) => name.replaceAll("\\", "/"));
+    for (const name of files.filter((each) => each.endsWith(".ts")).sort())
+      hash
+        .update(`${room}/${name}\0`)
+        .update(readFileSync(new URL(name, folder)))
+        .update("\0");
+  }
+  return hash.digest("hex").slice(0, 16);
 }
 
 // Four digits are more than the noise leaves.

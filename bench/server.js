@@ -7,6 +7,7 @@ import { rerankAnswer, smallRerankAnswer, uploadAnswer } from "./answers.js";
 const { delayMs = 0, tls } = JSON.parse(process.argv[2]);
 const open = new Set();
 let maxSockets = 0;
+let connections = 0;
 let failUploads = 0;
 let holding = false;
 let held = [];
@@ -15,7 +16,7 @@ let refused = 0;
 const largeAnswers = new Map();
 
 const controls = {
-  "GET /stats": () => ({ openSockets: open.size, maxSockets, held: held.length, refused }),
+  "GET /stats": () => ({ openSockets: open.size, maxSockets, connections, held: held.length, refused }),
   "POST /hold": () => {
     holding = true;
     maxSockets = open.size;
@@ -53,6 +54,7 @@ function take(request, response) {
 function count(socket) {
   if (open.has(socket)) return;
   open.add(socket);
+  connections++;
   maxSockets = Math.max(maxSockets, open.size);
   socket.on("close", () => open.delete(socket));
 }

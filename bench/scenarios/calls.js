@@ -5,12 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { alternate } from "../alternate.js";
 import { allClients, bulkClients, judgedClients, overDispatch } from "../contestants.js";
+import { control } from "../control.js";
 import { runChild } from "../runChild.js";
 import { startServer } from "../startServer.js";
 
 // fetch and those above it need thousands of calls before their cost settles, node:http and tunerank 20,000.
-const load = { warmUpCalls: 20_000, warmUpMs: 2000, measureMs: 1500 };
+const longLoad = { warmUpCalls: 20_000, warmUpMs: 2000, measureMs: 1500 };
 const quickLoad = { warmUpCalls: 2000, warmUpMs: 500, measureMs: 700 };
+
+const overTls = { isOverTls: true, clients: [...judgedClients, "undici", "got"] };
 
 /** By name, as `results.json` has them. */
 export const calls = {
@@ -23,7 +26,12 @@ export const calls = {
     concurrency: 64,
     delayMs: 20,
   }),
-  cpuOverTls: scenario("CPU per small rerank call over TLS, concurrency 16", "cpu", { isOverTls: true }),
+  cpuOverTls: scenario("CPU per small rerank call over TLS, concurrency 16", "cpu", overTls),
+  connectionsOverTls: scenario("Connections at the server, 16 calls at once over TLS", "connections", {
+    ...overTls,
+    rounds: 3,
+    load: quickLoad,
+  }),
   timeOnOneCore: scenario("Time per small rerank call, 64 at once: one process, its core busy", "time", {
     concurrency: 64,
   }),
@@ -41,10 +49,10 @@ function bulk(what, figure) {
   return scenario(title, figure, { clients: bulkClients, child: "bulk" });
 }
 
-/** @param figure `cpu` or `time` of a call, in microseconds */
+/** @param figure `cpu` or `time` of a call, in microseconds; or `connections`, of all calls of a process */
 function scenario(title, figure, setting) {
   const { concurrency = 16, delayMs, isOverTls = false, requests = 10_000 } = setting;
-  const { rounds = 5, clients = judgedClients, child = "callCost" } = setting;
+  const { rounds = 5, clients = judgedClients, child = "callCost", load = longLoad } = setting;
   const measure = async ({ quick, contestants = clients, ...options }) => {
     const tls = isOverTls ? makeCertificate() : undefined;
     const env = tls && { NODE_EXTRA_CA_CERTS: tls.cert };
@@ -53,15 +61,21 @@ function scenario(title, figure, setting) {
     const input = { baseUrl: server.baseUrl, concurrency, ...many };
     try {
       return await alternate(quick ? 3 : rounds, contestants, async (client) => {
+        const before = await connectionsAt(server);
         const figures = await runChild(child, { ...input, client }, { ...options, env });
-        return figures[figure];
+        return { ...figures, connections: (await connectionsAt(server)) - before }[figure];
       });
     } finally {
       await server.close();
       if (tls) rmSync(tls.folder, { recursive: true });
     }
   };
-  return { title, unit: "µs", measure };
+  return { title, unit: figure === "connections" ? "" : "µs", measure };
+}
+
+async function connectionsAt({ baseUrl }) {
+  const { connections } = await control(baseUrl, "GET", "/stats");
+  return connections;
 }
 
 function makeCertificate() {

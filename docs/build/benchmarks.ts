@@ -1,52 +1,44 @@
-import { readFile } from "node:fs/promises";
+import { isOlder, type Results, readResults, type Scenario } from "../../bench/results.js";
 import { type Page, table } from "./markdown.js";
 
-interface Bound {
-  readonly value: number;
-  readonly atMost?: number;
-  readonly exactly?: number;
-  readonly reached: boolean;
-}
-
-interface Scenario {
-  readonly title: string;
-  readonly unit: string;
-  readonly rounds: number;
-  readonly date: string;
-  readonly machine: string;
-  readonly medians: Readonly<Record<string, number>>;
-  readonly bounds: Readonly<Record<string, Bound>>;
-}
-
-interface Results {
-  readonly node: string;
-  readonly versions: Readonly<Record<string, string>>;
-  /** The contestants and the names they are shown with. */
-  readonly labels: Readonly<Record<string, string>>;
-  readonly scenarios: Readonly<Record<string, Scenario>>;
-}
+const older = "†";
+const legend = `${older} Measured before the last change of the transport (\`src/call\` or \`src/transport\`).`;
 
 /** bench/results.json as tables: every figure, for each Node that was measured. */
-export async function benchmarksPart(): Promise<Page> {
-  const all = await readResults();
+export async function benchmarksPart(all: readonly Results[] = Object.values(readResults())): Promise<Page> {
   const names = [...new Set(all.flatMap(({ scenarios }) => Object.keys(scenarios)))];
   const parts = names.map((name) => figures(name, all));
-  return { path: "parts/benchmarks.md", text: [...parts, aims(all), measuredWith(all)].join("\n\n") };
+  const text = withLegend([...parts, aims(all), measuredWith(all)].join("\n\n"));
+  return { path: "parts/benchmarks.md", text };
 }
 
 /** The figures of the chart in a sentence, and every aim that is not reached: what stands under the chart. */
-export async function benchmarkSummaryPart(): Promise<Page> {
-  const all = await readResults();
+export async function benchmarkSummaryPart(
+  all: readonly Results[] = Object.values(readResults()),
+): Promise<Page> {
   const newest = all.at(-1);
   if (newest === undefined) throw new Error("bench/results.json is empty: npm run bench measures it.");
-  return { path: "parts/benchmark-summary.md", text: `${headline(newest)}\n\n${notReached(all)}` };
+  return {
+    path: "parts/benchmark-summary.md",
+    text: withLegend(`${headline(newest)}\n\n${notReached(all)}`),
+  };
+}
+
+/** A part of a page, with what the mark means if it has one. */
+export function withLegend(text: string): string {
+  return text.includes(older) ? `${legend}\n\n${text}` : text;
+}
+
+/** Stands behind the Node that a scenario was measured with before src/call or src/transport changed. */
+export function mark(scenario: Scenario | undefined): string {
+  return scenario !== undefined && isOlder(scenario) ? ` ${older}` : "";
 }
 
 function headline({ node, scenarios }: Results): string {
   const beside = (name: string, unit: string, peers: readonly (readonly [name: string, label: string])[]) => {
     const { medians = {} } = scenarios[name] ?? {};
     const others = peers.map(([peer, label]) => `${label} ${number(medians[peer])} ${unit}`);
-    return `${number(medians.tunerank)} ${unit} (${others.join(", ")})`;
+    return `${number(medians.tunerank)} ${unit} (${others.join(", ")})${mark(scenarios[name])}`;
   };
   const cpu = beside("cpuPerCall", "µs", [
     ["nodeHttp", "bare `node:http`"],
@@ -74,10 +66,10 @@ function notReached(all: readonly Results[]): string {
 
 function judgedOf(all: readonly Results[]) {
   return all.flatMap(({ node, labels, scenarios }) =>
-    Object.values(scenarios).flatMap(({ title, bounds }) =>
-      Object.entries(bounds).map(([figure, { value, atMost, exactly, reached }]) => ({
-        node,
-        title,
+    Object.values(scenarios).flatMap((scenario) =>
+      Object.entries(scenario.bounds).map(([figure, { value, atMost, exactly, reached }]) => ({
+        node: `${node}${mark(scenario)}`,
+        title: scenario.title,
         figure: readable(figure, labels),
         value,
         aim: exactly === undefined ? `at most ${number(atMost)}` : `exactly ${number(exactly)}`,
@@ -90,11 +82,6 @@ function judgedOf(all: readonly Results[]) {
 // "tunerank ÷ nodeHttp" with the names that readers know.
 function readable(figure: string, labels: Results["labels"]): string {
   return figure.replace(/^\w+(?= ÷)|(?<=÷ )\w+$/g, (name) => labels[name] ?? name);
-}
-
-async function readResults(): Promise<readonly Results[]> {
-  const text = await readFile(new URL("../../bench/results.json", import.meta.url), "utf8");
-  return Object.values(JSON.parse(text) as Record<string, Results>);
 }
 
 function figures(name: string, all: readonly Results[]): string {
@@ -110,7 +97,8 @@ function figures(name: string, all: readonly Results[]): string {
     ...measured.map((run) => number(run.scenarios[name]?.medians[contestant])),
   ]);
   const unit = scenario.unit === "" ? "" : `, ${scenario.unit}`;
-  return `### ${scenario.title}${unit}\n\n${table(["Result", ...measured.map(({ node }) => `Node ${node}`)], rows)}`;
+  const nodes = measured.map(({ node, scenarios }) => `Node ${node}${mark(scenarios[name])}`);
+  return `### ${scenario.title}${unit}\n\n${table(["Result", ...nodes], rows)}`;
 }
 
 function order({ medians }: Scenario, contestant: string): number {

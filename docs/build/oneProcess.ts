@@ -1,21 +1,13 @@
-import { readFile } from "node:fs/promises";
+import { readResults, type Scenario } from "../../bench/results.js";
+import { mark, withLegend } from "./benchmarks.js";
 import { type Page, table } from "./markdown.js";
-
-type Results = Readonly<
-  Record<string, { readonly node: string; readonly scenarios: Readonly<Record<string, Scenario>> }>
->;
-
-interface Scenario {
-  readonly medians: Readonly<Record<string, number>>;
-}
 
 /** What one process can do, of bench/results.json: for the page that says when one is not enough. */
 export async function oneProcessPart(): Promise<Page> {
-  const text = await readFile(new URL("../../bench/results.json", import.meta.url), "utf8");
-  const rows = Object.values(JSON.parse(text) as Results).map(({ node, scenarios }) => {
+  const rows = Object.values(readResults()).map(({ node, scenarios }) => {
     const microseconds = medianOf(scenarios, "cpuPerCall", "tunerank");
     return [
-      node,
+      `${node}${mark(scenarios.cpuPerCall) || mark(scenarios.manyAtOnce)}`,
       `${microseconds.toFixed(0)} µs`,
       rounded(1_000_000 / microseconds),
       rounded(medianOf(scenarios, "manyAtOnce", "calls fulfilled")),
@@ -29,7 +21,7 @@ export async function oneProcessPart(): Promise<Page> {
     "Calls at once",
     "Sockets for these calls",
   ];
-  return { path: "parts/oneProcess.md", text: table(columns, rows) };
+  return { path: "parts/oneProcess.md", text: withLegend(table(columns, rows)) };
 }
 
 function medianOf(scenarios: Readonly<Record<string, Scenario>>, name: string, figure: string): number {

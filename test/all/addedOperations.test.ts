@@ -1,5 +1,5 @@
 // Seven operations that only openapi.yaml tells of: everything else of a copy of the project follows from their rows.
-import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -53,10 +53,8 @@ const readCopy = (file: string): Promise<string> => readFile(path.join(copy.fold
 beforeAll(async () => {
   copy = await temporaryFolder();
   await copyProject(copy.folder);
-  await mkdir(path.join(copy.folder, "bench"));
-  // What the docs show of the measurements, and run their code with.
-  for (const file of ["bench/results.json", "bench/chart.svg", "checks/installPacked.ts"])
-    await cp(path.join(root, file), path.join(copy.folder, file));
+  // What the docs run their code with.
+  await cp(path.join(root, "checks/installPacked.ts"), path.join(copy.folder, "checks/installPacked.ts"));
   await addOperations(copy.folder);
   await inCopy("npm", "run", "generate");
   // Builds too.

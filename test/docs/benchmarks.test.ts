@@ -1,11 +1,16 @@
-import { readFile } from "node:fs/promises";
-import { expect, test } from "vitest";
-import { benchmarkSummaryPart } from "../../docs/build/benchmarks.js";
+import { appendFile, cp, readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { isOlder, type Results } from "../../bench/results.js";
+import { benchmarkSummaryPart, benchmarksPart } from "../../docs/build/benchmarks.js";
+import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");
 const results = JSON.parse(await read("bench/results.json"));
 // It is JavaScript of the bench, without types.
-const { chart } = await import(new URL("../../bench/chart.js", import.meta.url).href);
+const fromBench = (file: string) => import(new URL(`../../bench/${file}`, import.meta.url).href);
+const { chart } = await fromBench("chart.js");
 const newest = Object.keys(results)
   .map(Number)
   .sort((a, b) => b - a)[0] as number;
@@ -35,7 +40,9 @@ test("under the chart stand its figures, and every aim that is not reached", asy
   for (const figure of [tunerank, nodeHttp]) expect(text).toContain(`${figure.toFixed(1)} µs`);
   const bounds = Object.values<typeof results>(results).flatMap(({ node, scenarios }) =>
     Object.values<typeof results>(scenarios).flatMap((scenario) =>
-      Object.entries<typeof results>(scenario.bounds).map(([figure, bound]) => ({ node, figure, ...bound })),
+      Object.entries<typeof results>(scenario.bounds).map(([figure, bound]) => {
+        return { node: `${node}${isOlder(scenario) ? " †" : ""}`, figure, ...bound };
+      }),
     ),
   );
   const missed = bounds.filter(({ reached }) => !reached);
@@ -50,8 +57,85 @@ test("under the chart stand its figures, and every aim that is not reached", asy
 });
 
 test("no guide has a measured figure that is not made of the results", async () => {
-  for (const guide of ["benchmarks", "request", "runtimes", "bulk", "beyond-one-machine"]) {
+  for (const guide of ["benchmarks", "request", "runtimes", "bulk", "beyond-one-machine", "dispatchers"]) {
     const text = await read(`docs/guide/${guide}.md`);
-    expect(text.match(/\d[\d.]* (?:ms|µs) of CPU|\d[\d.]* kB|adds? \d+ ms/g), guide).toBeNull();
+    expect(
+      text.match(/\d[\d.]* (?:ms|µs) of CPU|\d[\d.]* kB|adds? \d+ ms|\d %[a-z ]* CPU/g),
+      guide,
+    ).toBeNull();
   }
+});
+
+test("every scenario of the bench has a bound, on every Node that is measured", async () => {
+  const [{ bounds, scenarios }, { calls }] = await Promise.all(
+    ["bounds.js", "scenarios/calls.js"].map(fromBench),
+  );
+  const files = (await readdir(path.join(root, "bench/scenarios"))).filter((file) => file.endsWith(".js"));
+  const there = files.map((file) => file.slice(0, -3)).filter((name) => name !== "calls");
+  // The bench measures what has a bound: another scenario would never run.
+  expect([...scenarios].sort()).toEqual([...there, ...Object.keys(calls)].sort());
+  for (const scenario of scenarios)
+    for (const major of [20, 22, 24, 26]) {
+      const own = bounds.filter((bound: typeof results) => bound.scenario === scenario);
+      const limits = own.map((bound: typeof results) => bound.exactly ?? bound.atMost(major));
+      expect(limits.some(Number.isFinite), `${scenario} on Node ${major}`).toBe(true);
+    }
+});
+
+describe("a figure that is older than src/call or src/transport", () => {
+  let copy: Awaited<ReturnType<typeof temporaryFolder>>;
+  const inCopy = (...args: readonly string[]): Promise<Outcome> =>
+    run(process.execPath, args, { cwd: copy.folder });
+  const release = () => inCopy("--import", import.meta.resolve("tsx"), "scripts/release.ts");
+  const all = async (): Promise<Record<string, Results>> =>
+    JSON.parse(await readFile(path.join(copy.folder, "bench/results.json"), "utf8"));
+  const { sources: _, ...figures } = results[newest].scenarios.cpuPerCall;
+  const entry = { ...results[newest], scenarios: { cpuPerCall: figures } };
+
+  beforeAll(async () => {
+    copy = await temporaryFolder();
+    for (const part of [
+      "package.json",
+      "bench/results.js",
+      "scripts/release.ts",
+      "src/call",
+      "src/transport",
+    ])
+      await cp(path.join(root, part), path.join(copy.folder, part), { recursive: true });
+    const add = `import("./bench/results.js").then(({ addResults }) => addResults(26, ${JSON.stringify(entry)}))`;
+    await inCopy("-e", add);
+  });
+  afterAll(() => copy.remove());
+
+  test("is marked on its page and in the chart; one that was just measured is not", async () => {
+    const fresh = await all();
+    const stale = { 26: entry as Results };
+    for (const part of [benchmarksPart, benchmarkSummaryPart]) {
+      const { text } = await part(Object.values(stale));
+      expect(text).toMatch(/^† Measured before the last change of the transport/);
+      expect((await part(Object.values(fresh))).text).not.toContain("†");
+    }
+    const { text } = await benchmarksPart(Object.values(stale));
+    expect(text).toContain(`| Result | Node ${entry.node} † |`);
+    expect(chart(stale)).toContain("CPU per small rerank call †<");
+    expect(chart(stale)).toContain("† measured before the last change of the transport");
+    expect(chart(fresh)).not.toContain("†");
+  });
+
+  test("is refused at a release, by name", async () => {
+    expect(await release()).toMatchObject({ exitCode: 0, stderr: "" });
+    await appendFile(path.join(copy.folder, "src/transport/node/send.ts"), "// Changed.\n");
+    const { exitCode, stderr } = await release();
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`- Node ${entry.node}: cpuPerCall\n`);
+    expect(stderr).toContain("npm run bench -- --judged --older --node PATH");
+  });
+
+  test("is looked for before anything is packed", async () => {
+    const { jobs } = parse(await read(".github/workflows/publish.yml"));
+    const commands = jobs.pack.steps.map((step: { run?: string }) => step.run ?? "");
+    const check = commands.indexOf("npx tsx scripts/release.ts");
+    expect(check).toBeGreaterThan(-1);
+    expect(check).toBeLessThan(commands.findIndex((command: string) => command.includes("npm pack")));
+  });
 });

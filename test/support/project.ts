@@ -52,21 +52,13 @@ export async function temporaryFolder(): Promise<{ folder: string; remove: () =>
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-// A folder like bench has dependencies of its own.
-const needless = new Set([
-  ".git",
-  ".stryker-tmp",
-  "node_modules",
-  "dist",
-  "test",
-  "bench",
-  "reports",
-  "site",
-]);
+const needless = new Set([".git", ".stryker-tmp", "node_modules", "dist", "test", "reports", "site"]);
 
 function isNeeded(source: string): boolean {
   const [top = "", ...below] = path.relative(root, source).split(path.sep);
   if (below.includes("node_modules")) return false;
+  // What the docs are made of.
+  if (top === "bench") return /^(|[\w-]+\.[\w.]+)$/.test(below.join("/"));
   // The guides show its programs.
   if (top === "checks") return /^(|first-hour|first-hour\/(?!work)[\w-]+(\/.*)?)$/.test(below.join("/"));
   return !needless.has(top);

@@ -1,0 +1,16 @@
+// npx tsx scripts/release.ts: refuses a release whose measured figures are older than src/call or src/transport.
+import { isOlder, readResults } from "../bench/results.js";
+
+const older = Object.values(readResults()).flatMap(({ node, scenarios }) => {
+  const names = Object.keys(scenarios).filter((name) => isOlder(scenarios[name]));
+  return names.length === 0 ? [] : [`- Node ${node}: ${names.join(", ")}`];
+});
+
+if (older.length > 0) {
+  console.error(
+    `bench/results.json, which README.md and the guides quote, has figures from before the last change of src/call or src/transport:
+${older.join("\n")}
+Measure them with each Node: \`npm run bench -- --judged --older --node PATH\`. Then run \`npm run generate\` and commit.`,
+  );
+  process.exitCode = 1;
+} else console.log("Every figure of bench/results.json was measured with this src/call and src/transport.");
