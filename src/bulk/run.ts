@@ -7,6 +7,7 @@ import { Pace } from "../policy/pace.js";
 import { type Decision, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import type { FailedAttempt } from "../policy/types.js";
+import { isLate, readOn } from "../transport/turns.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { AsTheyCome, Delivery, type Failed, InOrder } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
@@ -89,10 +90,22 @@ export class Run<Id> implements RunParts {
   #start(): void {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
-    if (totalTimeoutMs !== undefined)
-      this.#unset = machineClock.after(totalTimeoutMs, () => this.end("deadline"));
+    if (totalTimeoutMs !== undefined) this.#endAfter(totalTimeoutMs);
     if (signal?.aborted) this.end("aborted");
     else if (signal) endOnAbort(signal, this);
+  }
+
+  #endAfter(ms: number): void {
+    const dueAt = machineClock.now() + ms;
+    const end = (): void => this.end("deadline");
+    this.#unset = machineClock.after(ms, () => {
+      // The loop was busy: nothing is sent any more, and what arrived meanwhile is read first.
+      const settled = (): number | undefined => (this.#state === "running" ? this.#settled : undefined);
+      if (isLate(dueAt, machineClock.now())) {
+        this.schedule.close();
+        readOn(settled, end);
+      } else end();
+    });
   }
 
   // Sends what may be sent.

@@ -7,6 +7,7 @@ import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { type Names, validate } from "../options/validate.js";
+import { now } from "../policy/clock.js";
 import type { Lane } from "../policy/lane.js";
 import { attemptPolicy } from "../policy/types.js";
 import { type DoneBatch, type Merged, mergeRankings, notifyBatch } from "./mergeRankings.js";
@@ -85,7 +86,7 @@ function planOf<T>(
   const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
   const rounds = Math.ceil(batched.batches.length / concurrency);
-  const endsAt = performance.now() + (timeoutMs ?? eachMs * rounds);
+  const endsAt = now() + (timeoutMs ?? eachMs * rounds);
   const untilDeadline = own.maxRetries === undefined && settings.maxRetries === undefined;
   return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, untilDeadline };
 }
@@ -165,7 +166,7 @@ async function rankBatch<T>(
   number: number,
   { signal, sent, lane }: BatchTools,
 ): Promise<DoneBatch> {
-  const leftMs = Math.max(1, Math.ceil(endsAt - performance.now()));
+  const leftMs = Math.max(1, Math.ceil(endsAt - now()));
   // Nothing is inherited: a polluted prototype sets no option.
   const call: CallOptions = Object.assign(Object.create(null), options, {
     signal,

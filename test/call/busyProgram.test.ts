@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Pool } from "undici";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { rerankAll } from "../../src/bulk/index.js";
 import type { CallOptions, Client, ClientOptions } from "../../src/index.js";
 import { connect, operationCalls } from "../support/clients.js";
 import { ThreadServer } from "../support/threadServer.js";
@@ -26,10 +27,10 @@ const bodies: Readonly<Record<string, string>> = {
   "a body of 3 MB": `const body = '{"data":[],"pad":"' + "x".repeat(3_000_000) + '"}'; const headers = {};`,
 };
 
-const serving = (body: string): string => `${bodies[body]}
+const serving = (body: string, delayMs = 20): string => `${bodies[body]}
   request.resume().on("end", () => setTimeout(() => {
     response.writeHead(200, { "content-type": "application/json", ...headers }).end(body);
-  }, 20));`;
+  }, ${delayMs}));`;
 
 /** Blocks this thread until so many responses have left the server, and the calls' time is over. */
 function block(startedAt: number, responses: number): void {
@@ -96,6 +97,22 @@ test("a call whose response has not come ends after the busy time at once", asyn
   await until(() => server.progress[0] === 1);
   block(startedAt, 0);
   expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+});
+
+test("a run of many keeps the responses that came while the program was busy, and sends no more", async () => {
+  server = await ThreadServer.start({ onRequest: serving("a short body", 400) });
+  const client = connect(server.url);
+  const requests = Array.from({ length: 40 }, (_, id) => ({ id: `${id}`, query: "q", documents: ["d"] }));
+  const startedAt = performance.now();
+  const ids: string[] = [];
+  const running = (async () => {
+    for await (const { id } of rerankAll(client, requests, { totalTimeoutMs: timeoutMs })) ids.push(id);
+  })().catch((error) => error);
+  await until(() => server.progress[0] === 4);
+  block(startedAt, 4);
+  expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED" });
+  expect(ids).toHaveLength(4);
+  expect((await server.counts()).requests).toBe(4);
 });
 
 test("a connection that came about while the program was busy is used", async () => {
