@@ -147,8 +147,8 @@ export const backoff: Readonly<
     | "capMs"
     | "longestRetryAfterMs"
     | "jitterShare"
-    | "leastJitterMs"
-    | "mostJitterMs",
+    | "jitterLeastMs"
+    | "jitterMostMs",
     number
   >
 > = {
@@ -160,9 +160,9 @@ export const backoff: Readonly<
   longestRetryAfterMs: 60_000,
   /** The random part on top of a Retry-After is at most this share of it, and of the time that is left after it. */
   jitterShare: 0.1,
-  /** Of a short Retry-After it is at most this; of a long one no more than {@link backoff.mostJitterMs}. */
-  leastJitterMs: 100,
-  mostJitterMs: 5_000,
+  /** Of a short Retry-After it is at most this; of a long one no more than {@link backoff.jitterMostMs}. */
+  jitterLeastMs: 100,
+  jitterMostMs: 5_000,
 };
 
 /** What a client may spend on retries, in tenths of a retry so that they add up exactly. */

@@ -48,19 +48,14 @@ export class Limiter {
 
   /** Whether another attempt may be sent now. @param endsAt When its call ends, if it was tried before */
   isOpen(now: number, endsAt?: number): boolean {
-    const isHeld = now < this.heldUntil && now < this.heldFor(endsAt);
-    return !isHeld && this.taken(now) < (this.isOutage ? 1 : this.limit);
+    return now >= this.opensAt(now, endsAt) && this.taken(now) < (this.isOutage ? 1 : this.limit);
   }
 
-  /** Until when a call is held that ends then: the random part is not for one that has little time left. */
-  heldFor(endsAt: number = Number.POSITIVE_INFINITY): number {
-    const asked = Math.min(this.#askedUntil, this.heldUntil);
-    return this.heldUntil - asked > (endsAt - asked) * backoff.jitterShare ? asked : this.heldUntil;
-  }
-
-  /** Until then only time keeps another from being sent. */
-  opensAt(_now: number): number {
-    return this.heldUntil;
+  /** Until then only time keeps another from being sent: of a call with little time left, not the random part. */
+  opensAt(_now: number, endsAt: number = Number.POSITIVE_INFINITY): number {
+    const { heldUntil } = this;
+    const asked = Math.min(this.#askedUntil, heldUntil);
+    return heldUntil - asked > (endsAt - asked) * backoff.jitterShare ? asked : heldUntil;
   }
 
   /** There are never more than so many. */
@@ -153,10 +148,11 @@ export class SearchedLimiter extends Limiter {
     return this.#search?.limit ?? super.limit;
   }
 
-  override opensAt(now: number): number {
-    if (this.#resting.length === 0) return this.heldUntil;
+  override opensAt(now: number, endsAt?: number): number {
+    const opensAt = super.opensAt(now, endsAt);
+    if (this.#resting.length === 0) return opensAt;
     const isResting = this.inFlight < this.limit && this.taken(now) >= this.limit;
-    return isResting ? Math.max(this.heldUntil, this.#resting[0] ?? 0) : this.heldUntil;
+    return isResting ? Math.max(opensAt, this.#resting[0] ?? 0) : opensAt;
   }
 
   override cap(most: number): void {

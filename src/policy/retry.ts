@@ -137,7 +137,7 @@ function waitBeforeRetry({
   const backoffMs = happened.includes("unauthenticated")
     ? 0
     : random * Math.min(backoff.capMs, base * 2 ** retries);
-  if (retryAfterMs === 0) return backoffMs;
+  if (!retryAfterMs) return backoffMs;
   // Chance leaves the next attempt nearly all of its time.
   const mostMs = (timeLeftMs - retryAfterMs) * backoff.jitterShare;
   const jitterMs = random * Math.min(mostMs, jitterOf(retryAfterMs));
@@ -146,7 +146,7 @@ function waitBeforeRetry({
 
 /** The most milliseconds of the random part on top of a Retry-After, so that a fleet does not come back in one instant. */
 export function jitterOf(askedMs: number): number {
-  return Math.min(backoff.mostJitterMs, Math.max(backoff.leastJitterMs, askedMs * backoff.jitterShare));
+  return Math.min(backoff.jitterMostMs, Math.max(backoff.jitterLeastMs, askedMs * backoff.jitterShare));
 }
 
 function noRetry(notRetried: NotRetried): Decision {

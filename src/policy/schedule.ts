@@ -122,9 +122,7 @@ export class Schedule implements Sharer {
 
   #resume(now: number): void {
     for (const waiting of this.waiting) {
-      // For the one with the least time left.
-      if (!this.isOpen(now, 0)) break;
-      if (waiting.readyAt > now || this.limiter.heldFor(waiting.endsAt) > now) continue;
+      if (waiting.readyAt > now || !this.isOpen(now, waiting.endsAt)) continue;
       this.waiting.delete(waiting);
       waiting.begin(now);
     }
@@ -147,8 +145,8 @@ export class Schedule implements Sharer {
     const opensAt = Math.max(this.limiter.opensAt(now), pacedUntil);
     let at = opensAt > now ? opensAt : Number.POSITIVE_INFINITY;
     for (const { readyAt, endsAt } of this.waiting) {
-      const isReadyAt = Math.max(readyAt, this.limiter.heldFor(endsAt));
-      if (isReadyAt > now) at = Math.min(at, Math.max(isReadyAt, pacedUntil));
+      const isReadyAt = Math.max(readyAt, this.limiter.opensAt(now, endsAt), pacedUntil);
+      if (isReadyAt > now) at = Math.min(at, isReadyAt);
     }
     if (at < Number.POSITIVE_INFINITY) this.#unset = this.clock.after(at - now, () => this.advance());
   }

@@ -30,8 +30,8 @@ export function parameters(): Record<string, unknown> {
       longestMs: backoff.longestRetryAfterMs,
       jitter: {
         share: backoff.jitterShare,
-        leastMs: backoff.leastJitterMs,
-        mostMs: backoff.mostJitterMs,
+        leastMs: backoff.jitterLeastMs,
+        mostMs: backoff.jitterMostMs,
         ofTimeLeft: backoff.jitterShare,
       },
       headers: { "retry-after-ms": "milliseconds", "retry-after": "seconds, or an HTTP date" },
