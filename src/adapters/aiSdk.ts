@@ -148,16 +148,20 @@ function modelAnswer(
 // How the AI SDK knows what it may repeat: it goes by registered symbols, so that copies of it work together.
 const markers = ["vercel.ai.error", "vercel.ai.error.AI_APICallError"];
 
+// It waits for less than this if told to, and for seconds of its own choice instead of more.
+const longestWaitMs = 60_000;
+
 function fail(error: unknown, signal: AbortSignalLike | undefined): never {
   if (!isStatusError(error)) throw error;
   if (error.code === "CANCELLED" && signal?.aborted) throw abortError(error, signal.reason);
   const { httpStatus, host, path, retryAfterMs, notRetried } = error;
+  const isKept = retryAfterMs === undefined || retryAfterMs < longestWaitMs;
   const described = {
     ...Object.fromEntries(markers.map((marker) => [Symbol.for(marker), true])),
     url: `${host ?? ""}${path ?? ""}`,
     statusCode: httpStatus,
     // With retries left, the client would have made another.
-    isRetryable: notRetried === "retries-used-up",
+    isRetryable: notRetried === "retries-used-up" && isKept,
     responseHeaders: retryAfterMs === undefined ? undefined : { "retry-after-ms": `${retryAfterMs}` },
   };
   for (const key of Reflect.ownKeys(described)) {

@@ -64,10 +64,8 @@ tunerank resume answer-quality
 tunerank request --list
 # call one of them by its id
 tunerank request scaleDeployment --param deployment_id=prod --body '{"replicaCount": 2}'
-# look at a dataset before you repeat an upload
-tunerank request GET /v1/accounts/acme/datasets/reviews
-# send JSON to any path
-tunerank request POST /v1/accounts/acme/deployments --body '{"displayName": "prod"}'
+# send JSON to this path, or to any other
+tunerank request POST /inference/v1/rerank --body '{"query": "refund", "documents": ["Refunds take a week."]}'
 # then: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...
 tunerank mock --port 4010
 # answer 503 to the next two reranks

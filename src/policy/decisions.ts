@@ -141,7 +141,16 @@ export const statusRows: readonly StatusRow[] = [
 
 /** How long to wait before a retry, in milliseconds: full jitter over a base that doubles up to a cap. */
 export const backoff: Readonly<
-  Record<"baseMs" | "exhaustedBaseMs" | "capMs" | "longestRetryAfterMs", number>
+  Record<
+    | "baseMs"
+    | "exhaustedBaseMs"
+    | "capMs"
+    | "longestRetryAfterMs"
+    | "jitterShare"
+    | "jitterLeastMs"
+    | "jitterMostMs",
+    number
+  >
 > = {
   baseMs: 250,
   /** The base after RESOURCE_EXHAUSTED. */
@@ -149,6 +158,11 @@ export const backoff: Readonly<
   capMs: 8000,
   /** A longer Retry-After ends the call at once. */
   longestRetryAfterMs: 60_000,
+  /** The random part on top of a Retry-After is at most this share of it, and of the time that is left after it. */
+  jitterShare: 0.1,
+  /** Of a short Retry-After it is at most this; of a long one no more than {@link backoff.jitterMostMs}. */
+  jitterLeastMs: 100,
+  jitterMostMs: 5_000,
 };
 
 /** What a client may spend on retries, in tenths of a retry so that they add up exactly. */

@@ -38,6 +38,7 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
   /** Milliseconds in which its last answer asks all calls to wait, where the run notes it; 0 for none. */
   holdMs = 0;
   readyAt = 0;
+  endsAt = 0;
   /** When its last attempt began, and with which limit. */
   began = 0;
   epoch = 0;
@@ -79,7 +80,8 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
     // Before the hold that the limiter sets now: when that is over, this call is the first.
     this.#endedAt = this.now;
     this.#parts.noted?.(this, failed, decision);
-    const wasTooMany = schedule.limiter.failed(failed, decision, this);
+    this.endsAt = this.#endedAt + input.timeLeftMs;
+    const wasTooMany = schedule.limiter.failed(failed, decision, this, input.random);
     // Its time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
     if (wasTooMany && input.retries === 0) {
       this.progress = "too-many";

@@ -1,5 +1,6 @@
+import { backoff } from "./decisions.js";
 import type { LimitSearch } from "./limitSearch.js";
-import type { Decision } from "./retry.js";
+import { type Decision, jitterOf } from "./retry.js";
 import type { AttemptTimes, FailedAttempt } from "./types.js";
 
 // Fewer failures in a row than this say nothing of the service.
@@ -18,8 +19,11 @@ export class Limiter {
   /** Whether they are all over. */
   isSpent = false;
   inFlight = 0;
-  /** Nothing is sent before. */
+  /** Nothing is sent before: the time that the service asked for, and a random part. */
   heldUntil = 0;
+  // Without that part, which is drawn once a hold: the longest of many draws is nearly the same in each process of a fleet.
+  #askedUntil = 0;
+  #random = 0;
   #limit: number;
   #failuresInRow = 0;
 
@@ -42,14 +46,16 @@ export class Limiter {
     return this.#failuresInRow >= Math.max(fewestForOutage, this.limit);
   }
 
-  /** Whether another attempt may be sent now. */
-  isOpen(now: number): boolean {
-    return now >= this.heldUntil && this.taken(now) < (this.isOutage ? 1 : this.limit);
+  /** Whether another attempt may be sent now. @param endsAt When its call ends, if it was tried before */
+  isOpen(now: number, endsAt?: number): boolean {
+    return now >= this.opensAt(now, endsAt) && this.taken(now) < (this.isOutage ? 1 : this.limit);
   }
 
-  /** Until then only time keeps another from being sent. */
-  opensAt(_now: number): number {
-    return this.heldUntil;
+  /** Until then only time keeps another from being sent: of a call with little time left, not the random part. */
+  opensAt(_now: number, endsAt: number = Number.POSITIVE_INFINITY): number {
+    const { heldUntil } = this;
+    const asked = Math.min(this.#askedUntil, heldUntil);
+    return heldUntil - asked > (endsAt - asked) * backoff.jitterShare ? asked : heldUntil;
   }
 
   /** There are never more than so many. */
@@ -77,14 +83,16 @@ export class Limiter {
   /**
    * An attempt failed.
    * @param decision Whether there is another, and when
+   * @param random A number from 0 up to 1
    * @returns whether it was one too many for this machine, and there are fewer from now on
    */
-  failed(failed: FailedAttempt, decision: Decision, times: AttemptTimes): boolean {
+  failed(failed: FailedAttempt, decision: Decision, times: AttemptTimes, random: number): boolean {
     const { code, codeSource, httpStatus } = failed;
     const { now } = times;
     const transient = isTransient(failed, decision);
     const askedMs = holdAskedBy(failed, decision);
-    this.#hold(now + askedMs);
+    if (now >= this.heldUntil) this.#random = random;
+    if (askedMs > 0) this.#hold(now + askedMs, this.#random * jitterOf(askedMs));
     if (code === "RESOURCE_EXHAUSTED" && codeSource !== "client") this.refused(times, askedMs);
     else if (!transient && httpStatus !== undefined) this.answered(times);
     else {
@@ -114,8 +122,9 @@ export class Limiter {
     if (this.isOutage && waitMs !== undefined) this.#hold(now + waitMs);
   }
 
-  #hold(until: number): void {
-    this.heldUntil = Math.max(this.heldUntil, until);
+  #hold(until: number, moreMs = 0): void {
+    this.#askedUntil = Math.max(Math.min(this.#askedUntil, this.heldUntil), until);
+    this.heldUntil = Math.max(this.heldUntil, until + moreMs);
   }
 }
 
@@ -139,10 +148,11 @@ export class SearchedLimiter extends Limiter {
     return this.#search?.limit ?? super.limit;
   }
 
-  override opensAt(now: number): number {
-    if (this.#resting.length === 0) return this.heldUntil;
+  override opensAt(now: number, endsAt?: number): number {
+    const opensAt = super.opensAt(now, endsAt);
+    if (this.#resting.length === 0) return opensAt;
     const isResting = this.inFlight < this.limit && this.taken(now) >= this.limit;
-    return isResting ? Math.max(this.heldUntil, this.#resting[0] ?? 0) : this.heldUntil;
+    return isResting ? Math.max(opensAt, this.#resting[0] ?? 0) : opensAt;
   }
 
   override cap(most: number): void {

@@ -27,9 +27,9 @@ export class MachineLimiter extends SearchedLimiter {
     return super.epoch + this.#lowered;
   }
 
-  override failed(failed: FailedAttempt, decision: Decision, times: AttemptTimes): boolean {
+  override failed(failed: FailedAttempt, decision: Decision, times: AttemptTimes, random: number): boolean {
     const isFull = failed.codeSource === "transport" && outOfFiles(failed.cause) !== undefined;
-    return isFull ? this.#ranOut(times) : super.failed(failed, decision, times);
+    return isFull ? this.#ranOut(times) : super.failed(failed, decision, times, random);
   }
 
   // It says nothing of the service. Of those begun together, as many were too many as fail so.

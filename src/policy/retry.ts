@@ -118,10 +118,9 @@ export function decideRetry(
   longestWaitMs: number = backoff.longestRetryAfterMs,
   untilDeadline = false,
 ): Decision {
-  const notRetried = forbidden(input, untilDeadline);
+  const notRetried = forbidden(input, longestWaitMs, untilDeadline);
   if (notRetried) return noRetry(notRetried);
   const waitMs = waitBeforeRetry(input);
-  if ((input.retryAfterMs ?? 0) > longestWaitMs) return noRetry("asked-to-wait-too-long");
   return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
 }
 
@@ -131,21 +130,31 @@ function waitBeforeRetry({
   events: happened,
   retries,
   retryAfterMs = 0,
+  timeLeftMs,
   random,
-}: Pick<RetryInput, "code" | "events" | "retries" | "retryAfterMs" | "random">): number {
+}: RetryInput): number {
   const base = code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
   const backoffMs = happened.includes("unauthenticated")
     ? 0
     : random * Math.min(backoff.capMs, base * 2 ** retries);
-  return Math.max(retryAfterMs, backoffMs);
+  if (!retryAfterMs) return backoffMs;
+  // Chance leaves the next attempt nearly all of its time.
+  const mostMs = (timeLeftMs - retryAfterMs) * backoff.jitterShare;
+  const jitterMs = random * Math.min(mostMs, jitterOf(retryAfterMs));
+  return retryAfterMs + Math.min(mostMs, Math.max(jitterMs, backoffMs - retryAfterMs));
+}
+
+/** The most milliseconds of the random part on top of a Retry-After, so that a fleet does not come back in one instant. */
+export function jitterOf(askedMs: number): number {
+  return Math.min(backoff.jitterMostMs, Math.max(backoff.jitterLeastMs, askedMs * backoff.jitterShare));
 }
 
 function noRetry(notRetried: NotRetried): Decision {
   return { waitMs: undefined, notRetried };
 }
 
-// The first reason that no wait would change.
-function forbidden(input: RetryInput, untilDeadline: boolean): NotRetried | undefined {
+// What ends the call whatever comes first; then a wait that is too long, which tells the caller more than a number that is used up.
+function forbidden(input: RetryInput, longestWaitMs: number, untilDeadline: boolean): NotRetried | undefined {
   const renewing = input.events.includes("unauthenticated");
   const { retries, maxRetries, freshKey } = input;
   const kind = kindOf(input.operation, input.repeatable);
@@ -153,6 +162,7 @@ function forbidden(input: RetryInput, untilDeadline: boolean): NotRetried | unde
   if (most === 0) return neverRetried(input);
   if (renewing && !freshKey) return retries === 0 || untilDeadline ? "refused" : "retries-used-up";
   if (!input.replayable) return "single-use-body";
+  if ((input.retryAfterMs ?? 0) > longestWaitMs) return "asked-to-wait-too-long";
   if (untilDeadline) return undefined;
   // A key that expired while earlier retries waited is renewed all the same, once.
   if ((renewing ? 0 : retries) >= most || retries >= maxRetries) return "retries-used-up";

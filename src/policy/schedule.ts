@@ -30,6 +30,8 @@ export interface ScheduleParts {
 export interface Waiting {
   /** When it may begin. */
   readonly readyAt: number;
+  /** When its time is over. */
+  readonly endsAt: number;
   begin(now: number): void;
 }
 
@@ -65,8 +67,8 @@ export class Schedule implements Sharer {
   }
 
   /** Whether an attempt may begin now. */
-  isOpen(now: number): boolean {
-    return !this.#isClosed && this.limiter.isOpen(now) && !(this.pace && this.pace.opensAt > now);
+  isOpen(now: number, endsAt?: number): boolean {
+    return !this.#isClosed && this.limiter.isOpen(now, endsAt) && !(this.pace && this.pace.opensAt > now);
   }
 
   /** Has a call begin when its turn comes. */
@@ -106,8 +108,7 @@ export class Schedule implements Sharer {
 
   #resume(now: number): void {
     for (const waiting of this.waiting) {
-      if (!this.isOpen(now)) break;
-      if (waiting.readyAt > now) continue;
+      if (waiting.readyAt > now || !this.isOpen(now, waiting.endsAt)) continue;
       this.waiting.delete(waiting);
       waiting.begin(now);
     }
@@ -126,9 +127,13 @@ export class Schedule implements Sharer {
   #sleep(now: number): void {
     this.#unset?.();
     if (this.#isClosed) return;
-    const opensAt = Math.max(this.limiter.opensAt(now), this.pace?.opensAt ?? 0);
+    const pacedUntil = this.pace?.opensAt ?? 0;
+    const opensAt = Math.max(this.limiter.opensAt(now), pacedUntil);
     let at = opensAt > now ? opensAt : Number.POSITIVE_INFINITY;
-    for (const { readyAt } of this.waiting) if (readyAt > now) at = Math.min(at, Math.max(readyAt, opensAt));
+    for (const { readyAt, endsAt } of this.waiting) {
+      const isReadyAt = Math.max(readyAt, this.limiter.opensAt(now, endsAt), pacedUntil);
+      if (isReadyAt > now) at = Math.min(at, isReadyAt);
+    }
     if (at < Number.POSITIVE_INFINITY) this.#unset = this.clock.after(at - now, () => this.advance());
   }
 }

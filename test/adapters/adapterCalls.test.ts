@@ -40,6 +40,18 @@ test("the AI SDK's model asks once, and says that asking again may help", async 
   expect(JSON.stringify(error)).not.toContain("isRetryable");
 });
 
+test.each([
+  ["59.999", true],
+  // The AI SDK would wait for two seconds instead.
+  ["60", false],
+  ["3600", false],
+])("of a Retry-After of %s s it says that asking again may help: %s", async (seconds, isRetryable) => {
+  server.reply({ status: 429, headers: { "retry-after": seconds } });
+  const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");
+  const error = await thrownBy(model.doRerank({ query: "q", documents }));
+  expect(error).toMatchObject({ isRetryable, retryAfterMs: Number(seconds) * 1000 });
+});
+
 test("of a refusal it says that asking again does not help", async () => {
   server.reply({ status: 400, json: { code: "INVALID_ARGUMENT" } });
   const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");

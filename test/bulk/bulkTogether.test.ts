@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type RerankAllOptions, type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
 import { type Client, createClient } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
@@ -70,6 +70,45 @@ test("a 429 with Retry-After of one run holds the others of its client, and no r
   await clock.pass(1);
   expect(await first).toHaveLength(1);
   expect(await second).toHaveLength(2);
+});
+
+test("a run that was asked to wait begins again a random time after it", async () => {
+  vi.mocked(Math.random).mockReturnValue(0.5);
+  server.reply(() => (server.requests.length === 1 ? asking(30) : good));
+  const running = rank(connect(), requests(0, 9), { concurrency: 1, timeoutMs: 120_000 });
+  await clock.waitsFor(31_500);
+  clock.pass(31_499);
+  await turns();
+  expect(server.requests).toHaveLength(1);
+  clock.pass(1);
+  expect(await running).toHaveLength(9);
+});
+
+test("that random time ends no request that would have had time", async () => {
+  vi.mocked(Math.random).mockReturnValue(0.999);
+  const late: (() => void)[] = [];
+  server.reply((request, response) => {
+    if (server.requests.length > 2) return good;
+    // The second is not asked to wait: it has as little time left.
+    const headers = queryOf(request) === "0/0" ? { "retry-after": "9" } : {};
+    late.push(() => response.writeHead(429, headers).end());
+    return undefined;
+  });
+  const answered: string[] = [];
+  const running = rank(connect(), requests(0, 2), {
+    concurrency: 2,
+    timeoutMs: 9100,
+    onAttempt: ({ id, code }) => void (code ?? answered.push(id)),
+  });
+  await until(() => late.length === 2);
+  for (const refuse of late) refuse();
+  await clock.passWhenWaiting(9000);
+  await until(() => answered.length === 1);
+  clock.pass(10);
+  await until(() => answered.length === 2);
+  // What comes after them is asked for once the random time of the run is over.
+  clock.pass(900);
+  expect(await running).toEqual(["1", "0"]);
 });
 
 test("a run with a fixed concurrency has its own, whatever runs beside it", async () => {

@@ -41,6 +41,7 @@ test.each<[what: string, reason: string | undefined, Partial<RetryInput>]>([
   ["as many retries as the table allows", "retries-used-up", { retries: 2, maxRetries: 9 }],
   ["an empty budget", "budget", { budget: budget.retryCost - 0.1 }],
   ["a wait of more than 60 s", "asked-to-wait-too-long", { retryAfterMs: 60_001 }],
+  ["the same without a retry left", "asked-to-wait-too-long", { retryAfterMs: 60_001, maxRetries: 0 }],
   ["a wait up to the deadline", "deadline-too-close", { retryAfterMs: 5_000, timeLeftMs: 5_000 }],
 ])("after %s the reason is %s", (_what, reason, changes) => {
   const { notRetried, waitMs } = decideRetry({ ...upload, ...changes });

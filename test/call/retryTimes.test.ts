@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Client, ClientOptions } from "../../src/index.js";
 import { done, inTurn, silence, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
@@ -67,6 +67,25 @@ describe.each(transports)("over $name", ({ options }) => {
       clock.pass(1);
       await running;
       expect(server.requests).toHaveLength(2);
+    });
+
+    test("is repeated a random time after that, which leaves it nearly all of its time", async () => {
+      vi.mocked(Math.random).mockReturnValue(0.5);
+      for (const [timeoutMs, waitMs] of [
+        [60_000, 20_000 + 1_000],
+        [21_000, 20_000 + 50],
+      ] as const) {
+        server.reply(inTurn(later(20), done));
+        const running = call(retrying(), { timeoutMs });
+        await clock.waitsFor(waitMs);
+        clock.pass(waitMs - 1);
+        await turns();
+        expect(server.requests).toHaveLength(1);
+        clock.pass(1);
+        await running;
+        expect(server.requests).toHaveLength(2);
+        server.reset();
+      }
     });
 
     test("is not repeated early by a timer that fires early", async () => {

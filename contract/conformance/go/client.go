@@ -131,12 +131,14 @@ func (c *Client) decide(e *ServiceError, column string, safe bool, retries int, 
 		e.NotRetried = "not-transient"
 	case renewing && (renewed || !c.KeyCanChange) && retries == 0:
 		e.NotRetried = "refused"
-	case renewing && (renewed || !c.KeyCanChange), used >= most, retries >= c.MaxRetries:
+	case renewing && (renewed || !c.KeyCanChange):
+		e.NotRetried = "retries-used-up"
+	case asked > P.RetryAfter.LongestMs:
+		e.NotRetried = "asked-to-wait-too-long"
+	case used >= most, retries >= c.MaxRetries:
 		e.NotRetried = "retries-used-up"
 	case c.spend(0) < 10:
 		e.NotRetried = "budget"
-	case asked > P.RetryAfter.LongestMs:
-		e.NotRetried = "asked-to-wait-too-long"
 	case wait >= float64(time.Until(ends).Milliseconds()):
 		e.NotRetried = "deadline-too-close"
 	default:

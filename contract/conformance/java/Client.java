@@ -117,15 +117,16 @@ final class Client {
       if (last.events.contains("refused")) return "refused";
       if (most == 0) return ifSafe > 0 && !safe ? "not-safe" : "not-transient";
       if (renews && (renewed || !keyIsRenewed)) return retry == 0 ? "refused" : "retries-used-up";
+      boolean tooLong = last.retryAfterMs != null && last.retryAfterMs > number("/retryAfter/longestMs");
+      if (tooLong) return "asked-to-wait-too-long";
       if (retry >= maxRetries || !renews && retry >= most) return "retries-used-up";
       long cost = wasIdle && !freeUsed ? 0 : tenths("retryCost");
-      boolean tooLong = last.retryAfterMs != null && last.retryAfterMs > number("/retryAfter/longestMs");
       boolean late = now() + wait >= deadline;
-      if (tenths.getAndUpdate(t -> t < cost || tooLong || late ? t : t - cost) < cost) return "budget";
+      if (tenths.getAndUpdate(t -> t < cost || late ? t : t - cost) < cost) return "budget";
       ownConnection = last.status == 421 || wasIdle;
       freeUsed |= wasIdle;
       renewed |= renews;
-      return tooLong ? "asked-to-wait-too-long" : late ? "deadline-too-close" : null;
+      return late ? "deadline-too-close" : null;
     }
 
     /** Waits, and makes a request. "because" says how far that got. */

@@ -162,9 +162,9 @@ class Client:
             (error.not_retried or "refused" in error.events, error.not_retried or "refused"),
             (most == 0, "not-safe" if unsafe else "not-transient"),
             (renewing and (renewed or not callable(self.api_key)), "retries-used-up" if retries else "refused"),
+            (asked > P["retryAfter"]["longestMs"], "asked-to-wait-too-long"),
             ((0 if renewing else retries) >= most or retries >= self.max_retries, "retries-used-up"),
             (self.budget < 10, "budget"),
-            (asked > P["retryAfter"]["longestMs"], "asked-to-wait-too-long"),
             (wait >= left, "deadline-too-close"),
         ]
         error.not_retried = next((why for holds, why in reasons if holds), None)

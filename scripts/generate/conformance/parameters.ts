@@ -28,6 +28,12 @@ export function parameters(): Record<string, unknown> {
     backoff: backoffRule(),
     retryAfter: {
       longestMs: backoff.longestRetryAfterMs,
+      jitter: {
+        share: backoff.jitterShare,
+        leastMs: backoff.jitterLeastMs,
+        mostMs: backoff.jitterMostMs,
+        ofTimeLeft: backoff.jitterShare,
+      },
       headers: { "retry-after-ms": "milliseconds", "retry-after": "seconds, or an HTTP date" },
       body: "retryDelay of google.rpc.RetryInfo, in error.details or details",
       several: "the longest",

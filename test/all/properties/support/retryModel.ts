@@ -42,6 +42,11 @@ export function mostRepeats(row: DecisionRow, operation: OperationId): number {
   return attempts - 1;
 }
 
+/** The most that is waited on top of a Retry-After. */
+export function mostJitter(askedMs: number): number {
+  return Math.min(5_000, Math.max(100, askedMs / 10));
+}
+
 /** When a call sends its requests, from its beginning; `random` is what the backoff draws. */
 export function requestTimes(call: ModelCall, budget: Budget, random: number): readonly number[] {
   const { operation, timeoutMs, attemptTimeoutMs, maxRetries } = call;
@@ -61,8 +66,11 @@ export function requestTimes(call: ModelCall, budget: Budget, random: number): r
     const asked = answered ? retryAfterMs : 0;
     const repeats = times.length - 1;
     const base = failed.operations[operation].code === "RESOURCE_EXHAUSTED" ? 1000 : 250;
-    const waitMs = Math.max(asked, random * Math.min(capMs, base * 2 ** repeats));
+    const backoffMs = random * Math.min(capMs, base * 2 ** repeats);
     const now = answered ? sent + latencyMs : limit;
+    const spareMs = (timeoutMs - now - asked) / 10;
+    const jitterMs = random * Math.min(spareMs, mostJitter(asked));
+    const waitMs = asked === 0 ? backoffMs : asked + Math.min(spareMs, Math.max(jitterMs, backoffMs - asked));
     const most = Math.min(maxRetries, mostRepeats(failed, operation));
     if (repeats >= most || budget.left < repeatCost) return times;
     if (asked > longestRetryAfterMs || now + waitMs >= timeoutMs) return times;
