@@ -8,8 +8,9 @@ import {
   type TransportRequest,
   textOf,
 } from "../transport.js";
+import { Addresses } from "./addresses.js";
 import type { PooledSocket } from "./pool.js";
-import { endTunnel, isConnected } from "./sockets.js";
+import { endTunnel, isConnected, proxyAddresses } from "./sockets.js";
 
 // How node:http names an agent that is none, or that is for the other protocol.
 const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
@@ -27,6 +28,7 @@ export class Connecting {
   readonly #timeoutMs: number;
   readonly #listener: ConnectListener;
   #timer: NodeJS.Timeout | undefined;
+  #direct: Addresses | undefined;
   #ended = false;
 
   constructor(message: ClientRequest, request: TransportRequest, listener: ConnectListener) {
@@ -52,6 +54,7 @@ export class Connecting {
       this.#connected();
       return;
     }
+    this.#direct = new Addresses(socket, memberOf(this.#message, "agent") as Agent);
     this.#startTimer();
     socket.once(this.#secure ? "secureConnect" : "connect", () => this.#connected());
   }
@@ -60,17 +63,29 @@ export class Connecting {
     if (!this.#ended) this.#listener.failed(...refusedByProxy(status));
   }
 
+  /** What an error means in which trying several addresses ended. */
+  textOf(error: Error): string {
+    const tried = memberOf(error, "errors") ? this.#addresses?.tried(error) : undefined;
+    return tried ?? textOf(error);
+  }
+
   /** Ends what is still being opened. */
   end(): void {
     if (this.#ended) return;
     this.#stop();
+    this.#addresses?.failed(this.#timeoutMs, false);
     endTunnel(this.#message);
   }
 
   #connected(): void {
     if (this.#ended) return;
     this.#stop();
+    this.#addresses?.connected();
     this.#listener.connected();
+  }
+
+  get #addresses(): Addresses | undefined {
+    return proxyAddresses(this.#message) ?? this.#direct;
   }
 
   #stop(): void {
@@ -83,7 +98,9 @@ export class Connecting {
     // A longer time is as good as none.
     if (this.#timer !== undefined || this.#ended || ms > longestTimerMs) return;
     this.#timer = setTimeout(() => {
-      const text = `No connection within ${ms} ms.`;
+      const tried = this.#addresses?.tried();
+      this.#addresses?.failed(ms, true);
+      const text = `No connection within ${ms} ms.${tried ? ` ${tried}` : ""}`;
       this.#listener.failed(text, { reason: "connect-timeout" });
     }, ms);
   }

@@ -103,7 +103,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     const why = undecodable ? "cannot be decoded" : "was cut short";
     if (this.#answer?.ok && this.#answer.complete && !undecodable) this.failed(answeredEarly, { cause });
     else if (this.#answer) this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
-    else this.failed(textOf(cause), { cause });
+    else this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
   }
 
   tooLarge(limit: number): void {
