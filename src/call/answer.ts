@@ -93,7 +93,9 @@ function unusable({ status, headers }: TransportResponse, redact: Redact, detail
   return new Failure({ ...details, httpStatus: status, requestId: requestIdOf(headers, redact) });
 }
 
-function errorAnswer({ status, headers, text }: TransportResponse, redact: Redact): Failure {
+function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
+  const { status, headers, text } = answer;
+  const unread = memberOf(answer, "unread");
   const said = readErrorBody(text, status, redact);
   const redirected = status >= 300 && status < 400;
   const named = redirected ? undefined : said.code;
@@ -102,7 +104,10 @@ function errorAnswer({ status, headers, text }: TransportResponse, redact: Redac
   const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
   const happened = eventsOfAnswer(named, status, waitMs !== undefined);
   return new Failure({
-    message: notTheService(status) ?? said.message ?? `HTTP ${status} without a message.`,
+    message:
+      notTheService(status) ??
+      said.message ??
+      (unread ? redact(String(unread)) : `HTTP ${status} without a message.`),
     code,
     executed: executedAfter(happened),
     codeSource: named ? "body" : "status",

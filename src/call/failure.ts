@@ -71,7 +71,7 @@ export function networkFailure(
   const name = networkCode(cause);
   const message = redact(failure.message);
   return new Failure({
-    message: reason === "network" && phase !== "body" ? words.wordsFor(message, found) : message,
+    message: reason === "network" && phase !== "body" ? redact(words.wordsFor(message, found)) : message,
     executed: executedSoFar(failure),
     events: [reason === "proxy" ? tunnelEvent(status) : eventOfFailure(phase, reason, name)],
     httpStatus: status,

@@ -177,8 +177,8 @@ export class DispatcherExchange implements Exchange, BodyListener {
     this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
   }
 
-  tooLarge(limit: number): void {
-    this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
+  unusable(text: string, reason: FailureReason): void {
+    this.#cut(text, { reason });
   }
 
   #broke(thrown: unknown, isThrown: boolean): void {

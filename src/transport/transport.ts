@@ -47,6 +47,8 @@ export interface TransportResponse {
   readonly text: string;
   /** A copy. Asked for before the text, if at all. */
   readonly bytes: Uint8Array;
+  /** Why nothing was made of an error answer's body. */
+  readonly unread?: string | undefined;
 }
 
 export interface Exchange {
@@ -92,6 +94,7 @@ export type FailureReason =
   | "connect-timeout"
   | "attempt-timeout"
   | "too-large"
+  | "encoding"
   | "aborted"
   | "agent"
   | "proxy"

@@ -25,10 +25,12 @@ async function idleTime(options: ClientOptions): Promise<number> {
 }
 
 /** Answers with the time for which the server keeps its connections. */
-const announcing =
-  (seconds: number): RequestListener =>
+const announcing = (seconds: number): RequestListener => saying(`timeout=${seconds}`);
+
+const saying =
+  (keepAlive: string | string[]): RequestListener =>
   (request, response) => {
-    response.setHeader("connection", "keep-alive").setHeader("keep-alive", `timeout=${seconds}`);
+    response.setHeader("connection", "keep-alive").setHeader("keep-alive", keepAlive);
     answer(request, response);
   };
 
@@ -74,8 +76,14 @@ describe("over node:http an idle socket", () => {
     expect(server.used).toEqual([1, 2, 3]);
   });
 
-  test("is not used again in the last second that the server announced for it", async () => {
-    server.listen(announcing(3));
+  test.each([
+    ["timeout=3"],
+    ["max=100, timeout=3"],
+    ["max=100,TIMEOUT=3"],
+    ['Max=100;\tTimeout = "3"'],
+    [["max=100", "timeout=3"]],
+  ])("is not used again in the last second that the server announced for it with %j", async (said) => {
+    server.listen(saying(said));
     const client = connect(server.url);
     await client.rerank(rerank);
     clock.pass(1_900);
@@ -83,6 +91,25 @@ describe("over node:http an idle socket", () => {
     clock.pass(2_100);
     await client.rerank(rerank);
     expect(server.used).toEqual([1, 1, 2]);
+  });
+
+  test.each(["max=100", "timeout=soon", "timeout", "timeout=-1", "idle-timeout=3", "max=timeout=3"])(
+    "is used again whatever the server says with %j",
+    async (said) => {
+      server.listen(saying(said));
+      const client = connect(server.url);
+      await client.rerank(rerank);
+      clock.pass(3_900);
+      await client.rerank(rerank);
+      expect(server.used).toEqual([1, 1]);
+    },
+  );
+
+  test("is not used again where the server keeps it no time", async () => {
+    server.listen(saying("max=100, timeout=0"));
+    const client = connect(server.url);
+    for (let i = 0; i < 3; i++) await client.rerank(rerank);
+    expect(server.used).toEqual([1, 2, 3]);
   });
 
   test("of an agent of the caller's is kept as its owner wants it", async () => {

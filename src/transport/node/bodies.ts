@@ -10,7 +10,15 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from "../transport.js";
-import { type BodyListener, createDecoder, type Flow, headersOf } from "./decode.js";
+import {
+  announcedMs,
+  type BodyListener,
+  createDecoder,
+  encodingsIn,
+  type Flow,
+  headersOf,
+  rawHeader,
+} from "./decode.js";
 import { holdWriteErrors, SentForm } from "./largeBody.js";
 
 /** A request's body as node:http takes it, until it has been sent. */
@@ -75,6 +83,7 @@ export abstract class Answer implements TransportResponse {
   #kept = 0;
   #received = 0;
   #text: string | undefined;
+  unread: string | undefined;
 
   constructor(status: number, maxResponseBytes: number, encoding: string | undefined) {
     this.status = status;
@@ -104,21 +113,17 @@ export abstract class Answer implements TransportResponse {
   #keep(chunk: Uint8Array, listener: BodyListener): void {
     this.#kept += chunk.byteLength;
     if (this.#kept <= this.#limit) this.#chunks.push(chunk);
-    else listener.tooLarge(this.#limit);
+    else this.#tooLarge(listener);
   }
 
   #decode(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
     if (this.#received === 0) this.#decoder = this.#openDecoder(chunk, listener);
     const decoder = this.#decoder;
-    if (decoder === undefined) {
-      this.#encoding = undefined;
-      this.#keep(chunk, listener);
-      return;
-    }
+    if (decoder === undefined) return;
     this.#received += chunk.byteLength;
     // Bytes that decode to nothing cost time all the same.
     if (this.#received > this.#limit) {
-      listener.tooLarge(this.#limit);
+      this.#tooLarge(listener);
     } else if (!decoder.write(chunk)) {
       flow.pause();
       decoder.once("drain", () => flow.resume());
@@ -127,11 +132,37 @@ export abstract class Answer implements TransportResponse {
 
   // With the first bytes: an empty body, such as that of a HEAD, has an encoding in its header only.
   #openDecoder(first: Uint8Array, listener: BodyListener): Transform | undefined {
-    const decoder = createDecoder(this.#encoding ?? "", first[0]);
+    const header = this.#encoding ?? "";
+    const encodings = encodingsIn(header);
+    if (encodings.length === 0) {
+      this.#encoding = undefined;
+      this.#keep(first, listener);
+      return undefined;
+    }
+    const decoder = createDecoder(encodings, first[0]);
+    if (decoder === undefined) {
+      this.unread = `The response is encoded as "${header}", which this client does not undo.`;
+      listener.unusable(this.unread, "encoding");
+    }
     return decoder
       ?.on("data", (chunk: Uint8Array) => this.#keep(chunk, listener))
-      .on("end", () => listener.ended())
+      .on("end", () => this.#decoded(decoder, encodings, listener))
       .on("error", (cause) => listener.broken(cause, true));
+  }
+
+  // Of several zstd frames Node 22 and 24 read the first.
+  #decoded(
+    decoder: Transform & { readonly bytesWritten?: number },
+    [encoding]: readonly string[],
+    listener: BodyListener,
+  ): void {
+    const { bytesWritten = 0 } = decoder;
+    if (encoding !== "zstd" || bytesWritten === this.#received) listener.ended();
+    else listener.broken(new Error("bytes follow the first zstd frame"), true);
+  }
+
+  #tooLarge(listener: BodyListener): void {
+    listener.unusable(`The answer is larger than ${this.#limit} bytes.`, "too-large");
   }
 
   get bytes(): Uint8Array {
@@ -150,10 +181,6 @@ export abstract class Answer implements TransportResponse {
     return this.#text;
   }
 }
-
-// A server announces the same time with every answer.
-let lastHint: string | undefined;
-let lastHintMs = Number.POSITIVE_INFINITY;
 
 export class NodeAnswer extends Answer {
   readonly #message: IncomingMessage;
@@ -175,28 +202,13 @@ export class NodeAnswer extends Answer {
     return this.#message.complete;
   }
 
-  /** For how long the server announced to keep the connection (`Keep-Alive: timeout=5`), less a second to be safe. */
+  /** For how long the server announced to keep the connection, less a second to be safe. */
   get keepAliveMs(): number {
-    const hint = rawHeader(this.#message.rawHeaders, "keep-alive");
-    if (hint !== lastHint) {
-      const seconds = /^timeout=(\d+)/.exec(hint ?? "")?.[1];
-      lastHint = hint;
-      lastHintMs = seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000 - 1000;
-    }
-    return lastHintMs;
+    return announcedMs(rawHeader(this.#message.rawHeaders, "keep-alive"));
   }
 
   // Made when asked; few calls ask.
   get headers(): Readonly<Record<string, string>> {
     return headersOf(this.#message);
   }
-}
-
-// Searched in rawHeaders: building the headers object costs more than the rest of a small answer.
-function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const header = rawHeaders[i];
-    if (header?.length === name.length && header.toLowerCase() === name) return rawHeaders[i + 1];
-  }
-  return undefined;
 }

@@ -9,8 +9,9 @@ import {
   textOf,
 } from "../transport.js";
 import { isLate } from "../turns.js";
+import { Addresses } from "./addresses.js";
 import type { PooledSocket } from "./pool.js";
-import { endTunnel, isConnected } from "./sockets.js";
+import { endTunnel, isConnected, proxyAddresses } from "./sockets.js";
 
 // Taken when this is loaded: tests put clocks of their own in its place.
 const { eventLoopUtilization } = performance;
@@ -31,6 +32,7 @@ export class Connecting {
   readonly #timeoutMs: number;
   readonly #listener: ConnectListener;
   #timer: NodeJS.Timeout | undefined;
+  #direct: Addresses | undefined;
   #ended = false;
 
   constructor(message: ClientRequest, request: TransportRequest, listener: ConnectListener) {
@@ -56,6 +58,7 @@ export class Connecting {
       this.#connected();
       return;
     }
+    this.#direct = new Addresses(socket, memberOf(this.#message, "agent") as Agent);
     this.#startTimer();
     socket.once(this.#secure ? "secureConnect" : "connect", () => this.#connected());
   }
@@ -64,17 +67,29 @@ export class Connecting {
     if (!this.#ended) this.#listener.failed(...refusedByProxy(status));
   }
 
+  /** What an error means in which trying several addresses ended. */
+  textOf(error: Error): string {
+    const tried = memberOf(error, "errors") ? this.#addresses?.tried(error) : undefined;
+    return tried ?? textOf(error);
+  }
+
   /** Ends what is still being opened. */
   end(): void {
     if (this.#ended) return;
     this.#stop();
+    this.#addresses?.failed(this.#timeoutMs, false);
     endTunnel(this.#message);
   }
 
   #connected(): void {
     if (this.#ended) return;
     this.#stop();
+    this.#addresses?.connected();
     this.#listener.connected();
+  }
+
+  get #addresses(): Addresses | undefined {
+    return proxyAddresses(this.#message) ?? this.#direct;
   }
 
   #stop(): void {
@@ -99,7 +114,11 @@ export class Connecting {
   }
 
   #timedOut(): void {
-    this.#listener.failed(`No connection within ${this.#timeoutMs} ms.`, { reason: "connect-timeout" });
+    const ms = this.#timeoutMs;
+    const tried = this.#addresses?.tried();
+    this.#addresses?.failed(ms, true);
+    const text = `No connection within ${ms} ms.${tried ? ` ${tried}` : ""}`;
+    this.#listener.failed(text, { reason: "connect-timeout" });
   }
 }
 

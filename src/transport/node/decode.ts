@@ -1,12 +1,14 @@
 // What an answer's bytes and headers are, as they come.
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
+import type { FailureReason } from "../transport.js";
 
 export interface BodyListener {
   ended(): void;
   /** It broke off, or is not what its content encoding says. */
   broken(cause: Error, undecodable: boolean): void;
-  tooLarge(limit: number): void;
+  /** Nobody can make use of it. */
+  unusable(text: string, reason: FailureReason): void;
 }
 
 /** What brings an answer's bytes: a message of node:http, or a dispatcher. */
@@ -15,11 +17,20 @@ export interface Flow {
   resume(): unknown;
 }
 
-/** What undoes a content encoding; undefined for one that is not known. @param first The first byte of the body. */
-export function createDecoder(encoding: string, first: number | undefined): Transform | undefined {
+/** The encodings that a header lists, but those that change nothing. */
+export function encodingsIn(header: string): readonly string[] {
+  const names = header.split(",").map((name) => name.trim().toLowerCase());
+  return names.filter((name) => name !== "" && name !== "identity");
+}
+
+/** What undoes content encodings; undefined where nothing does. @param first The first byte of the body. */
+export function createDecoder(
+  [encoding, ...more]: readonly string[],
+  first: number | undefined,
+): Transform | undefined {
   // Loaded on first use: most answers are too small to be compressed.
   const zlib = process.getBuiltinModule("node:zlib");
-  switch (encoding.trim().toLowerCase()) {
+  switch (more.length === 0 && encoding) {
     case "gzip":
     case "x-gzip":
       return zlib.createGunzip();
@@ -28,6 +39,9 @@ export function createDecoder(encoding: string, first: number | undefined): Tran
       return ((first ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
     case "br":
       return zlib.createBrotliDecompress();
+    case "zstd":
+      // Node 22.15, 23.8 and newer.
+      return (zlib as { createZstdDecompress?: () => Transform }).createZstdDecompress?.();
     default:
       return undefined;
   }
@@ -43,6 +57,31 @@ export function headersOf(message: IncomingMessage): Readonly<Record<string, str
   const { headers } = message;
   const cookies = Object.hasOwn(headers, "set-cookie") ? headers["set-cookie"] : undefined;
   return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
+}
+
+/** A header of a raw list; one that comes again is one list. Building the object costs more than the rest of a small answer. */
+export function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const header = rawHeaders[i];
+    if (header?.length === name.length && header.toLowerCase() === name)
+      value = value === undefined ? rawHeaders[i + 1] : `${value}, ${rawHeaders[i + 1]}`;
+  }
+  return value;
+}
+
+// A server announces the same time with every answer.
+let lastHint: string | undefined;
+let lastHintMs = Number.POSITIVE_INFINITY;
+
+/** For how long a server keeps a connection (`Keep-Alive: max=100, timeout=5`), less a second. */
+export function announcedMs(hint: string | undefined): number {
+  if (hint !== lastHint) {
+    const seconds = /(?:^|[\s,;])timeout\s*=\s*"?(\d+)/i.exec(hint ?? "")?.[1];
+    lastHint = hint;
+    lastHintMs = seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000 - 1000;
+  }
+  return lastHintMs;
 }
 
 /** Headers of a list of names and values, one after another. */

@@ -8,9 +8,44 @@ export function wordsFor(message: string, error: unknown): string {
   const [first] = (memberOf(error, "rawPacket") ?? []) as Uint8Array;
   // The alert with which TLS answers what is none.
   if (first === 21) return `${message}: this port speaks TLS, so baseUrl begins with https.`;
-  return message
+  return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
+}
+
+/** How trying an address ended; without a code where it had not. */
+export interface EndOfAddress {
+  readonly address?: string;
+  readonly code?: string | undefined;
+  readonly message?: string;
+}
+
+/**
+ * How trying each address of a name ended.
+ * @param count How many it has
+ * @param ms For how long each but the last was tried at most
+ */
+export function addressesTried(ends: readonly EndOfAddress[], count: number, ms?: number): string {
+  const all = ends.map((end, at) => wordsOfEnd(end, at < count - 1 ? ms : undefined)).join(", ");
+  return `${ends.length < count ? `${ends.length} of ` : ""}${count} addresses were tried: ${all}.`;
+}
+
+function wordsOfEnd({ address, code, message }: EndOfAddress, ms: number | undefined): string {
+  if (address === undefined) return String(message);
+  if (code === undefined) return `${address} did not respond`;
+  if (code === "") return `${address} accepted the connection and did not respond`;
+  if (code === "ETIMEDOUT") return `${address} timed out${ms === undefined ? "" : ` after ${ms} ms`}`;
+  return `${address} ${code === "ECONNREFUSED" ? "refused" : "failed"} (${code})`;
+}
+
+// Trying every address of a name leaves one error for each, of which the message names the first at most.
+function withAddresses(message: string, error: unknown): string {
+  const errors = memberOf(error, "errors") ?? memberOf(memberOf(error, "cause"), "errors");
+  const isTold = message.includes("addresses were tried");
+  if (isTold || !Array.isArray(errors) || !errors.every((each) => memberOf(each, "address"))) return message;
+  const all = addressesTried(errors, errors.length);
+  const first = String(memberOf(errors[0], "message"));
+  return message.includes(first) ? message.replace(first, () => all) : `${message}: ${all}`;
 }
 
 // What the network calls a connection that never came to be, and what to do about it.

@@ -2,6 +2,7 @@
 import type http from "node:http";
 import { isLoopback, memberOf } from "../../values.js";
 import { TransportFailure, type TransportOptions } from "../transport.js";
+import { sharesTime } from "./addresses.js";
 import { Pool } from "./pool.js";
 import { proxyVariable } from "./proxyUrls.js";
 import { type PoolOptions, watchTunnels } from "./sockets.js";
@@ -71,6 +72,7 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
     const { agent, protocol, tunnels, advice } = agentFor(url, options, proxy);
     // The pool keeps the limit. Set here, since an agent copies its options into each request.
     agent.maxFreeSockets = maxConnections;
+    sharesTime(agent);
     const onEmpty = () => {
       // By then the clients of the same options may share another.
       if (pools.get(key) === pool) pools.delete(key);

@@ -115,11 +115,11 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     const why = undecodable ? "cannot be decoded" : "was cut short";
     if (this.#answer?.ok && this.#answer.complete && !undecodable) this.failed(answeredEarly, { cause });
     else if (this.#answer) this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
-    else this.failed(textOf(cause), { cause });
+    else this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
   }
 
-  tooLarge(limit: number): void {
-    this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
+  unusable(text: string, reason: FailureReason): void {
+    this.#cut(text, { reason });
   }
 
   ended(): void {

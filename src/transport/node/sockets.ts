@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type http from "node:http";
 import type { Socket } from "node:net";
 import type { TransportRequest } from "../transport.js";
+import { Addresses } from "./addresses.js";
 
 export interface PoolOptions {
   readonly module: typeof http;
@@ -112,7 +113,7 @@ export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
 type Open = (request: http.ClientRequest, ...rest: unknown[]) => unknown;
 
 const watched = new WeakSet<object>();
-const opening = new WeakMap<http.ClientRequest, readonly Socket[]>();
+const opening = new WeakMap<http.ClientRequest, readonly Addresses[]>();
 
 /**
  * Notes which socket an agent opens to its proxy for a request: until the tunnel stands nobody else is shown it, and
@@ -124,11 +125,11 @@ export function watchTunnels(agent: object): void {
   if (typeof open !== "function" || watched.has(agent)) return;
   watched.add(agent);
   const value: Open = (request, ...rest) => {
-    const sockets: Socket[] = [];
+    const opened: Addresses[] = [];
     const note = (event: unknown): void => {
       const { socket } = event as { socket: Socket };
       hearErrors(socket);
-      sockets.push(socket);
+      opened.push(new Addresses(socket, agent));
     };
     // The socket is made before `open` waits for anything.
     subscribe("net.client.socket", note);
@@ -136,15 +137,20 @@ export function watchTunnels(agent: object): void {
       return open.call(agent, request, ...rest);
     } finally {
       unsubscribe("net.client.socket", note);
-      if (sockets.length > 0) opening.set(request, sockets);
+      if (opened.length > 0) opening.set(request, opened);
     }
   };
   Object.defineProperty(agent, name, { value, configurable: true, writable: true });
 }
 
+/** The addresses of the proxy to which a tunnel is being opened for a request. */
+export function proxyAddresses(request: http.ClientRequest): Addresses | undefined {
+  return opening.get(request)?.[0];
+}
+
 /** Ends the tunnel that is being opened for a request. */
 export function endTunnel(request: http.ClientRequest): void {
-  for (const socket of opening.get(request) ?? []) {
+  for (const { socket } of opening.get(request) ?? []) {
     // The error tells an agent that still listens that there will be no tunnel.
     socket.on("error", () => {}).destroy(new Error("The request was ended."));
   }

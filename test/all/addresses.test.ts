@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { describe, expect, test } from "vitest";
+import { useNoBackoff } from "../support/backoff.js";
+import { connect, failureOf } from "../support/clients.js";
+import { answer } from "../support/countingServer.js";
+import { useHostAddresses } from "../support/hostAddresses.js";
+import { runScript } from "../support/script.js";
+import { type SlowListener, slowListener } from "../support/slowListener.js";
+
+const name = useHostAddresses();
+useNoBackoff();
+
+/** Runs a test with a port of 127.0.0.1 that takes no connection, where this system has such. */
+async function withSlow(
+  skip: (why: string) => never,
+  run: (slow: SlowListener) => Promise<void>,
+): Promise<void> {
+  const slow = (await slowListener()) ?? skip("This system makes connections beyond a listener's backlog.");
+  await run(slow).finally(slow.close);
+}
+
+test("an address that is dead for good costs its share once, when another came back", ({ skip }) =>
+  withSlow(skip, async ({ port }) => {
+    const client = connect(`http://${name.host}:${port}`, {
+      allowInsecureHttp: true,
+      connectTimeoutMs: 1_200,
+    });
+    const resume = () => client.reinforcementFineTuningJobs.resume("job-1");
+    const message = async () => (await failureOf(resume)).message;
+    name.addresses = ["127.0.0.1", "::1"];
+    await message();
+    expect(await message()).toContain("127.0.0.1 timed out after 600 ms");
+    const back = createServer(answer)
+      .on("error", () => {})
+      .listen(port, "127.0.0.2");
+    await once(back, "listening").catch(() => skip("This system has one address of its own."));
+    name.addresses = ["127.0.0.1", "127.0.0.2"];
+    await resume();
+    name.addresses = ["127.0.0.1", "::1"];
+    expect(await message()).toMatch(/127\.0\.0\.1 timed out after (250|500) ms/);
+    back.closeAllConnections();
+    back.close();
+  }));
+
+// This Node where it has the feature, else one that is named for this test.
+const node = process.allowedNodeEnvironmentFlags.has("--use-env-proxy")
+  ? process.execPath
+  : process.env.TUNERANK_TEST_NEWER_NODE;
+const skipped = node ? "" : " (skipped: needs Node 24, this one or one named by TUNERANK_TEST_NEWER_NODE)";
+
+const script = `
+  import dns from "node:dns";
+  import { createClient } from "./src/index.ts";
+  const addresses = [{ address: "127.0.0.1", family: 4 }, { address: "::1", family: 6 }];
+  dns.lookup = (host, options, done) => setImmediate(done, null, addresses);
+  const client = createClient({
+    baseUrl: process.env.URL, allowInsecureHttp: true, maxRetries: 0, connectTimeoutMs: 1_200,
+  });
+  for (let i = 0; i < 3; i++) {
+    const { message } = await client.rerank({ query: "q", documents: ["d"] }).catch((error) => error);
+    console.log(/timed out after \\d+ ms/.exec(message)?.[0] ?? message);
+  }
+`;
+
+describe.skipIf(!node)(`NODE_USE_ENV_PROXY${skipped}`, () => {
+  test.for(["http", "https"])("shares the time among the addresses of a proxy to %s", (protocol, { skip }) =>
+    withSlow(skip, async ({ port }) => {
+      const proxy = `http://proxy.test:${port}`;
+      const env = { URL: `${protocol}://behind.test`, HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: "" };
+      const { stdout } = await runScript(script, { ...env, NODE_USE_ENV_PROXY: "1" }, { node: node ?? "" });
+      expect(stdout).toMatch(/^timed out after (250|500) ms\n(timed out after 600 ms\n){2}$/);
+    }),
+  );
+});

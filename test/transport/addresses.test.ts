@@ -1,0 +1,106 @@
+import { Agent } from "node:http";
+import { getDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
+import { Agent as Dispatcher } from "undici";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { AttemptEvent, ClientOptions } from "../../src/index.js";
+import { useNoBackoff } from "../support/backoff.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
+import { useHostAddresses } from "../support/hostAddresses.js";
+import { refusingPort } from "../support/refusingPort.js";
+import { type SlowListener, slowListener } from "../support/slowListener.js";
+
+// A name with two addresses: behind one nobody takes connections until the test says so, and the other refuses them.
+const name = useHostAddresses();
+useNoBackoff();
+let slow: SlowListener;
+beforeEach(async ({ skip }) => {
+  slow = (await slowListener()) ?? skip("This system makes connections beyond a listener's backlog.");
+  name.addresses = ["127.0.0.1", "::1"];
+  name.atOnce = false;
+});
+afterEach(() => slow.close());
+
+const platformMs = getDefaultAutoSelectFamilyAttemptTimeout();
+const rerank = { query: "q", documents: ["d"] };
+
+const toSlow = (options: ClientOptions = {}) =>
+  connect(`http://${name.host}:${slow.port}`, { allowInsecureHttp: true, ...options });
+
+// A rerank, and a resume, which is never sent twice.
+test.each(operationCalls.slice(0, 2))(
+  "$operation to a slow address before a dead one is sent by the second attempt",
+  async ({ call }) => {
+    // Long after the platform would end it, and before the system asks for the connection again.
+    const wakeLater = () => setTimeout(slow.wake, platformMs + 200);
+    const onAttempt = ({ number }: AttemptEvent) => number === 1 && wakeLater();
+    const client = toSlow({ maxRetries: 2, connectTimeoutMs: 60_000, onAttempt });
+    const { attempts } = await call(client).withResponse();
+    expect(attempts).toHaveLength(2);
+    expect(slow.requests).toBe(1);
+  },
+);
+
+describe("the time of an address", () => {
+  const messages = async (client = toSlow(), calls = 3): Promise<string[]> => {
+    const told: string[] = [];
+    for (let i = 0; i < calls; i++) told.push((await failureOf(() => client.rerank(rerank))).message);
+    return told;
+  };
+  const timedOut = (ms: number) =>
+    expect.stringMatching(`2 addresses were tried: 127.0.0.1 timed out after ${ms} ms, `);
+
+  test.each([
+    ["http", "later", false],
+    ["https", "at once", true],
+  ])(
+    "over %s, of a name found %s, is its share of connectTimeoutMs once an attempt ended for the platform's",
+    async (protocol, _when, atOnce) => {
+      name.atOnce = atOnce;
+      const baseUrl = `${protocol}://${name.host}:${slow.port}`;
+      const told = await messages(toSlow({ baseUrl, connectTimeoutMs: 1_200 }));
+      expect(told).toEqual([timedOut(platformMs), timedOut(600), timedOut(600)]);
+    },
+  );
+
+  test("is its share of a connectTimeoutMs that ended before the platform's", async () => {
+    const client = toSlow({ connectTimeoutMs: 200 });
+    const early = "No connection within 200 ms. 1 of 2 addresses were tried: 127.0.0.1 did not respond.";
+    expect(await messages(client, 1)).toEqual([expect.stringContaining(early)]);
+    expect(await messages(client.withOptions({ connectTimeoutMs: 60_000 }), 1)).toEqual([timedOut(100)]);
+  });
+
+  test("is the platform's with an agent of the caller's, which stays as it is", async () => {
+    const agent = new Agent({ keepAlive: true });
+    const { options } = agent as unknown as { options: object };
+    const before = { ...options };
+    const told = await messages(toSlow({ agent, connectTimeoutMs: 1_200 }), 2);
+    expect(told).toEqual([timedOut(platformMs), timedOut(platformMs)]);
+    expect(options).toEqual(before);
+    agent.destroy();
+  });
+
+  test("is shared among a proxy's addresses the same way", async () => {
+    const proxy = `http://${name.host}:${slow.port}`;
+    const options = { proxy, connectTimeoutMs: 1_200, allowInsecureHttp: true };
+    const told = await messages(connect("http://behind.test", options));
+    expect(told).toEqual([timedOut(platformMs), timedOut(600), timedOut(600)]);
+  });
+});
+
+describe("a name whose every address fails is told with all of them", () => {
+  test.each([
+    ["node:http", () => ({})],
+    ["node:http with an agent", () => ({ agent: new Agent() })],
+    ["fetch", () => ({ fetch: globalThis.fetch })],
+    ["a dispatcher", () => ({ dispatcher: new Dispatcher() })],
+  ])("over %s", async (_name, options) => {
+    const refusing = await refusingPort();
+    const client = connect(`http://${name.host}:${refusing.port}`, { allowInsecureHttp: true, ...options() });
+    const error = await failureOf(() => client.rerank(rerank));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
+    expect(error.message).toMatch(
+      /2 addresses were tried: 127\.0\.0\.1 refused \(ECONNREFUSED\), ::1 \w+ \(E\w+\)\. Nothing listens there/,
+    );
+    await refusing.close();
+  });
+});
