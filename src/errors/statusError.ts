@@ -1,4 +1,4 @@
-import { memberOf } from "../values.js";
+import { memberOf, valueOr } from "../values.js";
 import {
   type CodeSource,
   type Executed,
@@ -60,6 +60,11 @@ export class StatusError extends Error {
   declare readonly host?: string;
   /** The answer's `x-request-id`, else `request-id`, when it had one. */
   declare readonly requestId?: string;
+  /**
+   * The headers of the response that `httpStatus` is of, names in lower case, without the key; absent when there was no
+   * response. Not in `toJSON`, and not enumerable: no log lists them.
+   */
+  declare readonly headers?: Readonly<Record<string, string>>;
   /** How long the service asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
@@ -93,6 +98,7 @@ export class StatusError extends Error {
     const hint = joined(advice, reason);
     super(joined(`[${code}]`, text, hint), cause === undefined ? undefined : { cause });
     define(this, { [brand]: true, text, advice, reason });
+    withHeaders(this, own.headers);
     this.code = code;
     this.executed = executed;
     this.executedBecause = own.executedBecause ?? executedBecause(executed, own.httpStatus !== undefined);
@@ -135,11 +141,14 @@ export function isStatusError<C extends StatusCode = StatusCode>(
   error: unknown,
   code?: C,
 ): error is StatusError & { readonly code: C } {
-  return (
-    typeof error === "object" &&
-    error !== null &&
-    (error as { [brand]?: unknown })[brand] === true &&
-    (code === undefined || (error as StatusError).code === code)
+  // What was caught may be a Proxy that throws.
+  return valueOr(
+    () =>
+      typeof error === "object" &&
+      error !== null &&
+      (error as { [brand]?: unknown })[brand] === true &&
+      (code === undefined || (error as StatusError).code === code),
+    false,
   );
 }
 
@@ -153,6 +162,19 @@ function define(error: object, values: Readonly<Record<string | symbol, unknown>
   }
 }
 
+/** Gives an error or an attempt the headers of its response. @param headers What makes them, or the headers themselves */
+export function withHeaders<T extends object>(target: T, headers: StatusErrorDetails["headers"]): T {
+  if (headers === undefined) return target;
+  const found: object = typeof headers === "function" ? { get: headers } : { value: headers };
+  return Object.defineProperty(target, "headers", Object.setPrototypeOf(found, null));
+}
+
+/** The same for a copy of an attempt, in which they are missing. */
+export function withHeadersOf<T extends object>(copy: T, attempt: Attempt): T {
+  const found = Object.getOwnPropertyDescriptor(attempt, "headers");
+  return found ? Object.defineProperty(copy, "headers", Object.setPrototypeOf(found, null)) : copy;
+}
+
 // The hint behind it is a sentence of its own.
 function sentence(text: string): string {
   return /[.!?:]$/.test(text) ? text : `${text}.`;
@@ -160,21 +182,22 @@ function sentence(text: string): string {
 
 /** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
 export function ofOperation(error: StatusError, operation: OperationName): StatusError {
-  const { stack } = error;
+  const stack = memberOf(error, "stack");
   const details = { ...detailsOf(error), operation, notRetried: "refused" } as const;
   const named = new StatusError(error.text, details);
   // Where the argument was refused.
-  if (stack !== undefined) named.stack = stack;
+  if (typeof stack === "string") named.stack = stack;
   return named;
 }
 
 /** What an error was made of: its own members only, as a polluted prototype adds others. */
 export function detailsOf(error: StatusError): StatusErrorDetails {
-  const { advice, reason } = error;
+  const { advice, reason, headers } = error;
   return Object.assign(Object.create(null), error, {
     hint: undefined,
     advice,
     reason,
+    headers,
     cause: memberOf(error, "cause"),
   });
 }

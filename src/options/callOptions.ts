@@ -114,14 +114,17 @@ export interface TraceDetails {
 export interface CallTrace extends Partial<Target>, TraceDetails {
   /** The operation's id in the contract; `request` for `client.request`. */
   readonly operation: OperationName;
-  /** Every HTTP request of the call; there once it has ended. */
-  attempts?: readonly Attempt[];
+  /** Every HTTP request of the call, without headers; there once it has ended. */
+  attempts?: readonly Omit<Attempt, "headers">[];
   /** Why it failed; there once it has failed. What is refused before a request is ready has no method, path and host. */
   error?: unknown;
 }
 
-/** What subscribers of the tracing channel `tunerank.attempt` get; all but the target and number once it has ended. */
-export interface AttemptTrace extends Target, Partial<Attempt> {
+/**
+ * What subscribers of the tracing channel `tunerank.attempt` get, without headers; all but the target and number once it
+ * has ended.
+ */
+export interface AttemptTrace extends Target, Partial<Omit<Attempt, "headers">> {
   /** 1 for the first. */
   readonly number: number;
 }

@@ -77,13 +77,18 @@ async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   await calls.tracePromise(async () => {
     try {
       outcome = await run();
-      Object.assign(context, { attempts: outcome.attempts }, describe?.(outcome));
+      Object.assign(context, { attempts: outcome.attempts.map(withoutHeaders) }, describe?.(outcome));
     } catch (error) {
-      context.attempts = (error as StatusError).attempts;
+      context.attempts = (error as StatusError).attempts.map(withoutHeaders);
       throw error;
     }
   }, context);
   return outcome as T;
+}
+
+// A trace has none of the response. They are not enumerable.
+function withoutHeaders(attempt: Attempt): Omit<Attempt, "headers"> {
+  return { ...attempt };
 }
 
 /** Publishes a call that was refused before a request was ready. */

@@ -1,4 +1,4 @@
-import { memberOf } from "../values.js";
+import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import {
   type Characters,
   findForm,
@@ -39,7 +39,8 @@ export function redactor(key: string): Redact {
 
 export function redactorOf(secrets: readonly string[]): Redact {
   const all = secrets.map(redactor);
-  return (text, cut) => all.reduce((left, redact) => redact(left, cut), text);
+  // What cannot be searched is not shown.
+  return (text, cut) => valueOr(() => all.reduce((left, redact) => redact(left, cut), text), "[redacted]");
 }
 
 /** The value with the key taken out of its strings, and of the names of its properties. */
@@ -67,26 +68,49 @@ function newName(name: string, redact: Redact, names: Set<string>): string {
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
 
-/** A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them. */
+// Of the addresses of one name there are no more.
+const mostErrors = 16;
+
+/**
+ * A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them.
+ * Undefined for what is no error, or cannot be copied. Never throws.
+ */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
   if (!isError(cause)) return typeof cause === "string" ? redact(cause) : undefined;
-  const inner = depth < 3 ? redactCause(redact, memberOf(cause, "cause"), depth + 1) : undefined;
-  const copy = new Error(redact(cause.message), inner === undefined ? undefined : { cause: inner });
+  const within = (value: unknown) => (depth < 3 ? redactCause(redact, value, depth + 1) : undefined);
+  const inner = within(memberOf(cause, "cause"));
+  const message = redact(textFor(memberOf(cause, "message") ?? ""));
+  const copy = new Error(message, inner === undefined ? undefined : { cause: inner });
   for (const name of keptFields) {
     const value = memberOf(cause, name);
-    if (typeof value === "number") Object.assign(copy, { [name]: value });
-    else if (typeof value === "string") Object.assign(copy, { [name]: redact(value) });
+    if (typeof value === "number") setMember(copy, name, value, true);
+    else if (typeof value === "string") setMember(copy, name, redact(value), true);
   }
-  copy.stack = redact(cause.stack ?? "");
+  // Those of an AggregateError.
+  const errors = memberOf(cause, "errors");
+  if (isList(errors)) setMember(copy, "errors", errors.slice(0, mostErrors).map(within), false);
+  const stack = memberOf(cause, "stack");
+  setMember(copy, "stack", typeof stack === "string" ? redact(stack) : message, false);
   return copy;
+}
+
+// Not by assignment, which fails where a program has frozen what errors inherit.
+function setMember(error: Error, name: string, value: unknown, enumerable: boolean): void {
+  const rest = { value, enumerable, writable: true, configurable: true };
+  Object.defineProperty(error, name, { __proto__: null, ...rest } as PropertyDescriptor);
 }
 
 // Taken now: others may set another.
 const { toString: tagOf } = Object.prototype;
 
 // Under Jest the errors of Node are of another realm than the program's.
-function isError(value: unknown): value is Error {
-  return value instanceof Error || tagOf.call(value) === "[object Error]";
+function isError(value: unknown): boolean {
+  return isInstance(value, Error) || valueOr(() => tagOf.call(value), "") === "[object Error]";
+}
+
+// Also of a Proxy that was revoked.
+function isList(value: unknown): value is readonly unknown[] {
+  return valueOr(() => Array.isArray(value), false);
 }
 
 function replace(text: string, spans: readonly Span[]): string {
