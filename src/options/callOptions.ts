@@ -114,8 +114,8 @@ export interface TraceDetails {
 export interface CallTrace extends Partial<Target>, TraceDetails {
   /** The operation's id in the contract; `request` for `client.request`. */
   readonly operation: OperationName;
-  /** Every HTTP request of the call, without headers; there once it has ended. */
-  attempts?: readonly Omit<Attempt, "headers">[];
+  /** Every HTTP request of the call; there once it has ended. */
+  attempts?: readonly Attempt[];
   /** Why it failed; there once it has failed. What is refused before a request is ready has no method, path and host. */
   error?: unknown;
 }

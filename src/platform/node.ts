@@ -77,18 +77,13 @@ async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   await calls.tracePromise(async () => {
     try {
       outcome = await run();
-      Object.assign(context, { attempts: outcome.attempts.map(withoutHeaders) }, describe?.(outcome));
+      Object.assign(context, { attempts: outcome.attempts }, describe?.(outcome));
     } catch (error) {
-      context.attempts = (error as StatusError).attempts.map(withoutHeaders);
+      context.attempts = (error as StatusError).attempts;
       throw error;
     }
   }, context);
   return outcome as T;
-}
-
-// A trace has none of the response. They are not enumerable.
-function withoutHeaders(attempt: Attempt): Omit<Attempt, "headers"> {
-  return { ...attempt };
 }
 
 /** Publishes a call that was refused before a request was ready. */

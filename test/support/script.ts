@@ -57,6 +57,8 @@ async function bundled(input: BuildOptions): Promise<string> {
     platform: "node",
     plugins: [builtinsAsImports, withoutDebug, withoutHooks],
     conditions: ["tunerank-source"],
+    // What is loaded for its effects alone, which the sources have none of.
+    logOverride: { "ignored-bare-import": "silent" },
   });
   return outfile;
 }
