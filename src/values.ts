@@ -8,14 +8,28 @@ Bare.prototype = Object.create(null);
  * A member of a value of unknown shape, its own or its class's; what others put on Object.prototype is none. Undefined
  * also where it cannot be read: a getter or a Proxy may throw.
  */
-export function memberOf(value: unknown, name: string): unknown {
+export function memberOf(value: unknown, name: string | symbol): unknown {
   if (typeof value !== "object" || value === null) return undefined;
   try {
     for (let holder = value; holder && holder !== Object.prototype; holder = Object.getPrototypeOf(holder)) {
-      if (Object.hasOwn(holder, name)) return (value as Record<string, unknown>)[name];
+      if (Object.hasOwn(holder, name)) return (value as Record<string | symbol, unknown>)[name];
     }
   } catch {}
   return undefined;
+}
+
+/** Gives an object members that no log lists. The descriptors inherit nothing: Object.prototype may have a `get` or `set`. */
+export function define<T extends object>(
+  target: T,
+  values: Readonly<Record<string | symbol, unknown>>,
+  enumerable = false,
+): T {
+  for (const name of Reflect.ownKeys(values)) {
+    const value = values[name as string];
+    const rest = { enumerable, writable: true, configurable: true };
+    Object.defineProperty(target, name, { __proto__: null, value, ...rest } as PropertyDescriptor);
+  }
+  return target;
 }
 
 /** What `make` comes to, or `otherwise` where it throws: no text that cannot be made changes a fact. */

@@ -125,19 +125,9 @@ function notTheService(status: number): string | undefined {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What an attempt tells of a response's headers, without the key: they are searched for it once somebody reads them. */
-export function toldBy(
-  headers: Headers,
-  redact: Redact,
-): { requestId: string | undefined; headers: () => Headers } {
-  let shown: Headers | undefined;
-  return {
-    requestId: requestIdOf(headers, redact),
-    headers: () => {
-      shown ??= redactValues(redact, headers) as Headers;
-      return shown;
-    },
-  };
+/** What an attempt tells of a response's headers, without the key: they are searched for it when somebody reads them. */
+export function toldBy(headers: Headers, redact: Redact): Pick<FailureInput, "requestId" | "headers"> {
+  return { requestId: requestIdOf(headers, redact), headers: () => redactValues(redact, headers) as Headers };
 }
 
 /** The answer's `x-request-id`, else `request-id`; an error's is redacted. */

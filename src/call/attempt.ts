@@ -6,7 +6,7 @@ import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
 import type { Ran } from "../policy/retry.js";
-import { redactCause, redactorOf } from "../redact/redact.js";
+import { redactorOf } from "../redact/redact.js";
 import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
 import { isInstance, memberOf, valueOr } from "../values.js";
 import { requestIdOf, toldBy } from "./answer.js";
@@ -25,12 +25,13 @@ export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failur
       const found =
         typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
       if (found instanceof Failure) return found;
-      useKey(run, found ?? "");
+      run.key = found ?? "";
+      if (!run.keys.includes(run.key)) run.keys.push(run.key);
       if (isForm(request.body)) await deadline.during(request.body.part.file.check());
       const loading = transport.ready?.(request.url);
       if (loading) await deadline.during(loading);
     }
-    if (deadline.ended) return failureIn(run, undefined, undefined);
+    if (deadline.ended) return failureOf(run, undefined, undefined);
     exchange = transport.send({
       method: request.method,
       url: request.url,
@@ -48,35 +49,25 @@ export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failur
     const data = request.read(answer, secrets);
     return data instanceof Failure ? data : { data, answer, secrets };
   } catch (cause) {
-    const failure = valueOr(() => failureIn(run, exchange, cause), unexpectedFailure(exchange, undefined));
-    return withTold(run, exchange, failure);
+    const failure = failureOf(run, exchange, cause);
+    const headers = valueOr(() => exchange?.answer?.headers, undefined);
+    // Of a response that began, and was not read whole.
+    if (headers) Object.assign(failure.details, toldBy(headers, redactorOf(secretsOf(run))));
+    return failure;
   } finally {
     deadline.attemptOver();
   }
 }
 
 // What became of an attempt that brought no whole response.
-function failureIn<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause: unknown): Failure {
+function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause: unknown): Failure {
   const { deadline, settings, timeoutMs } = run;
   const { ended } = deadline;
   if (ended) return endedFailure(ended, timeoutMs, exchange, memberOf(settings.signal, "reason"));
   if (isInstance(cause, SourceError)) return sourceFailure(cause);
-  const secrets = secretsOf(run);
   return isInstance(cause, TransportFailure)
-    ? networkFailure(cause, secrets, networkWords)
-    : unexpectedFailure(exchange, redactCause(redactorOf(secrets), cause));
-}
-
-// Adds what the headers of a response tell that began and was not read whole.
-function withTold<T>(run: RunningCall<T>, exchange: Exchange | undefined, failure: Failure): Failure {
-  const headers = valueOr(() => exchange?.answer?.headers, undefined);
-  if (headers) Object.assign(failure.details, toldBy(headers, redactorOf(secretsOf(run))));
-  return failure;
-}
-
-function useKey<T>(run: RunningCall<T>, key: string): void {
-  if (run.key !== key && run.key !== "") run.formerKeys = [...run.formerKeys, run.key];
-  run.key = key;
+    ? networkFailure(cause, secretsOf(run), networkWords)
+    : unexpectedFailure(cause, secretsOf(run), exchange);
 }
 
 /** The same, published to those who listen to attempts. */
@@ -95,8 +86,8 @@ export function sendTraced<T>(run: RunningCall<T>, number: number): Promise<Answ
 }
 
 /** What the last attempt may not show: every key of the call, and the credentials of a proxy that it went through. */
-export function secretsOf<T>({ client, key, formerKeys }: RunningCall<T>): readonly string[] {
-  return [key, ...formerKeys, ...(client.transport.secrets ?? [])];
+export function secretsOf<T>({ client, keys }: RunningCall<T>): readonly string[] {
+  return [...keys, ...(client.transport.secrets ?? [])];
 }
 
 function headersOf<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {

@@ -13,7 +13,7 @@ import {
   ranWell,
   worse,
 } from "../policy/retry.js";
-import { redactCause, redactorOf } from "../redact/redact.js";
+import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { memberOf, notify } from "../values.js";
 import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
@@ -36,8 +36,6 @@ export function makeRequest<T>(request: PreparedRequest<T>, settings: CallSettin
   );
 }
 
-const noKeys: readonly string[] = [];
-
 async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
   const { client } = settings;
   const times = timesOf(request, settings);
@@ -51,7 +49,7 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
     attempts: [],
     ran: nothingSent,
     key: "",
-    formerKeys: noKeys,
+    keys: [],
     freshSocket: !isRepeatable(request.operation, settings.repeatable),
     retriedFree: false,
   };
@@ -61,8 +59,7 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
     return await runAttempts(call);
   } catch (error) {
     if (isStatusError(error)) throw error;
-    const cause = redactCause(redactorOf(secretsOf(call)), error);
-    throw callFailure(call, unexpectedFailure(undefined, cause), call.ran, "not-transient");
+    throw callFailure(call, unexpectedFailure(error, secretsOf(call)), call.ran, "not-transient");
   } finally {
     client.calls.delete(deadline);
     deadline.dispose();
@@ -115,22 +112,21 @@ function succeed<T>(
 class Succeeded<T> implements Outcome<T> {
   declare readonly data: T;
   declare readonly answer: TransportResponse;
+  readonly #success: Answered<T>;
   readonly #failed: readonly Attempt[];
   readonly #durationMs: number;
-  readonly #secrets: readonly string[];
 
-  constructor({ data, answer, secrets }: Answered<T>, failed: readonly Attempt[], durationMs: number) {
-    this.data = data;
-    this.answer = answer;
-    this.#secrets = secrets;
+  constructor(success: Answered<T>, failed: readonly Attempt[], durationMs: number) {
+    this.data = success.data;
+    this.answer = success.answer;
+    this.#success = success;
     this.#failed = failed;
     this.#durationMs = durationMs;
   }
 
   // Made when asked for, which most callers never do.
   get attempts(): readonly Attempt[] {
-    const success = { answer: this.answer, secrets: this.#secrets };
-    return [...this.#failed, successRecord(success, this.#failed.length + 1, this.#durationMs)];
+    return [...this.#failed, successRecord(this.#success, this.#failed.length + 1, this.#durationMs)];
   }
 }
 
@@ -187,7 +183,6 @@ function report<T>(
   const { log } = client;
   if (onAttempt === undefined && !log) return;
   const event = { ...attempt, ...targetOf(request), ...(waitMs !== undefined && { waitMs }) };
-  withHeadersOf(event, attempt);
-  notify(onAttempt, event);
+  notify(onAttempt, withHeadersOf(event, attempt));
   if (log) log(event, { request, result, redact: redactorOf(secretsOf(call)) });
 }

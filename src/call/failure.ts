@@ -202,7 +202,8 @@ function soFar(
 }
 
 /** A fault of this client's own, or of what a program put in its way: of the service it proves no more than was known. */
-export function unexpectedFailure(exchange: Exchange | undefined, cause: unknown): Failure {
+export function unexpectedFailure(error: unknown, secrets: readonly string[], exchange?: Exchange): Failure {
   const message = "The client failed; please report this.";
+  const cause = redactCause(redactorOf(secrets), error);
   return new Failure({ ...soFar(exchange), message, code: "INTERNAL", cause });
 }

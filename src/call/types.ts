@@ -119,9 +119,10 @@ export interface RunningCall<T> {
   readonly attempts: Attempt[];
   /** What its attempts tell together. */
   ran: Ran;
-  /** The key of the attempt under way, and those of the attempts before it that were others. */
+  /** The key of the attempt under way. */
   key: string;
-  formerKeys: readonly string[];
+  /** All that its attempts were sent with. */
+  readonly keys: string[];
   /** Whether the next attempt needs a connection of its own. */
   freshSocket: boolean;
   /** Whether a retry has been made that cost no budget. */

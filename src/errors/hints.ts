@@ -88,7 +88,9 @@ export function adviceFor(
   const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
   const isRefused = code === "INVALID_ARGUMENT" && httpStatus > 0;
-  const ofCode = isRefused ? refusedValue : (adviceOfCode[code] ?? reportWith(requestId));
+  const ofCode = isRefused
+    ? refusedValue
+    : (adviceOfCode[code] ?? (requestId ? `Report it with the request id ${requestId}.` : ""));
   const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? ofCode), message);
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")
@@ -98,10 +100,6 @@ export function adviceFor(
   if (operation !== "request" && !/read|set/.test(operations[operation].kind))
     return operations[operation].whenUnknown as string;
   return `${known} Repeating this call is safe.`.trimStart();
-}
-
-function reportWith(requestId: string | undefined): string {
-  return requestId ? `Report it with the request id ${requestId}.` : "";
 }
 
 // A message with an instruction of the same verb, such as "Check the id.", says itself what to do.

@@ -1,4 +1,4 @@
-import { memberOf, valueOr } from "../values.js";
+import { define, memberOf } from "../values.js";
 import {
   type CodeSource,
   type Executed,
@@ -142,37 +142,19 @@ export function isStatusError<C extends StatusCode = StatusCode>(
   code?: C,
 ): error is StatusError & { readonly code: C } {
   // What was caught may be a Proxy that throws.
-  return valueOr(
-    () =>
-      typeof error === "object" &&
-      error !== null &&
-      (error as { [brand]?: unknown })[brand] === true &&
-      (code === undefined || (error as StatusError).code === code),
-    false,
-  );
+  return memberOf(error, brand) === true && (code === undefined || memberOf(error, "code") === code);
 }
 
-// What no log lists. The descriptors inherit nothing: Object.prototype may have a `get` or `set`.
-function define(error: object, values: Readonly<Record<string | symbol, unknown>>): void {
-  for (const name of Reflect.ownKeys(values)) {
-    Object.defineProperty(error, name, {
-      __proto__: null,
-      value: values[name as string],
-    } as PropertyDescriptor);
-  }
-}
-
-/** Gives an error or an attempt the headers of its response. @param headers What makes them, or the headers themselves */
+/** Gives an error or an attempt the headers of its response, made when they are read. */
 export function withHeaders<T extends object>(target: T, headers: StatusErrorDetails["headers"]): T {
-  if (headers === undefined) return target;
-  const found: object = typeof headers === "function" ? { get: headers } : { value: headers };
-  return Object.defineProperty(target, "headers", Object.setPrototypeOf(found, null));
+  if (!headers) return target;
+  const get = typeof headers === "function" ? headers : () => headers;
+  return Object.defineProperty(target, "headers", { __proto__: null, get } as PropertyDescriptor);
 }
 
 /** The same for a copy of an attempt, in which they are missing. */
 export function withHeadersOf<T extends object>(copy: T, attempt: Attempt): T {
-  const found = Object.getOwnPropertyDescriptor(attempt, "headers");
-  return found ? Object.defineProperty(copy, "headers", Object.setPrototypeOf(found, null)) : copy;
+  return Object.hasOwn(attempt, "headers") ? withHeaders(copy, () => attempt.headers ?? {}) : copy;
 }
 
 // The hint behind it is a sentence of its own.
@@ -192,12 +174,12 @@ export function ofOperation(error: StatusError, operation: OperationName): Statu
 
 /** What an error was made of: its own members only, as a polluted prototype adds others. */
 export function detailsOf(error: StatusError): StatusErrorDetails {
-  const { advice, reason, headers } = error;
+  const { advice, reason } = error;
   return Object.assign(Object.create(null), error, {
     hint: undefined,
     advice,
     reason,
-    headers,
+    headers: memberOf(error, "headers"),
     cause: memberOf(error, "cause"),
   });
 }

@@ -1,4 +1,4 @@
-import { isInstance, memberOf, textFor, valueOr } from "../values.js";
+import { define, memberOf, textFor, valueOr } from "../values.js";
 import {
   type Characters,
   findForm,
@@ -68,49 +68,45 @@ function newName(name: string, redact: Redact, names: Set<string>): string {
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
 
-// Of the addresses of one name there are no more.
-const mostErrors = 16;
-
 /**
  * A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them.
  * Undefined for what is no error, or cannot be copied. Never throws.
  */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
-  if (!isError(cause)) return typeof cause === "string" ? redact(cause) : undefined;
+  return valueOr(
+    () => (isError(cause) ? copyOf(redact, cause, depth) : redactText(redact, cause)),
+    undefined,
+  );
+}
+
+function redactText(redact: Redact, value: unknown): unknown {
+  return typeof value === "string" ? redact(value) : undefined;
+}
+
+function copyOf(redact: Redact, cause: Error, depth: number): Error {
   const within = (value: unknown) => (depth < 3 ? redactCause(redact, value, depth + 1) : undefined);
   const inner = within(memberOf(cause, "cause"));
   const message = redact(textFor(memberOf(cause, "message") ?? ""));
   const copy = new Error(message, inner === undefined ? undefined : { cause: inner });
   for (const name of keptFields) {
     const value = memberOf(cause, name);
-    if (typeof value === "number") setMember(copy, name, value, true);
-    else if (typeof value === "string") setMember(copy, name, redact(value), true);
+    const kept = typeof value === "number" ? value : redactText(redact, value);
+    // Not by assignment, which fails where a program has frozen Error.prototype and so its `name`.
+    if (kept !== undefined) define(copy, { [name]: kept }, true);
   }
-  // Those of an AggregateError.
+  // Those of an AggregateError; a name has no more addresses.
   const errors = memberOf(cause, "errors");
-  if (isList(errors)) setMember(copy, "errors", errors.slice(0, mostErrors).map(within), false);
-  const stack = memberOf(cause, "stack");
-  setMember(copy, "stack", typeof stack === "string" ? redact(stack) : message, false);
+  if (Array.isArray(errors)) define(copy, { errors: errors.slice(0, 16).map(within) });
+  copy.stack = (redactText(redact, memberOf(cause, "stack")) as string | undefined) ?? message;
   return copy;
-}
-
-// Not by assignment, which fails where a program has frozen what errors inherit.
-function setMember(error: Error, name: string, value: unknown, enumerable: boolean): void {
-  const rest = { value, enumerable, writable: true, configurable: true };
-  Object.defineProperty(error, name, { __proto__: null, ...rest } as PropertyDescriptor);
 }
 
 // Taken now: others may set another.
 const { toString: tagOf } = Object.prototype;
 
 // Under Jest the errors of Node are of another realm than the program's.
-function isError(value: unknown): boolean {
-  return isInstance(value, Error) || valueOr(() => tagOf.call(value), "") === "[object Error]";
-}
-
-// Also of a Proxy that was revoked.
-function isList(value: unknown): value is readonly unknown[] {
-  return valueOr(() => Array.isArray(value), false);
+function isError(value: unknown): value is Error {
+  return value instanceof Error || tagOf.call(value) === "[object Error]";
 }
 
 function replace(text: string, spans: readonly Span[]): string {

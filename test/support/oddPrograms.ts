@@ -31,7 +31,7 @@ export function testOddPrograms(every: number): void {
         told.set(odd, await run(odd, every));
     };
     await Promise.all([lane(), lane()]);
-  }, 300_000);
+  }, 600_000);
 
   test.each(pairs)("in a program with %s every fault is told as in one with %s", (odd, plain) => {
     const { rows, unhandled } = told.get(odd) as Told;

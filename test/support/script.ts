@@ -10,6 +10,7 @@ import { type Outcome, root, run } from "./project.js";
 const folder: string = mkdtempSync(path.join(tmpdir(), "tunerank-script-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let programs = 0;
+const files: Map<string, Promise<string>> = new Map();
 
 /** Runs a module of its own process against the sources, which it finds as "./src/index.ts". Its key is in the environment. */
 export async function runScript(
@@ -29,7 +30,9 @@ export async function runScript(
 export async function runFile(file: string, env: Record<string, string> = {}): Promise<Outcome> {
   // It finds the files beside it where it stands itself.
   const define = { "import.meta.url": JSON.stringify(pathToFileURL(file)) };
-  return run(process.execPath, [await bundled({ entryPoints: [file], define })], { cwd: root, env });
+  const program = files.get(file) ?? bundled({ entryPoints: [file], define });
+  files.set(file, program);
+  return run(process.execPath, [await program], { cwd: root, env });
 }
 
 // What tests share with such a program may come with hooks, which nobody runs there.
