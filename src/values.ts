@@ -4,13 +4,51 @@
 export const Bare = function Bare() {} as unknown as new () => object;
 Bare.prototype = Object.create(null);
 
-/** A member of a value of unknown shape, its own or its class's; what others put on Object.prototype is none. */
-export function memberOf(value: unknown, name: string): unknown {
+/**
+ * A member of a value of unknown shape, its own or its class's; what others put on Object.prototype is none. Undefined
+ * also where it cannot be read: a getter or a Proxy may throw.
+ */
+export function memberOf(value: unknown, name: string | symbol): unknown {
   if (typeof value !== "object" || value === null) return undefined;
-  for (let holder = value; holder && holder !== Object.prototype; holder = Object.getPrototypeOf(holder)) {
-    if (Object.hasOwn(holder, name)) return (value as Record<string, unknown>)[name];
-  }
+  try {
+    for (let holder = value; holder && holder !== Object.prototype; holder = Object.getPrototypeOf(holder)) {
+      if (Object.hasOwn(holder, name)) return (value as Record<string | symbol, unknown>)[name];
+    }
+  } catch {}
   return undefined;
+}
+
+/** Gives an object members that no log lists. The descriptors inherit nothing: Object.prototype may have a `get` or `set`. */
+export function define<T extends object>(
+  target: T,
+  values: Readonly<Record<string | symbol, unknown>>,
+  enumerable = false,
+): T {
+  for (const name of Reflect.ownKeys(values)) {
+    const value = values[name as string];
+    const rest = { enumerable, writable: true, configurable: true };
+    Object.defineProperty(target, name, { __proto__: null, value, ...rest } as PropertyDescriptor);
+  }
+  return target;
+}
+
+/** What `make` comes to, or `otherwise` where it throws: no text that cannot be made changes a fact. */
+export function valueOr<T>(make: () => T, otherwise: T): T {
+  try {
+    return make();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** A value as text; never throws. */
+export function textFor(value: unknown): string {
+  return valueOr(() => String(value), "It cannot be shown.");
+}
+
+/** `instanceof` that never throws, as it does for a Proxy that was revoked. */
+export function isInstance<T>(value: unknown, type: abstract new (...given: never[]) => T): value is T {
+  return valueOr(() => value instanceof type, false);
 }
 
 /** What a JSON text holds, a byte order mark before it or not; undefined when it is none. */

@@ -34,17 +34,20 @@ What the error says about it:
     `The caller's own \`signal\` [ended the call](/guide/retries.md#cancel-a-request):\n\n${shown("guide/retries.md", "cancel.ts")}`,
 };
 
+// As the mock server counts.
+const requestId = "req-1";
+
 /** What to do about a code: what helps most, then what its errors say. */
 export function adviceFor(name: StatusCode, rows: readonly Row[]): string {
   const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
   const lines: string[] = [];
   if (states.has("no"))
-    lines.push(`- \`executed: "no"\`: ${adviceOfCode({ code: name, executed: "no" }, "")}`);
+    lines.push(`- \`executed: "no"\`: ${adviceOfCode({ code: name, executed: "no", requestId }, "")}`);
   if (states.has("unknown") || states.has("yes")) {
     const open = [...states].filter((state) => state !== "no").sort();
     for (const { title, operation } of columns) {
       lines.push(
-        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(adviceOfCode({ code: name, executed: "unknown", operation }, ""))}`,
+        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(adviceOfCode({ code: name, executed: "unknown", operation, requestId }, ""))}`,
       );
     }
   }

@@ -1,4 +1,5 @@
 import type { Client } from "../client.js";
+import { withHeadersOf } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
@@ -97,7 +98,8 @@ export class Calls<Id> {
     const { onAttempt } = this.#settings;
     const again = progress === "too-many" ? { waitMs: 0 } : {};
     const asked = holdMs > 0 ? { holdMs } : {};
-    if (onAttempt) notify(onAttempt, { ...event, ...again, ...asked, id, concurrency: this.#limiter.limit });
+    const concurrency = this.#limiter.limit;
+    if (onAttempt) notify(onAttempt, withHeadersOf({ ...event, ...again, ...asked, id, concurrency }, event));
   }
 }
 
@@ -110,7 +112,8 @@ export function sizeOf<Id>({ body }: PendingRequest<Id>): number {
   }
 }
 
-export function tokensOf({ usage }: Partial<RerankResponse>): unknown {
+export function tokensOf(response: RerankResponse): unknown {
+  const usage = memberOf(response, "usage");
   return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
 }
 

@@ -4,10 +4,11 @@ import type { StatusError } from "../errors/statusError.js";
 import type { Lane } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
-import { type Decision, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
+import { type Decision, nothingSent, type Ran, ranIn, ranWell, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import type { FailedAttempt } from "../policy/types.js";
 import { isLate, readOn } from "../transport/turns.js";
+import { memberOf } from "../values.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { AsTheyCome, Delivery, type Failed, InOrder } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
@@ -19,7 +20,6 @@ import {
   endedByHold,
   endsRun,
   type RunProgress,
-  ranWell,
   underWay,
 } from "./runErrors.js";
 import type { RunSettings } from "./settings.js";
@@ -192,7 +192,7 @@ export class Run<Id> implements RunParts {
   /** Ends the run for a reason that is none of its requests'. */
   end(reason: "aborted" | "deadline"): void {
     const { signal, totalTimeoutMs } = this.#settings;
-    this.#end(endedAs(reason, { cause: signal?.reason, totalTimeoutMs }, this.#progress()));
+    this.#end(endedAs(reason, { cause: memberOf(signal, "reason"), totalTimeoutMs }, this.#progress()));
   }
 
   #end(error: unknown): void {

@@ -1,5 +1,5 @@
 import type { StatusErrorDetails } from "../errors/details.js";
-import { detailsOf, invalid, isStatusError, StatusError } from "../errors/statusError.js";
+import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { Lane } from "../policy/lane.js";
 import type { Ran } from "../policy/retry.js";
 import type { RerankAllError } from "./options.js";
@@ -11,9 +11,7 @@ export interface RunProgress<Id> {
   readonly ran: Ran;
 }
 
-/** What is known of a request that was answered. */
-export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
-/** The same of one that is under way. */
+/** What is known of a request that is under way. */
 export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
 
 /** The error that ends a run: that of a request, with what is not done. */
@@ -51,7 +49,7 @@ export function endedByHold<Id>(
   maxHoldMs: number,
   progress: RunProgress<Id>,
 ): RerankAllError<Id> {
-  const { retryAfterMs = 0, httpStatus, requestId, attempts } = error;
+  const { retryAfterMs = 0, httpStatus, requestId, headers, attempts } = error;
   const longest =
     maxHoldMs === 0
       ? "never waits (maxHoldMs is 0)"
@@ -61,7 +59,7 @@ export function endedByHold<Id>(
     codeSource: "client",
     operation: "rerankDocuments",
     notRetried: "asked-to-wait-too-long",
-    ...{ retryAfterMs, httpStatus, requestId, attempts, cause: error },
+    ...{ retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
     hint: "Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
   } as const;
   const text = `The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`;
@@ -88,7 +86,16 @@ export function endsRun(error: StatusError, progress: Lane["progress"]): boolean
   return refusedHere && error.notRetried === "refused" && isClients;
 }
 
-/** Whatever a call rejected with, as a StatusError. */
+/** Whatever a call rejected with, as a StatusError: of what is none nobody knows whether it ran. */
 export function asStatusError(error: unknown): StatusError {
-  return isStatusError(error) ? error : invalid("The request failed.", { cause: error });
+  if (isStatusError(error)) return error;
+  const { executed, executedBecause } = underWay;
+  const details = {
+    executed,
+    executedBecause,
+    code: "INTERNAL",
+    codeSource: "client",
+    cause: error,
+  } as const;
+  return new StatusError("The request failed.", details);
 }

@@ -4,7 +4,7 @@ import type { RetryEvent } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
 import { codeOfHttpStatus } from "../policy/statuses.js";
-import { type Redact, redactorOf } from "../redact/redact.js";
+import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
@@ -90,7 +90,7 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
 }
 
 function unusable({ status, headers }: TransportResponse, redact: Redact, details: FailureInput): Failure {
-  return new Failure({ ...details, httpStatus: status, requestId: requestIdOf(headers, redact) });
+  return new Failure({ ...details, httpStatus: status, ...toldBy(headers, redact) });
 }
 
 function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
@@ -114,7 +114,7 @@ function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
     inferred: !named && read.inferred,
     events: happened,
     httpStatus: status,
-    requestId: requestIdOf(headers, redact),
+    ...toldBy(headers, redact),
     retryAfterMs: waitMs,
     body: said.body,
     hint: redirected ? "Set baseUrl to the final address." : undefined,
@@ -126,6 +126,13 @@ function notTheService(status: number): string | undefined {
   if (status === 101) return "The server changed to another protocol (HTTP 101).";
   if (status < 300 || status >= 400) return undefined;
   return `The server redirects (HTTP ${status}), which is never followed.`;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What an attempt tells of a response's headers, without the key: they are searched for it when somebody reads them. */
+export function toldBy(headers: Headers, redact: Redact): Pick<FailureInput, "requestId" | "headers"> {
+  return { requestId: requestIdOf(headers, redact), headers: () => redactValues(redact, headers) as Headers };
 }
 
 /** The answer's `x-request-id`, else `request-id`; an error's is redacted. */

@@ -1,13 +1,15 @@
 import { adviceFor, tracedAttempt, wordsFor } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
-import { StatusError } from "../errors/statusError.js";
+import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
 import type { Ran } from "../policy/retry.js";
-import { type Exchange, isForm, TransportFailure, type TransportResponse } from "../transport/transport.js";
-import { requestIdOf } from "./answer.js";
+import { redactorOf } from "../redact/redact.js";
+import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
+import { isInstance, memberOf, valueOr } from "../values.js";
+import { requestIdOf, toldBy } from "./answer.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
@@ -15,7 +17,7 @@ const networkWords = { wordsFor, adviceFor };
 
 /** One request and its answer: asks for the key, sends, reads. Never rejects. */
 export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
-  const { client, settings, request, deadline, timeoutMs } = run;
+  const { client, request, deadline, timeoutMs } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
   try {
@@ -24,11 +26,12 @@ export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failur
         typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
       if (found instanceof Failure) return found;
       run.key = found ?? "";
+      if (!run.keys.includes(run.key)) run.keys.push(run.key);
       if (isForm(request.body)) await deadline.during(request.body.part.file.check());
       const loading = transport.ready?.(request.url);
       if (loading) await deadline.during(loading);
     }
-    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, undefined, settings.signal?.reason);
+    if (deadline.ended) return failureOf(run, undefined, undefined);
     exchange = transport.send({
       method: request.method,
       url: request.url,
@@ -42,17 +45,29 @@ export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failur
     });
     deadline.running = exchange;
     const answer = await exchange.response;
-    const data = request.read(answer, secretsOf(run));
-    return data instanceof Failure ? data : { data, answer };
+    const secrets = secretsOf(run);
+    const data = request.read(answer, secrets);
+    return data instanceof Failure ? data : { data, answer, secrets };
   } catch (cause) {
-    if (deadline.ended) return endedFailure(deadline.ended, timeoutMs, exchange, settings.signal?.reason);
-    if (cause instanceof SourceError) return sourceFailure(cause);
-    return cause instanceof TransportFailure
-      ? networkFailure(cause, secretsOf(run), networkWords)
-      : unexpectedFailure(cause);
+    const failure = failureOf(run, exchange, cause);
+    const headers = valueOr(() => exchange?.answer?.headers, undefined);
+    // Of a response that began, and was not read whole.
+    if (headers) Object.assign(failure.details, toldBy(headers, redactorOf(secretsOf(run))));
+    return failure;
   } finally {
     deadline.attemptOver();
   }
+}
+
+// What became of an attempt that brought no whole response.
+function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause: unknown): Failure {
+  const { deadline, settings, timeoutMs } = run;
+  const { ended } = deadline;
+  if (ended) return endedFailure(ended, timeoutMs, exchange, memberOf(settings.signal, "reason"));
+  if (isInstance(cause, SourceError)) return sourceFailure(cause);
+  return isInstance(cause, TransportFailure)
+    ? networkFailure(cause, secretsOf(run), networkWords)
+    : unexpectedFailure(cause, secretsOf(run), exchange);
 }
 
 /** The same, published to those who listen to attempts. */
@@ -65,14 +80,14 @@ export function sendTraced<T>(run: RunningCall<T>, number: number): Promise<Answ
       const durationMs = performance.now() - started;
       return result instanceof Failure
         ? failureRecord(result, number, durationMs)
-        : successRecord(result.answer, number, durationMs);
+        : successRecord(result, number, durationMs);
     },
   );
 }
 
-/** What the last attempt may not show: its key, and the credentials of a proxy that it went through. */
-export function secretsOf<T>({ client, key }: RunningCall<T>): readonly string[] {
-  return [key, ...(client.transport.secrets ?? [])];
+/** What the last attempt may not show: every key of the call, and the credentials of a proxy that it went through. */
+export function secretsOf<T>({ client, keys }: RunningCall<T>): readonly string[] {
+  return [...keys, ...(client.transport.secrets ?? [])];
 }
 
 function headersOf<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
@@ -109,15 +124,21 @@ export function targetOf<T>({ operation, method, url }: PreparedRequest<T>): Tar
 }
 
 /** An attempt that was answered as it should be. */
-export function successRecord(answer: TransportResponse, number: number, durationMs: number): Attempt {
-  const requestId = requestIdOf(answer.headers);
-  return { number, durationMs, httpStatus: answer.status, ...(requestId !== undefined && { requestId }) };
+export function successRecord(
+  { answer, secrets }: Omit<Answered<unknown>, "data">,
+  number: number,
+  durationMs: number,
+): Attempt {
+  const { status: httpStatus, headers } = answer;
+  const requestId = requestIdOf(headers);
+  const record = { number, durationMs, httpStatus, ...(requestId !== undefined && { requestId }) };
+  return withHeaders(record, toldBy(headers, redactorOf(secrets)).headers);
 }
 
 /** An attempt that failed. */
 export function failureRecord({ details }: Failure, number: number, durationMs: number): Attempt {
-  const { code, httpStatus, requestId, cause } = details;
-  return {
+  const { code, httpStatus, requestId, cause, headers } = details;
+  const record = {
     number,
     durationMs,
     code,
@@ -125,6 +146,7 @@ export function failureRecord({ details }: Failure, number: number, durationMs: 
     ...(requestId !== undefined && { requestId }),
     ...(cause !== undefined && { cause }),
   };
+  return withHeaders(record, headers);
 }
 
 /** The one error of a call, made where the call ends. @param ran What all of its attempts tell together. */

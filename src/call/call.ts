@@ -1,7 +1,7 @@
 import { tracedCall, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
-import type { StatusError } from "../errors/statusError.js";
+import { isStatusError, type StatusError, withHeadersOf } from "../errors/statusError.js";
 import { budget as budgetRule } from "../policy/decisions.js";
 import {
   type Decision,
@@ -10,6 +10,7 @@ import {
   nothingSent,
   type Ran,
   ranIn,
+  ranWell,
   worse,
 } from "../policy/retry.js";
 import { redactorOf } from "../redact/redact.js";
@@ -17,7 +18,7 @@ import { isForm, type TransportResponse } from "../transport/transport.js";
 import { memberOf, notify } from "../values.js";
 import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
-import { Failure } from "./failure.js";
+import { Failure, unexpectedFailure } from "./failure.js";
 import { prepare, timesOf } from "./request.js";
 import type { Answered, Call, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
 
@@ -46,7 +47,9 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
     timeoutMs: times.timeoutMs,
     deadline,
     attempts: [],
+    ran: nothingSent,
     key: "",
+    keys: [],
     freshSocket: !isRepeatable(request.operation, settings.repeatable),
     retriedFree: false,
   };
@@ -54,6 +57,9 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
   client.calls.add(deadline);
   try {
     return await runAttempts(call);
+  } catch (error) {
+    if (isStatusError(error)) throw error;
+    throw callFailure(call, unexpectedFailure(error, secretsOf(call)), call.ran, "not-transient");
   } finally {
     client.calls.delete(deadline);
     deadline.dispose();
@@ -64,7 +70,6 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T>> {
   const { client, attempts, deadline } = call;
   const { policy } = call.settings;
   const { budget } = client;
-  let ran = nothingSent;
   for (;;) {
     const started = performance.now();
     const number = attempts.length + 1;
@@ -74,7 +79,8 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T>> {
       budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
       return succeed(call, result, number, durationMs);
     }
-    ran = worse(ran, ranIn(result.details));
+    call.ran = worse(call.ran, ranIn(result.details));
+    const { ran } = call;
     if (result.details.requested === false) throw callFailure(call, result, ran, "refused");
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
@@ -97,8 +103,8 @@ function succeed<T>(
   durationMs: number,
 ): Outcome<T> {
   const { attempts, client, settings } = call;
-  if (settings.onAttempt || client.log)
-    report(call, successRecord(success.answer, number, durationMs), success);
+  call.ran = ranWell;
+  if (settings.onAttempt || client.log) report(call, successRecord(success, number, durationMs), success);
   return new Succeeded(success, attempts, durationMs);
 }
 
@@ -106,19 +112,21 @@ function succeed<T>(
 class Succeeded<T> implements Outcome<T> {
   declare readonly data: T;
   declare readonly answer: TransportResponse;
+  readonly #success: Answered<T>;
   readonly #failed: readonly Attempt[];
   readonly #durationMs: number;
 
-  constructor({ data, answer }: Answered<T>, failed: readonly Attempt[], durationMs: number) {
-    this.data = data;
-    this.answer = answer;
+  constructor(success: Answered<T>, failed: readonly Attempt[], durationMs: number) {
+    this.data = success.data;
+    this.answer = success.answer;
+    this.#success = success;
     this.#failed = failed;
     this.#durationMs = durationMs;
   }
 
   // Made when asked for, which most callers never do.
   get attempts(): readonly Attempt[] {
-    return [...this.#failed, successRecord(this.answer, this.#failed.length + 1, this.#durationMs)];
+    return [...this.#failed, successRecord(this.#success, this.#failed.length + 1, this.#durationMs)];
   }
 }
 
@@ -175,6 +183,6 @@ function report<T>(
   const { log } = client;
   if (onAttempt === undefined && !log) return;
   const event = { ...attempt, ...targetOf(request), ...(waitMs !== undefined && { waitMs }) };
-  notify(onAttempt, event);
+  notify(onAttempt, withHeadersOf(event, attempt));
   if (log) log(event, { request, result, redact: redactorOf(secretsOf(call)) });
 }

@@ -2,7 +2,7 @@ import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { httpStatuses } from "../generated/contract.js";
 import { milliseconds } from "../policy/retryAfter.js";
 import { type Redact, redactValues } from "../redact/redact.js";
-import { parseJson } from "../values.js";
+import { parseJson, textFor, valueOr } from "../values.js";
 
 /** What an error answer says of itself, whatever its shape. */
 export interface ErrorBody {
@@ -42,7 +42,8 @@ export function readErrorBody(text: string, httpStatus: number, redact: Redact):
     retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
-        ? redactValues(redact, parsed)
+        ? // Of lists within lists there may be more than the stack holds.
+          valueOr(() => redactValues(redact, parsed), undefined)
         : redact(trimmed).slice(0, keptCharacters),
   };
 }
@@ -105,7 +106,7 @@ function messagesOf(detail: unknown): string | undefined {
 function readRetryDelay(root: unknown): number | undefined {
   const details = own(own(root, "error"), "details") ?? own(root, "details");
   if (!Array.isArray(details)) return undefined;
-  const info = details.find((item) => /(^|\/)google\.rpc\.RetryInfo$/.test(String(own(item, "@type"))));
+  const info = details.find((item) => /(^|\/)google\.rpc\.RetryInfo$/.test(textFor(own(item, "@type"))));
   const delay = own(info, "retryDelay");
   return typeof delay === "string" && delay.endsWith("s")
     ? milliseconds(delay.slice(0, -1), 1000)

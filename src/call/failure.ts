@@ -1,4 +1,5 @@
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
+import type { StatusErrorDetails } from "../errors/details.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, type RetryEvent } from "../policy/decisions.js";
 import { rowOfStatus } from "../policy/statuses.js";
@@ -10,8 +11,9 @@ import {
   networkCode,
   type Phase,
   type TransportFailure,
+  textOf,
 } from "../transport/transport.js";
-import { memberOf } from "../values.js";
+import { isInstance, memberOf, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
 
 /** What is known of a failed attempt. */
@@ -26,6 +28,8 @@ export interface FailureDetails {
   readonly events: readonly RetryEvent[];
   readonly httpStatus?: number | undefined;
   readonly requestId?: string | undefined;
+  /** Makes the headers of the response that began. */
+  readonly headers?: StatusErrorDetails["headers"];
   readonly retryAfterMs?: number | undefined;
   readonly body?: unknown;
   readonly hint?: string | undefined;
@@ -58,24 +62,27 @@ export class Failure {
   }
 }
 
-/** The failure of a request that brought no whole answer. @param words What the platform says of it. */
+/**
+ * The failure of a request that brought no whole answer. What happened is read from the failure itself: no text changes it.
+ * @param words What the platform says of it.
+ */
 export function networkFailure(
   failure: TransportFailure,
   secrets: readonly string[],
   words: NetworkWords,
 ): Failure {
   const { phase, reason, status } = failure;
-  const redact = redactorOf(secrets);
   const found = memberOf(failure, "cause");
-  const cause = reason === "source" ? found : redactCause(redact, found);
-  const name = networkCode(cause);
-  const message = redact(failure.message);
+  const name = networkCode(found);
+  const redact = redactorOf(secrets);
+  const message = redact(textOf(failure));
+  const isWorded = reason === "network" && phase !== "body";
   return new Failure({
-    message: reason === "network" && phase !== "body" ? redact(words.wordsFor(message, found)) : message,
-    executed: executedSoFar(failure),
+    message: isWorded ? valueOr(() => redact(words.wordsFor(message, found)), message) : message,
+    executed: executedSoFar(phase, status),
     events: [reason === "proxy" ? tunnelEvent(status) : eventOfFailure(phase, reason, name)],
     httpStatus: status,
-    cause,
+    cause: reason === "source" ? found : redactCause(redact, found),
     hint: phase === "connect" ? connectAdvice(failure, name, words) : undefined,
     reusedSocket: failure.reusedSocket,
     neverSent: reason === "proxy",
@@ -99,7 +106,7 @@ function namedBy({ reason, phase, status, cause }: TransportFailure): Named {
     case "agent":
       return { code: "INVALID_ARGUMENT" };
     case "source":
-      return cause instanceof SourceError ? namedBySource(cause) : { code: "FAILED_PRECONDITION" };
+      return isInstance(cause, SourceError) ? namedBySource(cause) : { code: "FAILED_PRECONDITION" };
     default:
       return { code: phase === "body" ? "INTERNAL" : "UNAVAILABLE", codeSource: "transport" };
   }
@@ -163,7 +170,7 @@ const timeoutEvents: Readonly<Record<Phase, RetryEvent>> = {
 };
 
 /** How far a request got tells whether the operation can have run. */
-function executedSoFar({ phase, status }: { phase: Phase; status: number | undefined }): Executed {
+function executedSoFar(phase: Phase, status: number | undefined): Executed {
   if (phase === "connect") return "no";
   if (status === undefined) return "unknown";
   return status >= 200 && status < 300 ? "yes" : events[rowOfStatus(status).event].executed;
@@ -176,11 +183,7 @@ export function endedFailure(
   exchange: Exchange | undefined,
   cause: unknown,
 ): Failure {
-  const shared = {
-    executed: exchange ? executedSoFar(exchange) : "no",
-    httpStatus: exchange?.status,
-    requested: exchange !== undefined,
-  } as const;
+  const shared = soFar(exchange);
   if (reason === "deadline") {
     const message = `No complete answer within ${timeoutMs} ms (timeoutMs).`;
     return new Failure({ ...shared, message, code: "DEADLINE_EXCEEDED", notRetried: "deadline-too-close" });
@@ -189,12 +192,18 @@ export function endedFailure(
   return new Failure({ ...shared, message, code: "CANCELLED", notRetried: "aborted", cause });
 }
 
-/** A fault of this client's own: it proves nothing of what the service did. */
-export function unexpectedFailure(cause: unknown): Failure {
-  return new Failure({
-    message: "The client failed; please report this.",
-    code: "INTERNAL",
-    executed: "unknown",
-    cause,
-  });
+// What is known of a request that ended on the way; undefined before it was handed to the transport.
+function soFar(
+  exchange: Exchange | undefined,
+): Pick<FailureDetails, "executed" | "httpStatus" | "requested"> {
+  const httpStatus = exchange?.answer?.status;
+  const executed = exchange ? executedSoFar(exchange.phase, httpStatus) : "no";
+  return { executed, httpStatus, requested: exchange !== undefined };
+}
+
+/** A fault of this client's own, or of what a program put in its way: of the service it proves no more than was known. */
+export function unexpectedFailure(error: unknown, secrets: readonly string[], exchange?: Exchange): Failure {
+  const message = "The client failed; please report this.";
+  const cause = redactCause(redactorOf(secrets), error);
+  return new Failure({ ...soFar(exchange), message, code: "INTERNAL", cause });
 }

@@ -3,6 +3,7 @@ import type { Attempt, OperationName } from "../errors/details.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
+import type { Ran } from "../policy/retry.js";
 import type { AttemptPolicy } from "../policy/types.js";
 import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
@@ -99,10 +100,12 @@ export type Log = (
 export interface Answered<T> {
   readonly data: T;
   readonly answer: TransportResponse;
+  /** What its headers may not show. */
+  readonly secrets: readonly string[];
 }
 
 /** The same with the attempts it took. */
-export interface Outcome<T> extends Answered<T> {
+export interface Outcome<T> extends Omit<Answered<T>, "secrets"> {
   readonly attempts: readonly Attempt[];
 }
 
@@ -114,7 +117,12 @@ export interface RunningCall<T> {
   readonly timeoutMs: number;
   readonly deadline: Deadline;
   readonly attempts: Attempt[];
+  /** What its attempts tell together. */
+  ran: Ran;
+  /** The key of the attempt under way. */
   key: string;
+  /** All that its attempts were sent with. */
+  readonly keys: string[];
   /** Whether the next attempt needs a connection of its own. */
   freshSocket: boolean;
   /** Whether a retry has been made that cost no budget. */

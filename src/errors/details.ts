@@ -16,6 +16,8 @@ export interface Target {
   readonly host: string;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /** One HTTP request made for a call. */
 export interface Attempt {
   /** 1 for the first. */
@@ -26,6 +28,11 @@ export interface Attempt {
   readonly httpStatus?: number;
   /** The answer's `x-request-id`, else `request-id`, when it had one. */
   readonly requestId?: string;
+  /**
+   * The response's headers without the key, names in lower case, when one began. Not enumerable: no log lists them, and
+   * a copy made with `...` has none.
+   */
+  readonly headers?: Headers;
   /** The code of its failure; absent when it succeeded. */
   readonly code?: StatusCode;
   /** What the network reported, when that is why it failed. */
@@ -58,6 +65,8 @@ export interface StatusErrorDetails {
   readonly notRetried?: NotRetried | undefined;
   /** The answer's `x-request-id`, else `request-id`. */
   readonly requestId?: string | undefined;
+  /** The response's headers, names in lower case, or what makes them when they are read. */
+  readonly headers?: Headers | (() => Headers) | undefined;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** The error body: parsed when it is JSON, else its text. */

@@ -5,14 +5,14 @@ import type { StatusErrorDetails } from "./details.js";
 /** What a hint is written from. */
 type Situation = Omit<StatusErrorDetails, "codeSource"> & Partial<Pick<StatusErrorDetails, "codeSource">>;
 
-const adviceOfCode: Readonly<Record<StatusCode, string>> = {
+// Not of the codes that say nothing of the cause.
+const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   ABORTED: "Read the state, then decide: another change ran at the same time.",
   ALREADY_EXISTS: "It exists already: use it, or choose another id.",
   CANCELLED: "Call again if the result is still wanted.",
   DATA_LOSS: "Compare what the service holds with what you sent.",
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
   FAILED_PRECONDITION: "Bring the resource into the state required, then call again.",
-  INTERNAL: "Report it with the request id.",
   INVALID_ARGUMENT: "Correct the argument.",
   NOT_FOUND: "Check the id, the account and the base URL.",
   OUT_OF_RANGE: "Use a value in the allowed range.",
@@ -21,7 +21,6 @@ const adviceOfCode: Readonly<Record<StatusCode, string>> = {
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",
   UNAVAILABLE: "Try again later: the service is down or overloaded.",
   UNIMPLEMENTED: "This server does not offer it: check the base URL, or have it enabled.",
-  UNKNOWN: "Report it with the request id.",
 };
 
 // This client itself names FAILED_PRECONDITION only for what an upload reads.
@@ -83,13 +82,15 @@ export function reasonFor({
 
 /** What to do now; empty where the message says it. */
 export function adviceFor(
-  { code, codeSource, executed, httpStatus = 0, operation, method }: Situation,
+  { code, codeSource, executed, httpStatus = 0, operation, method, requestId }: Situation,
   message: string,
 ): string {
   const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
   const isRefused = code === "INVALID_ARGUMENT" && httpStatus > 0;
-  const ofCode = isRefused ? refusedValue : adviceOfCode[code];
+  const ofCode = isRefused
+    ? refusedValue
+    : (adviceOfCode[code] ?? (requestId ? `Report it with the request id ${requestId}.` : ""));
   const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? ofCode), message);
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")

@@ -1,4 +1,4 @@
-import { memberOf } from "../values.js";
+import { define, memberOf } from "../values.js";
 import {
   type CodeSource,
   type Executed,
@@ -60,6 +60,11 @@ export class StatusError extends Error {
   declare readonly host?: string;
   /** The answer's `x-request-id`, else `request-id`, when it had one. */
   declare readonly requestId?: string;
+  /**
+   * The headers of the response that `httpStatus` is of, names in lower case, without the key; absent when there was no
+   * response. Not in `toJSON`, and not enumerable: no log lists them.
+   */
+  declare readonly headers?: Readonly<Record<string, string>>;
   /** How long the service asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
@@ -93,6 +98,7 @@ export class StatusError extends Error {
     const hint = joined(advice, reason);
     super(joined(`[${code}]`, text, hint), cause === undefined ? undefined : { cause });
     define(this, { [brand]: true, text, advice, reason });
+    withHeaders(this, own.headers);
     this.code = code;
     this.executed = executed;
     this.executedBecause = own.executedBecause ?? executedBecause(executed, own.httpStatus !== undefined);
@@ -135,22 +141,20 @@ export function isStatusError<C extends StatusCode = StatusCode>(
   error: unknown,
   code?: C,
 ): error is StatusError & { readonly code: C } {
-  return (
-    typeof error === "object" &&
-    error !== null &&
-    (error as { [brand]?: unknown })[brand] === true &&
-    (code === undefined || (error as StatusError).code === code)
-  );
+  // What was caught may be a Proxy that throws.
+  return memberOf(error, brand) === true && (code === undefined || memberOf(error, "code") === code);
 }
 
-// What no log lists. The descriptors inherit nothing: Object.prototype may have a `get` or `set`.
-function define(error: object, values: Readonly<Record<string | symbol, unknown>>): void {
-  for (const name of Reflect.ownKeys(values)) {
-    Object.defineProperty(error, name, {
-      __proto__: null,
-      value: values[name as string],
-    } as PropertyDescriptor);
-  }
+/** Gives an error or an attempt the headers of its response, made when they are read. */
+export function withHeaders<T extends object>(target: T, headers: StatusErrorDetails["headers"]): T {
+  if (!headers) return target;
+  const get = typeof headers === "function" ? headers : () => headers;
+  return Object.defineProperty(target, "headers", { __proto__: null, get } as PropertyDescriptor);
+}
+
+/** The same for a copy of an attempt, in which they are missing. */
+export function withHeadersOf<T extends object>(copy: T, attempt: Attempt): T {
+  return Object.hasOwn(attempt, "headers") ? withHeaders(copy, () => attempt.headers ?? {}) : copy;
 }
 
 // The hint behind it is a sentence of its own.
@@ -160,11 +164,11 @@ function sentence(text: string): string {
 
 /** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
 export function ofOperation(error: StatusError, operation: OperationName): StatusError {
-  const { stack } = error;
+  const stack = memberOf(error, "stack");
   const details = { ...detailsOf(error), operation, notRetried: "refused" } as const;
   const named = new StatusError(error.text, details);
   // Where the argument was refused.
-  if (stack !== undefined) named.stack = stack;
+  if (typeof stack === "string") named.stack = stack;
   return named;
 }
 
@@ -175,6 +179,7 @@ export function detailsOf(error: StatusError): StatusErrorDetails {
     hint: undefined,
     advice,
     reason,
+    headers: memberOf(error, "headers"),
     cause: memberOf(error, "cause"),
   });
 }

@@ -120,8 +120,11 @@ export interface CallTrace extends Partial<Target>, TraceDetails {
   error?: unknown;
 }
 
-/** What subscribers of the tracing channel `tunerank.attempt` get; all but the target and number once it has ended. */
-export interface AttemptTrace extends Target, Partial<Attempt> {
+/**
+ * What subscribers of the tracing channel `tunerank.attempt` get, without headers; all but the target and number once it
+ * has ended.
+ */
+export interface AttemptTrace extends Target, Partial<Omit<Attempt, "headers">> {
   /** 1 for the first. */
   readonly number: number;
 }

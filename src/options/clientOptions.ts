@@ -33,12 +33,12 @@ export interface DispatcherLike {
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
 /**
- * An attempt for a log: the fields of {@link CallOptions.onAttempt}, the line, and the numbers and names of the request
+ * An attempt for a log: the fields of {@link CallOptions.onAttempt} but for `headers`, the line, and the numbers and names of the request
  * and answer. Of an operation of the contract these are each id in its path (`dataset: "reviews"`), and each field of
  * its body that is a number (`replicaCount`), a list, by its length (`documents`), or a name (`model`), but no text such
  * as `query`.
  */
-export interface LogRecord extends Omit<AttemptEvent, "cause" | "host"> {
+export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "headers"> {
   /** The line that a logger with methods gets. */
   readonly message: string;
   /** Of an attempt that failed: whether the operation ran. */

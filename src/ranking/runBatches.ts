@@ -136,8 +136,13 @@ export interface FailedBatch extends ItemBatch {
 
 /** The error of a whole call, one of whose batches failed: with every request made, in terms of the caller's items. */
 export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): unknown {
-  if (!isStatusError(error)) return error;
   const { executed, executedBecause } = made.ran;
+  if (!isStatusError(error)) {
+    return new StatusError("The client failed; please report this.", {
+      ...{ code: "INTERNAL", codeSource: "client", cause: error, attempts: made.attempts },
+      ...{ operation: "rerankDocuments", notRetried: "not-transient", executed, executedBecause },
+    });
+  }
   return new StatusError(withBatch(withItems(error.text, batch.places), batch), {
     ...detailsOf(error),
     operation: "rerankDocuments",

@@ -18,15 +18,22 @@ export function keyForms(key: string): readonly KeyForm[] {
   const { chars } = undoEscapes(key);
   // What looks like an escape in the key itself is one character of it.
   const leastPart = Math.max(1, leastCharacters - (key.length - chars.length));
-  const whole = btoa(key);
-  const base64 =
-    key.length < leastCharacters
+  const base64 = bytesOf(key).flatMap((bytes) => {
+    const whole = btoa(bytes);
+    return key.length < leastCharacters
       ? [whole, whole.replace(/=+$/, "")]
-      : [0, 1, 2].map((offset) => base64At(offset, key));
+      : [0, 1, 2].map((offset) => base64At(offset, bytes));
+  });
   const urlSafe = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
   // Nothing is left of a key of backslashes.
   const unescaped = chars === "" ? [] : [{ chars, leastPart }];
   return [...unescaped, ...[...new Set([...base64, ...urlSafe])].map(plainForm)];
+}
+
+// What base64 is made of, a character for each byte: those of UTF-8, and of Latin-1 where it has all characters.
+function bytesOf(key: string): string[] {
+  const utf8 = String.fromCharCode(...new TextEncoder().encode(key));
+  return /[^\0-\xff]/.test(key) || utf8 === key ? [utf8] : [utf8, key];
 }
 
 // Only the characters that the key alone decides, when it stands after so many other bytes.

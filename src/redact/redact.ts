@@ -1,4 +1,4 @@
-import { memberOf } from "../values.js";
+import { define, memberOf, textFor, valueOr } from "../values.js";
 import {
   type Characters,
   findForm,
@@ -39,7 +39,8 @@ export function redactor(key: string): Redact {
 
 export function redactorOf(secrets: readonly string[]): Redact {
   const all = secrets.map(redactor);
-  return (text, cut) => all.reduce((left, redact) => redact(left, cut), text);
+  // What cannot be searched is not shown.
+  return (text, cut) => valueOr(() => all.reduce((left, redact) => redact(left, cut), text), "[redacted]");
 }
 
 /** The value with the key taken out of its strings, and of the names of its properties. */
@@ -67,17 +68,36 @@ function newName(name: string, redact: Redact, names: Set<string>): string {
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
 
-/** A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them. */
+/**
+ * A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them.
+ * Undefined for what is no error, or cannot be copied. Never throws.
+ */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
-  if (!isError(cause)) return typeof cause === "string" ? redact(cause) : undefined;
-  const inner = depth < 3 ? redactCause(redact, memberOf(cause, "cause"), depth + 1) : undefined;
-  const copy = new Error(redact(cause.message), inner === undefined ? undefined : { cause: inner });
+  return valueOr(
+    () => (isError(cause) ? copyOf(redact, cause, depth) : redactText(redact, cause)),
+    undefined,
+  );
+}
+
+function redactText(redact: Redact, value: unknown): unknown {
+  return typeof value === "string" ? redact(value) : undefined;
+}
+
+function copyOf(redact: Redact, cause: Error, depth: number): Error {
+  const within = (value: unknown) => (depth < 3 ? redactCause(redact, value, depth + 1) : undefined);
+  const inner = within(memberOf(cause, "cause"));
+  const message = redact(textFor(memberOf(cause, "message") ?? ""));
+  const copy = new Error(message, inner === undefined ? undefined : { cause: inner });
   for (const name of keptFields) {
     const value = memberOf(cause, name);
-    if (typeof value === "number") Object.assign(copy, { [name]: value });
-    else if (typeof value === "string") Object.assign(copy, { [name]: redact(value) });
+    const kept = typeof value === "number" ? value : redactText(redact, value);
+    // Not by assignment, which fails where a program has frozen Error.prototype and so its `name`.
+    if (kept !== undefined) define(copy, { [name]: kept }, true);
   }
-  copy.stack = redact(cause.stack ?? "");
+  // Those of an AggregateError; a name has no more addresses.
+  const errors = memberOf(cause, "errors");
+  if (Array.isArray(errors)) define(copy, { errors: errors.slice(0, 16).map(within) });
+  copy.stack = (redactText(redact, memberOf(cause, "stack")) as string | undefined) ?? message;
   return copy;
 }
 

@@ -1,6 +1,6 @@
 // What undici's dispatchers are given, and what they give.
 import type { Multipart } from "../files/multipart.js";
-import { memberOf } from "../values.js";
+import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import { Answer } from "./node/bodies.js";
 import type { BodyListener, Flow } from "./node/decode.js";
 import {
@@ -89,7 +89,7 @@ export function answerIn(error: Error, listener: BodyListener): DispatcherAnswer
   const { "content-encoding": _undone, ...headers } = (memberOf(error, "headers") ?? {}) as Headers;
   const answer = new DispatcherAnswer(status, 0, headers);
   const body = memberOf(error, "body");
-  const text = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
+  const text = typeof body === "string" ? body : valueOr(() => JSON.stringify(body), "");
   if (text) answer.take(Buffer.from(text), noFlow, listener);
   return answer;
 }
@@ -164,7 +164,9 @@ const notTaken = /^UND_(ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISS
 
 /** What came out of a dispatcher, as an error. */
 export function errorOf(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown ?? "The dispatcher does not say why."));
+  return isInstance(thrown, Error)
+    ? thrown
+    : new Error(textFor(thrown ?? "The dispatcher does not say why."));
 }
 
 /**

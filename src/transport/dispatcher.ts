@@ -59,8 +59,8 @@ export class DispatcherExchange implements Exchange, BodyListener {
     this.#begin(request);
   }
 
-  get status(): number | undefined {
-    return this.#answer?.status;
+  get answer(): DispatcherAnswer | undefined {
+    return this.#answer;
   }
 
   // Until it starts, undici may wait for a connection to come about or to be free: it does not say which.
@@ -155,8 +155,8 @@ export class DispatcherExchange implements Exchange, BodyListener {
 
   failed(text: string, details: Details): void {
     if (this.#request === undefined) return;
-    const { phase, status } = this;
-    const failure = new this.#Failure(text, { phase, status, ...details });
+    const status = this.#answer?.status;
+    const failure = new this.#Failure(text, { phase: this.phase, status, ...details });
     this.#settle();
     this.#reject(failure);
     this.#controller?.abort(failure);

@@ -1,6 +1,6 @@
 import { type FetchForm, SourceError } from "../files/fileSource.js";
 import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
-import { memberOf } from "../values.js";
+import { isInstance, memberOf, textFor } from "../values.js";
 import {
   answeredEarly,
   type Exchange,
@@ -35,6 +35,7 @@ class FetchExchange implements Exchange {
   status: number | undefined;
   // What has arrived; NaN while the platform decodes it unseen.
   #arrived = 0;
+  answer: Exchange["answer"];
   readonly response: Promise<TransportResponse>;
   readonly #controller = new AbortController();
   #reject!: (failure: TransportFailure) => void;
@@ -89,13 +90,14 @@ class FetchExchange implements Exchange {
         headers[name] = value;
       });
       this.#arrived = headers["content-encoding"] === undefined ? 1 : Number.NaN;
+      this.answer = { status: this.status, headers };
       const chunks = await this.#read(answer, request.maxResponseBytes);
       // A file that is not there whole was not taken, whatever the answer says.
       if (isOk(this.status) && this.#form?.incomplete)
         throw this.#failure(undefined, undefined, answeredEarly);
       return new FetchAnswer(this.status, headers, chunks);
     } catch (cause) {
-      throw cause instanceof TransportFailure ? cause : this.#failure(cause);
+      throw isInstance(cause, TransportFailure) ? cause : this.#failure(cause);
     } finally {
       this.#form?.close();
     }
@@ -157,12 +159,12 @@ function isBeforeConnection(error: unknown): boolean {
   const code = networkCode(error);
   const cause = memberOf(error, "cause");
   // Trying every address of a name leaves one error for each.
-  const [first = cause ?? error] = (memberOf(cause, "errors") ?? []) as unknown[];
+  const first = memberOf(memberOf(cause, "errors"), "0") ?? cause ?? error;
   const syscall = memberOf(first, "syscall");
   return (
     (syscall === undefined ? neverConnected.test(code) : connecting.has(syscall)) ||
     refusedByAlert.test(code) ||
-    /^Client network socket disconnected before secure TLS/.test(String(memberOf(cause, "message")))
+    /^Client network socket disconnected before secure TLS/.test(textFor(memberOf(cause, "message")))
   );
 }
 
@@ -171,7 +173,7 @@ function named(error: unknown, name: string): boolean {
 }
 
 function textOf(error: unknown): string {
-  return String(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
+  return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
 // One answer, whole.

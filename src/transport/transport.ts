@@ -1,5 +1,5 @@
 import type { Multipart } from "../files/multipart.js";
-import { memberOf } from "../values.js";
+import { memberOf, textFor } from "../values.js";
 
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";
@@ -55,8 +55,8 @@ export interface Exchange {
   readonly response: Promise<TransportResponse>;
   /** How far it got. */
   readonly phase: Phase;
-  /** The answer's status, once its headers came. */
-  readonly status: number | undefined;
+  /** The response's status and headers, once they came. */
+  readonly answer: Pick<TransportResponse, "status" | "headers"> | undefined;
   /** Changes with whatever arrives, NaN while that cannot be known; undefined while nothing of the request has been sent. */
   readonly arrived: number | undefined;
   /** Ends it: `response` rejects at once. */
@@ -143,7 +143,7 @@ export const answeredEarly = "The answer came before the whole file was sent.";
 
 /** What the network calls an error, or "". Node's fetch says only "fetch failed": what happened is in its cause. */
 export function networkCode(error: unknown): string {
-  return String(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
+  return textFor(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }
 
 /** A request that ended because a proxy opened no tunnel for it, and what to do about that. */
@@ -158,10 +158,11 @@ export function refusedByProxy(
   return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
 }
 
-/** What went wrong. Trying every address of a name leaves one error for each and no message of its own. */
-export function textOf(error: Error): string {
-  const [first] = (memberOf(error, "errors") ?? []) as Error[];
-  return error.message || first?.message || networkCode(error) || "the connection failed";
+/** What went wrong, as text; never throws. Trying every address of a name leaves one error for each and no message of its own. */
+export function textOf(error: unknown): string {
+  const first = memberOf(memberOf(error, "errors"), "0");
+  const said = memberOf(error, "message") || memberOf(first, "message") || networkCode(error);
+  return textFor(said || "the connection failed");
 }
 
 /** How a server says, after its part of a TLS 1.3 handshake, that it takes no request: it read none. */

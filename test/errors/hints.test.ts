@@ -153,7 +153,8 @@ test("no hint of a call that is safe to repeat says that it is not", () => {
 
 test("every hint is a sentence or several", () => {
   for (let httpStatus = 100; httpStatus < 600; httpStatus += 1) {
-    const advice = adviceFor({ code: codeOfHttpStatus(httpStatus).code, executed: "no", httpStatus }, "");
+    const { code } = codeOfHttpStatus(httpStatus);
+    const advice = adviceFor({ code, executed: "no", httpStatus, requestId: "req-1" }, "");
     for (const notRetried of reasons) {
       expect(joined(advice, reasonFor({ notRetried, retryAfterMs: 1500 }))).toMatch(
         /^[A-Z].{15,}\. The service asks to wait 1\.5 s\.( .*\.)?$/,
@@ -161,6 +162,21 @@ test("every hint is a sentence or several", () => {
     }
   }
 });
+
+test.each(["INTERNAL", "UNKNOWN"] as const)(
+  "to report %s is advised with the request id, and not where there is none",
+  async (code) => {
+    const known = adviceFor({ code, executed: "no", requestId: "req-1" }, "");
+    expect(known).toBe("Report it with the request id req-1.");
+    expect(adviceFor({ code, executed: "no" }, "")).toBe("");
+    const reply = { status: 500, json: { code, message: "Something broke." } };
+    server.reply({ ...reply, headers: { "x-request-id": "req-7" } });
+    const rank = () => connect(server.url).rerank({ query: "q", documents: ["d"] });
+    expect((await failureOf(rank)).message).toContain("Report it with the request id req-7. Repeating");
+    server.reply(reply);
+    expect((await failureOf(rank)).message).not.toContain("Report");
+  },
+);
 
 // The messages that the contract shows for these codes.
 test.each<[StatusCode, string]>([

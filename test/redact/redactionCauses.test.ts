@@ -63,3 +63,46 @@ describe.each(spellings)("a key written %s", (_how, text) => {
     expect(server.requests).toEqual([]);
   });
 });
+
+test("the errors of an AggregateError are in the cause, without the key", async () => {
+  const each = ["::1", "127.0.0.1"].map((address) =>
+    Object.assign(new Error(`connect to ${address} with ${canaryKey}`), { code: "ECONNREFUSED", address }),
+  );
+  const all = Object.assign(new AggregateError(each), { code: "ECONNREFUSED" });
+  const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: all }));
+  const error = await failureOf(() =>
+    connect("https://api.example.com", { fetch }).deployments.scale("p", 1),
+  );
+  expect(error.cause).toMatchObject({
+    cause: {
+      name: "AggregateError",
+      errors: [
+        { message: "connect to ::1 with [redacted]", address: "::1", code: "ECONNREFUSED" },
+        { message: "connect to 127.0.0.1 with [redacted]", address: "127.0.0.1" },
+      ],
+    },
+  });
+  expect(leaksOf(error)).toEqual([]);
+});
+
+test("every key that a call used is redacted, not the last alone", async () => {
+  const keys = ["first-key-of-the-call", "second-key-of-the-call"];
+  const left = [...keys];
+  const said = keys.join(" and ");
+  server.reply(({ headers }) => {
+    if (headers.authorization?.includes("first")) return { status: 401, json: { message: keys[0] } };
+    return { status: 403, json: { message: said }, headers: { "x-echo": said } };
+  });
+  const events: unknown[] = [];
+  const client = connect(server.url, {
+    ...{ apiKey: () => left.shift() ?? "", maxRetries: 2, onAttempt: (event) => void events.push(event) },
+  });
+  const error = await failureOf(() => client.deployments.scale("p", 1));
+  expect(error).toMatchObject({
+    code: "PERMISSION_DENIED",
+    attempts: [{ httpStatus: 401 }, { httpStatus: 403 }],
+  });
+  expect(error.text).toBe("[redacted] and [redacted].");
+  expect(error.headers).toMatchObject({ "x-echo": "[redacted] and [redacted]" });
+  for (const key of keys) expect(leaksOf(error, key)).toEqual([]);
+});

@@ -85,7 +85,8 @@ describe("the watch", () => {
   });
 
   test("leaves an error's class and stack as they are", () => {
-    const error = new StatusError("m", { code: "UNKNOWN", executed: "no", codeSource: "client" });
+    const requestId = "req-1";
+    const error = new StatusError("m", { code: "UNKNOWN", executed: "no", codeSource: "client", requestId });
     expect(Object.getPrototypeOf(StatusError.prototype)).toBe(Error.prototype);
     expect(error.stack).toContain(`StatusError: ${withHint("[UNKNOWN] m", error)}\n    at `);
     expect(error.stack).toMatch(/^StatusError: [^\n]*\n {4}at .*securityCanary\.test\.ts/);

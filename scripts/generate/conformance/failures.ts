@@ -91,7 +91,8 @@ function failureOfAnswer(operation: OperationId, answer: RowAnswer): Failure | u
 
 function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
   const status = fault.phase === "body" ? 200 : fault.status;
-  const exchange = { phase: fault.phase, status } as Exchange;
+  const answer = status === undefined ? undefined : { status, headers: {} };
+  const exchange = { phase: fault.phase, answer } as Exchange;
   if (client?.abort) {
     return endedFailure("aborted", 0, client.abort === "before" ? undefined : exchange, undefined);
   }

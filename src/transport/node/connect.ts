@@ -124,7 +124,7 @@ export class Connecting {
 
 /** Why a request could not even begin: an agent that cannot connect may say so at once. */
 export function notBegun(cause: unknown, protocol: string): { text: string; reason: FailureReason } {
-  const text = textOf(cause as Error);
+  const text = textOf(cause);
   return refusedAgents.has(networkCode(cause))
     ? { text: `agent cannot be used for an ${protocol} address: ${text}`, reason: "agent" }
     : { text, reason: "network" };

@@ -18,5 +18,6 @@ export function proxyCredentialsOf(proxy: URL): string[] {
   const username = decodeURIComponent(proxy.username);
   const password = decodeURIComponent(proxy.password);
   const together = username && password && `${username}:${password}`;
-  return [together, password, username].filter((secret) => secret !== "");
+  // Also as its URL has them: outside ASCII that is another text.
+  return [together, password, username, proxy.password, proxy.username].filter((secret) => secret !== "");
 }

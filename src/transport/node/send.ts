@@ -57,8 +57,8 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     return this.#request?.freshSocket === true;
   }
 
-  get status(): number | undefined {
-    return this.#answer?.status;
+  get answer(): NodeAnswer | undefined {
+    return this.#answer;
   }
 
   get phase(): Phase {
@@ -95,7 +95,8 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
 
   failed(text: string, details: Details): void {
     if (this.#request === undefined) return;
-    const { phase, status } = this;
+    const { phase } = this;
+    const status = this.#answer?.status;
     const reusedSocket = this.#reused && details.reason === undefined && phase !== "body";
     this.#settle();
     if (reusedSocket) this.#pool.endIdleAs(this.#socket);

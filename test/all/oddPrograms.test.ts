@@ -1,0 +1,3 @@
+import { testOddPrograms } from "../support/oddPrograms.js";
+
+testOddPrograms(1);
