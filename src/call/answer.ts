@@ -5,7 +5,7 @@ import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
 import { codeOfHttpStatus } from "../policy/statuses.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
-import type { TransportResponse } from "../transport/transport.js";
+import { mockAdvice, type TransportResponse, unmatched } from "../transport/transport.js";
 import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
 import { Failure, type FailureInput } from "./failure.js";
@@ -95,6 +95,8 @@ function unusable({ status, headers }: TransportResponse, redact: Redact, detail
 
 function errorAnswer({ status, headers, text }: TransportResponse, redact: Redact): Failure {
   const said = readErrorBody(text, status, redact);
+  // nock 15 makes a response of it.
+  if (memberOf(said.body, "code") === "ERR_NOCK_NO_MATCH") return notMatched(said.message);
   const redirected = status >= 300 && status < 400;
   const named = redirected ? undefined : said.code;
   const read = codeOfHttpStatus(status);
@@ -113,6 +115,17 @@ function errorAnswer({ status, headers, text }: TransportResponse, redact: Redac
     retryAfterMs: waitMs,
     body: said.body,
     hint: redirected ? "Set baseUrl to the final address." : undefined,
+  });
+}
+
+// A mock without a response for a request: nobody else has seen it.
+function notMatched(message = ""): Failure {
+  return new Failure({
+    message: `${unmatched}: ${message}`,
+    code: "INTERNAL",
+    executed: "no",
+    hint: mockAdvice,
+    requested: false,
   });
 }
 

@@ -1,11 +1,13 @@
 import { type FetchForm, SourceError } from "../files/fileSource.js";
-import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
+import type { FetchLike } from "../options/clientOptions.js";
 import { memberOf } from "../values.js";
+import { type Chunk, FetchAnswer, headersOf, type Reader, readerOf } from "./fetchResponse.js";
 import {
   answeredEarly,
   type Exchange,
   type FailureReason,
   isForm,
+  isNamed,
   maxErrorBytes,
   networkCode,
   type Phase,
@@ -27,6 +29,11 @@ const neverConnected =
 
 // The calls of the system that a connection is made with; what it is used with are read and write.
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
+
+const noResponse =
+  "The fetch function gave no Response: one has status, headers, and a body that can be read.";
+
+const ended = { done: true, value: undefined } as const;
 
 const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed while it was read.");
 
@@ -74,18 +81,19 @@ class FetchExchange implements Exchange {
         signal: this.#controller.signal,
       };
       const answer = await fetch(request.url.href, init as never);
-      this.#form?.answered();
+      const headers = headersOf(answer);
+      if (headers === undefined) throw this.#failure(undefined, "foreign", noResponse);
+      this.#form?.answered(memberOf(answer, "type"));
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
       this.status = answer.status === 0 ? 302 : answer.status;
-      const headers: Record<string, string> = {};
-      answer.headers.forEach((value, name) => {
-        headers[name] = value;
-      });
-      const chunks = await this.#read(answer, request.maxResponseBytes);
+      const ok = isOk(this.status);
+      const limit = ok ? request.maxResponseBytes : maxErrorBytes;
+      const reader = readerOf(answer, headers, limit);
+      if (reader === undefined) throw this.#failure(undefined, "foreign", noResponse);
+      const chunks = await this.#read(reader, ok, limit);
       // A file that is not there whole was not taken, whatever the answer says.
-      if (isOk(this.status) && this.#form?.incomplete)
-        throw this.#failure(undefined, undefined, answeredEarly);
+      if (ok && this.#form?.incomplete) throw this.#failure(undefined, undefined, answeredEarly);
       return new FetchAnswer(this.status, headers, chunks);
     } catch (cause) {
       throw cause instanceof TransportFailure ? cause : this.#failure(cause);
@@ -103,22 +111,19 @@ class FetchExchange implements Exchange {
     }
   }
 
-  async #read(answer: FetchResponse, maxResponseBytes: number): Promise<Uint8Array<ArrayBuffer>[]> {
-    const ok = isOk(answer.status);
-    const limit = ok ? maxResponseBytes : maxErrorBytes;
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
+  async #read(reader: Reader, ok: boolean, limit: number): Promise<Chunk[]> {
+    const chunks: Chunk[] = [];
     let total = 0;
-    const reader = (answer.body as ReadableStream<Uint8Array<ArrayBuffer>> | null)?.getReader();
     for (;;) {
-      const { done, value } = (await reader?.read().catch((cause: unknown) => {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
         // An error answer is understood from what came of it; a 2xx must be whole.
         if (ok) throw cause;
-        return undefined;
-      })) ?? { done: true, value: undefined };
+        return ended;
+      });
       if (done || value === undefined) return chunks;
       total += value.byteLength;
       if (total > limit) {
-        void reader?.cancel().catch(() => {});
+        void reader.cancel().catch(() => {});
         if (!ok) return chunks;
         throw this.#failure(undefined, "too-large", `The answer is larger than ${limit} bytes.`);
       }
@@ -131,7 +136,7 @@ class FetchExchange implements Exchange {
     const failed = this.#form?.failed;
     if (failed && reason === undefined) return this.#failure(failed.cause, "source", sourceFailed);
     // A Blob of a file tells of a change of the file only when it is read.
-    if (named(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);
+    if (isNamed(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);
     return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
       phase: this.phase,
       reason: reason ?? "network",
@@ -158,41 +163,6 @@ function isBeforeConnection(error: unknown): boolean {
   );
 }
 
-function named(error: unknown, name: string): boolean {
-  return memberOf(error, "name") === name || memberOf(memberOf(error, "cause"), "name") === name;
-}
-
 function textOf(error: unknown): string {
   return String(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
-}
-
-// One answer, whole.
-class FetchAnswer implements TransportResponse {
-  declare readonly status: number;
-  declare readonly headers: Readonly<Record<string, string>>;
-  readonly #chunks: readonly Uint8Array<ArrayBuffer>[];
-
-  constructor(
-    status: number,
-    headers: Readonly<Record<string, string>>,
-    chunks: readonly Uint8Array<ArrayBuffer>[],
-  ) {
-    this.status = status;
-    this.headers = headers;
-    this.#chunks = chunks;
-  }
-
-  get text(): string {
-    return new TextDecoder().decode(this.bytes);
-  }
-
-  get bytes(): Uint8Array {
-    const bytes = new Uint8Array(this.#chunks.reduce((total, { byteLength }) => total + byteLength, 0));
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, at);
-      at += chunk.byteLength;
-    }
-    return bytes;
-  }
 }
