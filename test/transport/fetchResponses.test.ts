@@ -85,6 +85,7 @@ describe.each(kinds)("a fetch function whose response has %s", (_kind, made) => 
       response.setHeader("content-type", "application/json");
       if (announced) response.setHeader("content-length", text.length);
       response.end(text);
+      return undefined;
     });
     const request = { method: "GET", path: "/v1/x" } as const;
     const error = await failureOf(() => client().request(request, { maxResponseBytes: 100 }));
@@ -102,6 +103,7 @@ describe.each(kinds)("a fetch function whose response has %s", (_kind, made) => 
       response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
       response.write('{"data":[');
       setImmediate(() => response.destroy());
+      return undefined;
     });
     const error = await failureOf(async () => scale?.call(client({ maxRetries: 0 })));
     expect(error).toMatchObject({ code: "INTERNAL", executed: "yes" });
@@ -114,6 +116,7 @@ test("bytes come as they are where a response has no stream", async () => {
   server.reply((_request, response) => {
     response.setHeader("content-type", "application/octet-stream");
     response.end(new Uint8Array(bytes));
+    return undefined;
   });
   const found = await connect(server.url, { fetch }).request({ method: "GET", path: "/v1/x" });
   expect(Array.from(found as Uint8Array)).toEqual(bytes);
