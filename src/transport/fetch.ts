@@ -1,6 +1,7 @@
 import { type FetchForm, SourceError } from "../files/fileSource.js";
 import type { FetchLike } from "../options/clientOptions.js";
 import { memberOf } from "../values.js";
+import { isBeforeConnection } from "./beforeConnection.js";
 import { type Chunk, FetchAnswer, headersOf, type Reader, readerOf } from "./fetchResponse.js";
 import {
   answeredEarly,
@@ -9,9 +10,7 @@ import {
   isForm,
   isNamed,
   maxErrorBytes,
-  networkCode,
   type Phase,
-  refusedByAlert,
   sourceFailed,
   type Transport,
   TransportFailure,
@@ -22,13 +21,6 @@ import {
 export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch): Transport {
   return { send: (request) => new FetchExchange(fetch as FetchLike, request), close() {} };
 }
-
-// What Node's fetch and Bun's name a connection that never came to be, its TLS included.
-const neverConnected =
-  /^(ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$/;
-
-// The calls of the system that a connection is made with; what it is used with are read and write.
-const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 
 const noResponse =
   "The fetch function gave no Response: one has status, headers, and a body that can be read.";
@@ -148,19 +140,6 @@ class FetchExchange implements Exchange {
 
 function isOk(status: number): boolean {
   return status >= 200 && status < 300;
-}
-
-function isBeforeConnection(error: unknown): boolean {
-  const code = networkCode(error);
-  const cause = memberOf(error, "cause");
-  // Trying every address of a name leaves one error for each.
-  const [first = cause ?? error] = (memberOf(cause, "errors") ?? []) as unknown[];
-  const syscall = memberOf(first, "syscall");
-  return (
-    (syscall === undefined ? neverConnected.test(code) : connecting.has(syscall)) ||
-    refusedByAlert.test(code) ||
-    /^Client network socket disconnected before secure TLS/.test(String(memberOf(cause, "message")))
-  );
 }
 
 function textOf(error: unknown): string {
