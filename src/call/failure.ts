@@ -87,8 +87,8 @@ export function networkFailure(
     reusedSocket: failure.reusedSocket,
     neverSent: reason === "proxy",
     ...namedBy(failure),
-    // An agent that node:http refuses has sent nothing.
-    requested: reason !== "agent",
+    // Nothing was sent with an agent that node:http refuses, nor to a mock without a response.
+    requested: reason !== "agent" && (reason !== "foreign" || phase !== "connect"),
   });
 }
 
@@ -105,6 +105,8 @@ function namedBy({ reason, phase, status, cause }: TransportFailure): Named {
       return { code: "RESOURCE_EXHAUSTED" };
     case "agent":
       return { code: "INVALID_ARGUMENT" };
+    case "foreign":
+      return { code: "INTERNAL" };
     case "source":
       return isInstance(cause, SourceError) ? namedBySource(cause) : { code: "FAILED_PRECONDITION" };
     default:
@@ -123,7 +125,7 @@ function connectAdvice(
   code: string,
   { adviceFor }: NetworkWords,
 ): string | undefined {
-  if (!/^(network|connect-timeout|proxy|agent)$/.test(reason)) return undefined;
+  if (!/^(network|connect-timeout|proxy|agent|foreign)$/.test(reason)) return undefined;
   const known = reason === "network" ? adviceFor(code) : undefined;
   return known && advice ? `${known} ${advice}` : (known ?? advice);
 }

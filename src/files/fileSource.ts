@@ -71,8 +71,8 @@ export interface FetchForm {
   readonly incomplete: boolean;
   /** The body that it is. @param headers What may be added to. */
   toBody(headers: Record<string, string>): Promise<Blob | ReadableStream>;
-  /** Called once the answer begins. */
-  answered(): void;
+  /** Called once the answer begins. @param type What `fetch` calls its kind. */
+  answered(type: unknown): void;
   /** Ends the reading, however far it got. */
   close(): void;
 }
@@ -85,8 +85,8 @@ export interface FileSource {
   readonly type: string;
   /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
   readonly blob: (() => Blob) | undefined;
-  /** For a file on disk: the whole form as a stream, for the `fetch` of Node and Bun. */
-  readonly streamed: ((form: FileForm) => FetchForm) | undefined;
+  /** The whole form as the `fetch` of this runtime sends it best; undefined for a Blob, which every one takes. */
+  readonly streamed: ((form: FileForm & FetchForm) => FetchForm) | undefined;
   /** Whether its content can be read again from the beginning; false for a stream once it is read. */
   readonly replayable: boolean;
   /** Called before each request. Rejects with a SourceError when the content cannot be read from the beginning. */

@@ -1,12 +1,14 @@
 import { invalid } from "../errors/statusError.js";
 import { checkInteger } from "../options/arguments.js";
 import { memberOf } from "../values.js";
-import { checkFileName, type FileSource, type UrlLike, unusable } from "./fileSource.js";
-import { bytesOf, fromStream, isStream } from "./streamSource.js";
+import { type BlobLike, checkFileName, type FileSource, type UrlLike, unusable } from "./fileSource.js";
+import { bytesIn, bytesOf, fromStream, isDetached, isStream, type Stream } from "./streamSource.js";
 
 const chunkBytes = 1024 * 1024;
 
 export interface Disk {
+  /** How `fetch` sends what is in memory or a stream, where that differs. */
+  readonly sent?: FileSource["streamed"];
   /** Opens a path or `file:` URL. @throws StatusError */
   openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource>;
   /** The source of a Blob whose bytes may be on disk. @throws StatusError */
@@ -22,23 +24,25 @@ export async function openFile(
   const given = name === undefined ? undefined : checkFileName(name, "name");
   if (size !== undefined) checkInteger(size, "size", 0);
   if (typeof file === "string" || isUrl(file)) return sized(await disk.openPath(file, given), size);
-  if (file instanceof Uint8Array) return sized(fromBytes(file, needName(given, "a Uint8Array")), size);
+  const { sent } = disk;
+  const bytes = bytesIn(file);
+  if (bytes) return sized(fromBytes(bytes, needName(given, "a Uint8Array"), sent), size);
   if (isBlob(file)) {
-    const source = fromBlob(file, given ?? nameOfBlob(file));
-    return sized(disk.openBlob ? await disk.openBlob(file, source, size) : source, size);
+    const source = fromBlob(file, given ?? nameOfBlob(file), sent);
+    return sized(disk.openBlob && isNative(file) ? await disk.openBlob(file, source, size) : source, size);
   }
-  if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
+  if (isStream(file)) return fromStream(file, needName(given, "a stream"), size, sent);
   throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
 }
 
-function fromBytes(bytes: Uint8Array, name: string): FileSource {
+function fromBytes(bytes: Uint8Array, name: string, sent: FileSource["streamed"]): FileSource {
   return {
     name,
     size: bytes.byteLength,
     type: "",
     replayable: true,
     blob: () => new Blob([bytes as Uint8Array<ArrayBuffer>]),
-    streamed: undefined,
+    streamed: sent,
     async check() {
       if (isDetached(bytes)) throw unusable("a Uint8Array whose buffer was transferred or resized");
     },
@@ -49,26 +53,17 @@ function fromBytes(bytes: Uint8Array, name: string): FileSource {
   };
 }
 
-// A detached array has length 0, like an empty one; only its methods throw.
-function isDetached(bytes: Uint8Array): boolean {
-  try {
-    bytes.keys();
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-function fromBlob(blob: Blob, name: string): FileSource {
+function fromBlob(blob: BlobLike, name: string, sent: FileSource["streamed"]): FileSource {
   return {
     name,
     size: blob.size,
     type: blob.type,
     replayable: true,
-    blob: () => blob,
-    streamed: undefined,
+    // A Blob made of others has the bytes of the platform's own alone.
+    blob: isNative(blob) ? () => blob : undefined,
+    streamed: sent,
     check: async () => {},
-    chunks: () => bytesOf(blob.stream()),
+    chunks: () => bytesOf(blob.stream() as Stream),
     close: async () => {},
   };
 }
@@ -79,7 +74,7 @@ async function sized(source: FileSource, size: number | undefined): Promise<File
   throw invalid(`size is ${size}, but the file has ${source.size} bytes: size is for streams.`);
 }
 
-function nameOfBlob(blob: Blob): string {
+function nameOfBlob(blob: BlobLike): string {
   const name = memberOf(blob, "name");
   return typeof name === "string" ? checkFileName(name, "the file's name") : needName(undefined, "a Blob");
 }
@@ -89,7 +84,13 @@ function needName(name: string | undefined, what: string): string {
   throw invalid(`${what} has no name: pass {name: "train.jsonl"}.`);
 }
 
-function isBlob(value: unknown): value is Blob {
+// By its shape: packages and other realms have classes of their own.
+function isBlob(value: unknown): value is BlobLike {
+  const has = (name: string): boolean => typeof memberOf(value, name) === "function";
+  return isNative(value) || (Number.isInteger(memberOf(value, "size")) && has("stream") && has("slice"));
+}
+
+function isNative(value: unknown): value is Blob {
   return typeof Blob !== "undefined" && value instanceof Blob;
 }
 

@@ -12,7 +12,12 @@ export function isStream(value: unknown): value is Stream {
 }
 
 /** A stream as a file: it can be read once, and must have at least one byte. */
-export function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
+export function fromStream(
+  stream: Stream,
+  name: string,
+  size: number | undefined,
+  sent?: FileSource["streamed"],
+): FileSource {
   let read = false;
   return {
     name,
@@ -22,7 +27,7 @@ export function fromStream(stream: Stream, name: string, size: number | undefine
       return !read;
     },
     blob: undefined,
-    streamed: undefined,
+    streamed: sent,
     async check() {
       const problem = problemOf(stream);
       if (problem) throw problem;
@@ -43,9 +48,31 @@ export function fromStream(stream: Stream, name: string, size: number | undefine
 export async function* bytesOf(stream: Stream): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const chunk of chunksOf(stream)) {
-    if (chunk instanceof Uint8Array) yield chunk;
+    const bytes = bytesIn(chunk);
+    if (bytes) yield bytes;
     else if (typeof chunk === "string") yield encoder.encode(chunk);
     else throw new TypeError(`The stream gave ${chunk === null ? "null" : `a ${typeof chunk}`}, not bytes.`);
+  }
+}
+
+/** A Uint8Array of any realm, such as that of Jest or `node:vm`, as one of this realm; undefined for anything else. */
+export function bytesIn(value: unknown): Uint8Array | undefined {
+  if (value instanceof Uint8Array) return value;
+  if (!ArrayBuffer.isView(value) || Reflect.get(value, Symbol.toStringTag) !== "Uint8Array") return undefined;
+  const { buffer, byteOffset, byteLength } = value;
+  // A buffer that was transferred makes no array: the other realm's is refused as this one's would be.
+  return isDetached(value as Uint8Array)
+    ? (value as Uint8Array)
+    : new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Whether a buffer was transferred. Such an array has length 0, like an empty one; only its methods throw. */
+export function isDetached(bytes: Uint8Array): boolean {
+  try {
+    bytes.keys();
+    return false;
+  } catch {
+    return true;
   }
 }
 

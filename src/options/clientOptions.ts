@@ -14,8 +14,12 @@ export interface FetchResponse {
   readonly status: number;
   /** The headers: the callback gets the value and name of each. */
   readonly headers: { forEach(callback: (value: string, name: string) => void): void };
-  /** A web `ReadableStream` of the body, or null when there is none. */
-  readonly body: unknown;
+  /** A stream of the body, a web `ReadableStream` or Node's; null when there is none. */
+  readonly body?: unknown;
+  /** The whole body's bytes: read where there is no stream, as in React Native. */
+  arrayBuffer?(): Promise<ArrayBuffer>;
+  /** The whole body as text: read where there is no stream, if it is text. */
+  text?(): Promise<string>;
 }
 
 /** What the client uses of a dispatcher of the package undici. Its Pool, Agent, ProxyAgent and MockAgent fit, among others. */

@@ -1,5 +1,6 @@
 // Bun and Deno: they send with fetch, and have files and an environment.
 import { openBlob, openPath } from "../files/diskFile.js";
+import { streamed } from "../files/fetchForms.js";
 import type { Disk } from "../files/openFile.js";
 import * as web from "./web.js";
 
@@ -10,7 +11,11 @@ export * from "./web.js";
 const isStreamed = web.runtime.startsWith("bun/");
 
 /** Files, and Blobs of them. */
-export const disk: Disk = { openPath: (path, name) => openPath(path, name, isStreamed), openBlob };
+export const disk: Disk = {
+  sent: isStreamed ? streamed : undefined,
+  openPath: (path, name) => openPath(path, name, isStreamed),
+  openBlob,
+};
 
 /** What the environment has. Deno asks its user for what is needed; what may not be read counts as unset. */
 export function readVariable(name: string, isNeeded: boolean): string | undefined {

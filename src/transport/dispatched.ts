@@ -20,27 +20,6 @@ export interface Controller extends Flow {
   abort(reason: Error): void;
 }
 
-/** The same for undici 6, which asks at each chunk whether to go on. */
-export class LegacyController implements Controller {
-  paused = false;
-  /** What undici is told when it may go on. */
-  resumed: () => void = () => {};
-  readonly abort: (reason: Error) => void;
-
-  constructor(abort: (reason: Error) => void) {
-    this.abort = abort;
-  }
-
-  pause(): void {
-    this.paused = true;
-  }
-
-  resume(): void {
-    this.paused = false;
-    this.resumed();
-  }
-}
-
 export class DispatchOptions {
   readonly origin: string;
   readonly path: string;
@@ -160,7 +139,7 @@ export class FormBytes implements AsyncIterable<Uint8Array> {
 }
 
 // What undici calls a request that it does not take, or a dispatcher that takes none.
-const notTaken = /^UND_(ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)|MOCK_ERR_.*)$/;
+const notTaken = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)$/;
 
 /** What came out of a dispatcher, as an error. */
 export function errorOf(thrown: unknown): Error {
@@ -170,7 +149,7 @@ export function errorOf(thrown: unknown): Error {
 }
 
 /**
- * What an error says of a request without an answer.
+ * What an error says.
  * @param phase How far the request got.
  * @param isThrown Whether `dispatch` threw it: undici names what it refuses by a code, and all else is an interceptor's.
  */
@@ -185,15 +164,16 @@ export function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text:
   const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(text) ?? [];
   const [refusal, details] = refusedByProxy(Number(status));
   if (status) return [refusal, { ...details, phase: "connect", cause }];
-  if (phase !== "connect") return [text, { cause }];
-  // No connection that is being made fails so: a socket's error has its system call, a handshake's its host.
-  const hasOrigin = memberOf(error, "syscall") ?? memberOf(error, "host");
-  if (code === "UND_ERR_SOCKET" || (/^(ECONNRESET|EPIPE)$/.test(code) && !hasOrigin))
-    return [text, { phase: "headers", cause }];
-  if (notTaken.test(code) || (isThrown && code === "")) {
+  if (isThrown && code === "") {
+    const what = phase === "connect" ? "does not take the request" : "failed";
+    const advice = "Correct the dispatcher or its interceptors.";
+    return [`The dispatcher ${what}: ${text}`, { phase, reason: "foreign", advice, cause }];
+  }
+  if (phase !== "connect") return [text, { phase, cause }];
+  if (notTaken.test(code)) {
     const open = "Make a client with a dispatcher that is open, and call again.";
     const advice = /CLOSED|DESTROYED/.test(code) ? open : undefined;
-    return [`The dispatcher does not take the request: ${text}`, { reason: "agent", advice, cause }];
+    return [`The dispatcher does not take the request: ${text}`, { phase, reason: "agent", advice, cause }];
   }
-  return [text, { reason: code === "UND_ERR_CONNECT_TIMEOUT" ? "connect-timeout" : "network", cause }];
+  return [text, { phase, reason: code === "UND_ERR_CONNECT_TIMEOUT" ? "connect-timeout" : "network", cause }];
 }

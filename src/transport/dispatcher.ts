@@ -10,10 +10,10 @@ import {
   errorOf,
   FormBytes,
   type Headers,
-  LegacyController,
   meaningOf,
 } from "./dispatched.js";
-import { type BodyListener, headersFrom } from "./node/decode.js";
+import { LegacyHandler } from "./legacyHandler.js";
+import type { BodyListener } from "./node/decode.js";
 import {
   acceptEncodings,
   answeredEarly,
@@ -26,14 +26,12 @@ import {
   type TransportResponse,
   textOf,
 } from "./transport.js";
+import { phaseAtError, phaseWithoutStart, refuseStart, sawNoStart, sawStart } from "./unannounced.js";
 
 type FailureClass = typeof TransportFailure;
 
-// Those that were seen not to pass on when a request starts: what becomes of theirs is unknown.
-const silent = new WeakSet<DispatcherLike>();
-
 /** One request under way, and what hears of it: of undici 6 by onConnect and its like, of 7 and 8 by onRequestStart. */
-export class DispatcherExchange implements Exchange, BodyListener {
+export class DispatcherExchange extends LegacyHandler implements Exchange, BodyListener {
   readonly response: Promise<TransportResponse>;
   readonly #dispatcher: DispatcherLike;
   readonly #Failure: FailureClass;
@@ -42,13 +40,16 @@ export class DispatcherExchange implements Exchange, BodyListener {
   #form: FormBytes | undefined;
   #controller: Controller | undefined;
   #answer: DispatcherAnswer | undefined;
-  #legacy: LegacyController | undefined;
   // What it has heard of the request.
   #heard = 0;
+  // Whether `dispatch` has not yet returned, and whether an error was heard of.
+  #isEarly = false;
+  #isTold = false;
   #resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
 
   constructor(dispatcher: DispatcherLike, request: TransportRequest, failure: FailureClass) {
+    super();
     this.#dispatcher = dispatcher;
     this.#request = request;
     this.#Failure = failure;
@@ -66,7 +67,7 @@ export class DispatcherExchange implements Exchange, BodyListener {
   // Until it starts, undici may wait for a connection to come about or to be free: it does not say which.
   get phase(): Phase {
     if (this.#answer) return "body";
-    return this.#controller || silent.has(this.#dispatcher) ? "headers" : "connect";
+    return this.#controller ? "headers" : phaseWithoutStart(this.#dispatcher);
   }
 
   get arrived(): number | undefined {
@@ -81,13 +82,15 @@ export class DispatcherExchange implements Exchange, BodyListener {
       if (body.size !== undefined) headers["content-length"] = String(body.size);
     }
     const options = new DispatchOptions(url, method, headers, this.#form ?? body);
+    this.#isEarly = true;
     try {
       const taken: unknown = this.#dispatcher.dispatch(options as never, this as never);
-      // An interceptor that is async rejects.
+      // An async interceptor rejects.
       if (typeof taken === "object") Promise.resolve(taken).catch((thrown) => this.#broke(thrown, true));
     } catch (thrown) {
       this.#broke(thrown, true);
     }
+    this.#isEarly = false;
   }
 
   abort(reason: FailureReason): void {
@@ -100,15 +103,16 @@ export class DispatcherExchange implements Exchange, BodyListener {
     this.#controller = controller;
     this.#heard += 1;
     // It ended while it was queued, and undici has no way to take it back: nothing of it is sent.
-    if (request === undefined) controller.abort(new Error("The request was ended."));
+    if (request === undefined) refuseStart(controller, () => this.#isTold);
     // A request that HTTP/2 refused begins again.
     else if (isFirst) request.lifetime.started();
+    sawStart(this.#dispatcher);
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Headers): void {
     // Not those that come before the answer, such as 103.
     if (this.#request === undefined || status < 200) return;
-    if (this.#controller === undefined) silent.add(this.#dispatcher);
+    if (this.#controller === undefined) sawNoStart(this.#dispatcher);
     this.#heard += 1;
     this.#answer = new DispatcherAnswer(status, this.#request.maxResponseBytes, headers);
   }
@@ -122,35 +126,8 @@ export class DispatcherExchange implements Exchange, BodyListener {
   }
 
   onResponseError(_controller: Controller | null, error: Error): void {
+    this.#isTold = true;
     this.#broke(error, false);
-  }
-
-  onConnect(abort: (reason: Error) => void): void {
-    this.#legacy = new LegacyController(abort);
-    this.onRequestStart(this.#legacy);
-  }
-
-  onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
-    // An interceptor may answer without a start.
-    this.#legacy ??= new LegacyController(() => {});
-    const controller = this.#legacy;
-    controller.resumed = resume;
-    this.onResponseStart(controller, status, headersFrom(raw));
-    return true;
-  }
-
-  onData(chunk: Uint8Array): boolean {
-    const controller = this.#legacy as LegacyController;
-    this.onResponseData(controller, chunk);
-    return !controller.paused;
-  }
-
-  onComplete(): void {
-    this.onResponseEnd();
-  }
-
-  onError(error: Error): void {
-    this.onResponseError(null, error);
   }
 
   failed(text: string, details: Details): void {
@@ -188,7 +165,11 @@ export class DispatcherExchange implements Exchange, BodyListener {
     if (!isAnswered) this.#answer = answerIn(cause, this);
     if (isAnswered) this.broken(cause, false);
     else if (this.#answer) this.ended();
-    else this.failed(...meaningOf(cause, this.phase, isThrown));
+    else this.failed(...meaningOf(cause, this.#phaseAt(cause), isThrown));
+  }
+
+  #phaseAt(error: Error): Phase {
+    return this.#controller ? "headers" : phaseAtError(error, this.phase, this.#isEarly);
   }
 
   // An error answer is understood from what came of it; a 2xx must be whole.

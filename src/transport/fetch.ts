@@ -1,15 +1,16 @@
 import { type FetchForm, SourceError } from "../files/fileSource.js";
-import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
+import type { FetchLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor } from "../values.js";
+import { isBeforeConnection } from "./beforeConnection.js";
+import { type Chunk, FetchAnswer, headersOf, type Reader, readerOf } from "./fetchResponse.js";
 import {
   answeredEarly,
   type Exchange,
   type FailureReason,
   isForm,
+  isNamed,
   maxErrorBytes,
-  networkCode,
   type Phase,
-  refusedByAlert,
   sourceFailed,
   type Transport,
   TransportFailure,
@@ -21,12 +22,10 @@ export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch)
   return { send: (request) => new FetchExchange(fetch as FetchLike, request), close() {} };
 }
 
-// What Node's fetch and Bun's name a connection that never came to be, its TLS included.
-const neverConnected =
-  /^(ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$/;
+const noResponse =
+  "The fetch function gave no Response: one has status, headers, and a body that can be read.";
 
-// The calls of the system that a connection is made with; what it is used with are read and write.
-const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
+const ended = { done: true, value: undefined } as const;
 
 const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed while it was read.");
 
@@ -81,20 +80,21 @@ class FetchExchange implements Exchange {
         signal: this.#controller.signal,
       };
       const answer = await fetch(request.url.href, init as never);
-      this.#form?.answered();
+      const headers = headersOf(answer);
+      if (headers === undefined) throw this.#failure(undefined, "foreign", noResponse);
+      this.#form?.answered(memberOf(answer, "type"));
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
       this.status = answer.status === 0 ? 302 : answer.status;
-      const headers: Record<string, string> = {};
-      answer.headers.forEach((value, name) => {
-        headers[name] = value;
-      });
       this.#arrived = headers["content-encoding"] === undefined ? 1 : Number.NaN;
       this.answer = { status: this.status, headers };
-      const chunks = await this.#read(answer, request.maxResponseBytes);
+      const ok = isOk(this.status);
+      const limit = ok ? request.maxResponseBytes : maxErrorBytes;
+      const reader = readerOf(answer, headers, limit);
+      if (reader === undefined) throw this.#failure(undefined, "foreign", noResponse);
+      const chunks = await this.#read(reader, ok, limit);
       // A file that is not there whole was not taken, whatever the answer says.
-      if (isOk(this.status) && this.#form?.incomplete)
-        throw this.#failure(undefined, undefined, answeredEarly);
+      if (ok && this.#form?.incomplete) throw this.#failure(undefined, undefined, answeredEarly);
       return new FetchAnswer(this.status, headers, chunks);
     } catch (cause) {
       throw isInstance(cause, TransportFailure) ? cause : this.#failure(cause);
@@ -112,23 +112,20 @@ class FetchExchange implements Exchange {
     }
   }
 
-  async #read(answer: FetchResponse, maxResponseBytes: number): Promise<Uint8Array<ArrayBuffer>[]> {
-    const ok = isOk(answer.status);
-    const limit = ok ? maxResponseBytes : maxErrorBytes;
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
+  async #read(reader: Reader, ok: boolean, limit: number): Promise<Chunk[]> {
+    const chunks: Chunk[] = [];
     let total = 0;
-    const reader = (answer.body as ReadableStream<Uint8Array<ArrayBuffer>> | null)?.getReader();
     for (;;) {
-      const { done, value } = (await reader?.read().catch((cause: unknown) => {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
         // An error answer is understood from what came of it; a 2xx must be whole.
         if (ok) throw cause;
-        return undefined;
-      })) ?? { done: true, value: undefined };
+        return ended;
+      });
       if (done || value === undefined) return chunks;
       total += value.byteLength;
       this.#arrived += 1;
       if (total > limit) {
-        void reader?.cancel().catch(() => {});
+        void reader.cancel().catch(() => {});
         if (!ok) return chunks;
         throw this.#failure(undefined, "too-large", `The answer is larger than ${limit} bytes.`);
       }
@@ -141,7 +138,7 @@ class FetchExchange implements Exchange {
     const failed = this.#form?.failed;
     if (failed && reason === undefined) return this.#failure(failed.cause, "source", sourceFailed);
     // A Blob of a file tells of a change of the file only when it is read.
-    if (named(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);
+    if (isNamed(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);
     return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
       phase: this.phase,
       reason: reason ?? "network",
@@ -155,54 +152,6 @@ function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function isBeforeConnection(error: unknown): boolean {
-  const code = networkCode(error);
-  const cause = memberOf(error, "cause");
-  // Trying every address of a name leaves one error for each.
-  const first = memberOf(memberOf(cause, "errors"), "0") ?? cause ?? error;
-  const syscall = memberOf(first, "syscall");
-  return (
-    (syscall === undefined ? neverConnected.test(code) : connecting.has(syscall)) ||
-    refusedByAlert.test(code) ||
-    /^Client network socket disconnected before secure TLS/.test(textFor(memberOf(cause, "message")))
-  );
-}
-
-function named(error: unknown, name: string): boolean {
-  return memberOf(error, "name") === name || memberOf(memberOf(error, "cause"), "name") === name;
-}
-
 function textOf(error: unknown): string {
   return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
-}
-
-// One answer, whole.
-class FetchAnswer implements TransportResponse {
-  declare readonly status: number;
-  declare readonly headers: Readonly<Record<string, string>>;
-  readonly #chunks: readonly Uint8Array<ArrayBuffer>[];
-
-  constructor(
-    status: number,
-    headers: Readonly<Record<string, string>>,
-    chunks: readonly Uint8Array<ArrayBuffer>[],
-  ) {
-    this.status = status;
-    this.headers = headers;
-    this.#chunks = chunks;
-  }
-
-  get text(): string {
-    return new TextDecoder().decode(this.bytes);
-  }
-
-  get bytes(): Uint8Array {
-    const bytes = new Uint8Array(this.#chunks.reduce((total, { byteLength }) => total + byteLength, 0));
-    let at = 0;
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, at);
-      at += chunk.byteLength;
-    }
-    return bytes;
-  }
 }

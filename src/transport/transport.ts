@@ -88,7 +88,7 @@ export interface Transport {
   close(): void;
 }
 
-/** Why a request brought no whole answer. */
+/** Why a request brought no whole answer; "foreign" is a fault of other code: a mock, an interceptor, a fetch function. */
 export type FailureReason =
   | "network"
   | "connect-timeout"
@@ -97,6 +97,7 @@ export type FailureReason =
   | "encoding"
   | "aborted"
   | "agent"
+  | "foreign"
   | "proxy"
   | "source";
 
@@ -124,13 +125,32 @@ export class TransportFailure extends Error {
     },
   ) {
     const own: typeof details = Object.assign(Object.create(null), details);
-    super(message, own.cause === undefined ? undefined : { cause: own.cause });
-    this.phase = own.phase;
-    this.reason = own.reason ?? "network";
+    const { reason = "network", cause } = own;
+    const isMock = reason === "network" && isUnmatched(cause);
+    super(isMock ? `${unmatched}: ${message}` : message, cause === undefined ? undefined : { cause });
+    // A mock lets nothing leave, however far its socket seems to have got.
+    this.phase = isMock ? "connect" : own.phase;
+    this.reason = isMock ? "foreign" : reason;
     this.status = own.status;
     this.reusedSocket = own.reusedSocket ?? false;
-    this.advice = own.advice;
+    this.advice = isMock ? mockAdvice : own.advice;
   }
+}
+
+/** The message when a mock has no response for a request, and what to do about that. */
+export const unmatched = "The mock has no response for this request";
+export const mockAdvice = "Prepare one for its method, path and body.";
+
+// As nock and undici's MockAgent say it.
+function isUnmatched(error: unknown): boolean {
+  return (
+    isNamed(error, "NetConnectNotAllowedError") || /_NO_MATCH$|_MOCK_NOT_MATCHED$/.test(networkCode(error))
+  );
+}
+
+/** Whether an error, or its cause, has a name. */
+export function isNamed(error: unknown, name: string): boolean {
+  return memberOf(error, "name") === name || memberOf(memberOf(error, "cause"), "name") === name;
 }
 
 export const maxErrorBytes: number = 64 * 1024;

@@ -71,6 +71,7 @@ const { toString: objectTag } = Object.prototype;
 
 type EncodedBody = Pick<EncodedRequest, "body" | "contentType">;
 type Bytes = Uint8Array | Blob | FormData;
+type BytesTag = "Uint8Array" | "Blob" | "File" | "FormData";
 
 /** The body that a caller gave, as it is sent. @throws StatusError for what is neither JSON nor bytes. */
 export async function contentOf(body: unknown, contentType: string | undefined): Promise<EncodedBody> {
@@ -78,23 +79,28 @@ export async function contentOf(body: unknown, contentType: string | undefined):
     if (contentType === undefined) return { body, contentType };
     throw invalid("contentType is given without a body.");
   }
-  // By its tag: naming the classes would load all of fetch on Node.
-  if (/^(Uint8Array|Blob|File|FormData)$/.test(tagOf(body))) return bytesOf(body as Bytes, contentType);
+  // By its tag: naming the classes would load all of fetch on Node, and packages and other realms have their own.
+  const tag = tagOf(body);
+  if (/^(Uint8Array|Blob|File|FormData)$/.test(tag))
+    return bytesOf(body as Bytes, tag as BytesTag, contentType);
   return jsonOf(body, contentType);
 }
 
-async function bytesOf(body: Bytes, contentType: string | undefined): Promise<EncodedBody> {
-  const isForm = !(body instanceof Uint8Array) && !("size" in body);
+async function bytesOf(body: Bytes, tag: BytesTag, contentType: string | undefined): Promise<EncodedBody> {
+  const isForm = tag === "FormData";
   if (contentType === undefined || (isForm && !/^multipart\/form-data$/i.test(contentType))) {
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";
     throw invalid(`A body that is not JSON needs contentType, such as "${needed}".`);
   }
   // Copied: what the caller writes into it later is not sent. It throws for a buffer that was transferred.
-  if (body instanceof Uint8Array) return { body: new Uint8Array(body), contentType };
+  if (tag === "Uint8Array") return { body: new Uint8Array(body as Uint8Array), contentType };
   if (!isForm) return { body: new Uint8Array(await (body as Blob).arrayBuffer()), contentType };
   const encoded = new Response(body as FormData);
   // With the boundary between its parts.
   const type = encoded.headers.get("content-type") ?? contentType;
+  // Of another class it would be sent as the text "[object FormData]".
+  if (!/boundary=/.test(type))
+    throw invalid("body must be a FormData of the platform's own, not of a package.");
   return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: type };
 }
 

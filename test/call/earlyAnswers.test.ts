@@ -36,6 +36,7 @@ async function* stream(): AsyncGenerator<Uint8Array> {
 const sources: readonly (readonly [what: string, source: () => UploadFile])[] = [
   ["a path", () => file],
   ["bytes", () => new Uint8Array(size)],
+  ["a Blob", () => new Blob([new Uint8Array(size)])],
   ["a stream", stream],
 ];
 
@@ -69,11 +70,8 @@ const manners: readonly (readonly [what: string, listener: (status: number) => R
   ],
 ];
 
-// A fetch function does not tell how much of a Blob was sent, and reads streams whole first.
 const followed = transports.flatMap(({ name, options }) =>
-  sources
-    .filter(([what]) => name === "node:http" || what === "a path")
-    .map(([what, source]) => ({ name, options, what, source })),
+  sources.map(([what, source]) => ({ name, options, what, source })),
 );
 
 test.each(followed)(

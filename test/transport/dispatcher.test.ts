@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, errors, MockAgent, Pool } from "undici";
+import { Agent, errors, MockAgent, Pool } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ClientOptions, createClient } from "../../src/index.js";
 import { createTransport as createWebTransport } from "../../src/platform/web.js";
@@ -56,72 +56,6 @@ describe("a client with a dispatcher", () => {
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
     expect(error.message).toContain("Make a client with a dispatcher that is open, and call again.");
     expect(server.requests).toEqual([]);
-  });
-});
-
-describe("an interceptor", () => {
-  type Interceptor = Dispatcher.DispatcherComposeInterceptor;
-  const resume = (interceptor: Interceptor) => {
-    const client = connect(server.url, { dispatcher: agent().compose(interceptor), timeoutMs: 500 });
-    return () => failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
-  };
-  // Passes on all but the start.
-  const silent: Interceptor = (dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart() {},
-      onResponseStart: (...given) => handler.onResponseStart?.(...given),
-      onResponseData: (...given) => handler.onResponseData?.(...given),
-      onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
-      onResponseError: (...given) => handler.onResponseError?.(...given),
-    });
-
-  test("that does not pass on the start of a request makes no lost one look unsent", async () => {
-    server.reply((_request, response) => void response.destroy());
-    expect(await resume(silent)()).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test("that was seen to do so leaves open what became of all that follows", async () => {
-    const call = resume(silent);
-    server.reply({ status: 404 });
-    expect(await call()).toMatchObject({ code: "NOT_FOUND" });
-    server.reply(() => undefined);
-    expect(await call()).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
-  });
-
-  test.each<[how: string, interceptor: Interceptor]>([
-    [
-      "throws",
-      () => () => {
-        throw new TypeError("The interceptor is wrong.");
-      },
-    ],
-    [
-      "is async, and rejects",
-      () =>
-        (async () => {
-          throw new TypeError("The interceptor is wrong.");
-        }) as never,
-    ],
-  ])("that %s is at fault, not the service", async (_how, interceptor) => {
-    const error = await resume(interceptor)();
-    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", attempts: [] });
-    expect(error.message).toContain("The dispatcher does not take the request: The interceptor is wrong.");
-  });
-
-  test("may answer without a start, and fail without an error", async () => {
-    const legacy: Interceptor = () => (_options, handler) => {
-      handler.onHeaders?.(404, [], () => {}, "Not Found");
-      handler.onComplete?.([]);
-      return true;
-    };
-    expect(await resume(legacy)()).toMatchObject({ code: "NOT_FOUND", httpStatus: 404 });
-    const wordless: Interceptor = () => (_options, handler) => {
-      handler.onResponseError?.(null as never, undefined as never);
-      return true;
-    };
-    const error = await resume(wordless)();
-    expect(error.message).toContain("The dispatcher does not say why.");
   });
 });
 

@@ -39,12 +39,13 @@ describe.each(["first", "second"])("a MockAgent of undici as the %s of the globa
   test.each(operationCalls)("that has no answer for $operation lets it reach nobody", async ({ call }) => {
     const error = await failureOf(() => call(connect(outside(), { allowInsecureHttp: true, maxRetries: 2 })));
     expect(error).toMatchObject({
-      code: "INVALID_ARGUMENT",
+      code: "INTERNAL",
       executed: "no",
       executedBecause: "nothing-sent",
     });
     expect(error.attempts).toEqual([]);
-    expect(error.message).toContain("Mock dispatch not matched");
+    expect(error.message).toContain("The mock has no response for this request: Mock dispatch not matched");
+    expect(error.message).toContain("Prepare one for its method, path and body.");
     expect(server.requests).toEqual([]);
   });
 

@@ -1,0 +1,151 @@
+import { once } from "node:events";
+import http from "node:http";
+import { describe, expect, test } from "vitest";
+import type { ClientOptions, FetchLike, FetchResponse } from "../../src/index.js";
+import { goodJson } from "../support/answers.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+
+interface Init {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | Uint8Array | undefined;
+}
+
+type Made = (answer: http.IncomingMessage, headers: Headers) => FetchResponse;
+
+/** A fetch function that really sends, whose responses are those of other classes. */
+function sending(made: Made): FetchLike {
+  return async (url, init: never) => {
+    const { method, headers, body } = init as Init;
+    const request = http.request(url, { method, headers }).end(body);
+    const [answer] = (await once(request, "response")) as [http.IncomingMessage];
+    return made(answer, new Headers(answer.headers as Record<string, string>));
+  };
+}
+
+const bytesOf = async (answer: http.IncomingMessage): Promise<Buffer> =>
+  Buffer.concat(await answer.toArray());
+const copied = (bytes: Buffer): ArrayBuffer => new Uint8Array(bytes).buffer;
+
+const kinds: readonly (readonly [kind: string, made: Made])[] = [
+  [
+    "a Node stream, as those of node-fetch",
+    (answer, headers) => ({ status: answer.statusCode ?? 0, headers, body: answer }),
+  ],
+  [
+    "no stream, as those of React Native",
+    (answer, headers) => ({
+      status: answer.statusCode ?? 0,
+      headers,
+      body: undefined,
+      arrayBuffer: async () => copied(await bytesOf(answer)),
+      text: async () => String(await bytesOf(answer)),
+    }),
+  ],
+  [
+    "bytes alone",
+    (answer, headers) => ({
+      status: answer.statusCode ?? 0,
+      headers,
+      arrayBuffer: async () => copied(await bytesOf(answer)),
+    }),
+  ],
+  [
+    "text alone",
+    (answer, headers) => ({
+      status: answer.statusCode ?? 0,
+      headers: new Map(headers),
+      text: async () => String(await bytesOf(answer)),
+    }),
+  ],
+];
+
+describe.each(kinds)("a fetch function whose response has %s", (_kind, made) => {
+  const client = (options: ClientOptions = {}) => connect(server.url, { fetch: sending(made), ...options });
+  const [, rerank, scale] = operationCalls;
+
+  test("brings what the service said, once", async () => {
+    expect(await rerank?.call(client({ maxRetries: 2 }))).toEqual(goodJson);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("brings an error of the service's", async () => {
+    server.reply({ status: 403, json: { code: "PERMISSION_DENIED", message: "Not yours." } });
+    const error = await failureOf(async () => scale?.call(client()));
+    expect(error).toMatchObject({ code: "PERMISSION_DENIED", httpStatus: 403, executed: "no" });
+    expect(error.message).toContain("Not yours.");
+  });
+
+  test.each([true, false])("is capped, where its length is announced: %s", async (announced) => {
+    const text = JSON.stringify({ name: "x".repeat(2000) });
+    server.reply((_request, response) => {
+      response.setHeader("content-type", "application/json");
+      if (announced) response.setHeader("content-length", text.length);
+      response.end(text);
+      return undefined;
+    });
+    const request = { method: "GET", path: "/v1/x" } as const;
+    const error = await failureOf(() => client().request(request, { maxResponseBytes: 100 }));
+    expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes" });
+    expect(await client().request(request, { maxResponseBytes: 10_000 })).toEqual(JSON.parse(text));
+  });
+
+  test("brings the status of an error that is too long to be read", async () => {
+    server.reply({ status: 404, text: "x".repeat(100_000) });
+    expect(await failureOf(async () => scale?.call(client()))).toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  test("that is cut short was carried out, and is read again", async () => {
+    server.reply((_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
+      response.write('{"data":[');
+      setImmediate(() => response.destroy());
+      return undefined;
+    });
+    const error = await failureOf(async () => scale?.call(client({ maxRetries: 0 })));
+    expect(error).toMatchObject({ code: "INTERNAL", executed: "yes" });
+  });
+});
+
+test("bytes come as they are where a response has no stream", async () => {
+  const bytes = [0, 255, 128, 10];
+  const fetch = sending(kinds[1]?.[1] as Made);
+  server.reply((_request, response) => {
+    response.setHeader("content-type", "application/octet-stream");
+    response.end(new Uint8Array(bytes));
+    return undefined;
+  });
+  const found = await connect(server.url, { fetch }).request({ method: "GET", path: "/v1/x" });
+  expect(Array.from(found as Uint8Array)).toEqual(bytes);
+});
+
+const headers = new Headers();
+test.each<[what: string, answer: unknown, executed?: string]>([
+  ["nothing", undefined],
+  ["null", null],
+  ["text", "{}"],
+  ["an object of another kind", { ok: true }],
+  ["a response without headers", { status: 200, body: null }],
+  ["headers without forEach", { status: 200, headers: { "x-a": "b" }, body: null }],
+  ["a status that is text", { status: "200", headers, body: null }],
+  ["a body that cannot be read", { status: 200, headers, body: {} }, "yes"],
+  ["a body that is text", { status: 200, headers, body: "{}" }, "yes"],
+])(
+  "a fetch function that gives %s is at fault: the call is not retried",
+  async (_what, answer, executed = "unknown") => {
+    const fetch = sending((received) => {
+      received.resume();
+      return answer as FetchResponse;
+    });
+    for (const { call } of operationCalls.slice(0, 3)) {
+      server.reset();
+      const error = await failureOf(() => call(connect(server.url, { fetch, maxRetries: 2 })));
+      expect(error).toMatchObject({ code: "INTERNAL", executed, notRetried: "not-transient" });
+      expect(error.message).toContain("The fetch function gave no Response: one has status, headers, and");
+      expect(server.requests).toHaveLength(1);
+    }
+  },
+);
