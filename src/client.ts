@@ -11,7 +11,6 @@ import {
   checkCallback,
   checkDuration,
   checkFlag,
-  checkHeaders,
   checkId,
   checkIfGiven,
   checkInteger,
@@ -19,6 +18,7 @@ import {
   ownProperties,
 } from "./options/arguments.js";
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
+import { checkHeaders } from "./options/headers.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import { sharedTransport } from "./policy/types.js";
 import { createFetchTransport } from "./transport/fetch.js";

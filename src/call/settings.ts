@@ -6,7 +6,6 @@ import {
   checkCallback,
   checkDuration,
   checkFlag,
-  checkHeaders,
   checkId,
   checkIfGiven,
   checkInteger,
@@ -14,6 +13,7 @@ import {
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
+import { checkHeaders } from "../options/headers.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
 import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js";

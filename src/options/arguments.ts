@@ -5,7 +5,7 @@ import { checkNames, validate } from "./validate.js";
 const nothing: object = Object.freeze(Object.create(null));
 
 /**
- * An own-properties-only copy, so that a polluted Object.prototype adds nothing to it.
+ * A copy of an object's own properties, and of its class's accessors: a polluted Object.prototype adds nothing to it.
  * @param names The only names it may have; any when absent.
  */
 export function ownProperties<T extends object>(
@@ -16,8 +16,26 @@ export function ownProperties<T extends object>(
   if (value === undefined) return nothing as T;
   checkObject(value, what);
   const own = Object.assign(new Bare(), value) as T;
+  if (parentOf(value) !== Object.prototype) addAccessors(own, value, what);
   if (names !== undefined) checkNames(own, names, what);
   return own;
+}
+
+const parentOf = (value: object): object | null => Object.getPrototypeOf(value);
+const kindOf = (value: object): string => Object.prototype.toString.call(value);
+
+function addAccessors(own: object, value: object, what: string): void {
+  const kind = kindOf(value);
+  // A Map, a Promise: it has nothing of its own, and would be taken for options that say nothing.
+  if (kind !== kindOf({}) && Object.keys(own).length === 0)
+    throw invalid(`${what} must be a plain object, not ${kind.slice(8, -1)}.`);
+  // Up to the root, which is Object.prototype, perhaps that of another realm.
+  for (let holder = parentOf(value); holder && parentOf(holder); holder = parentOf(holder)) {
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
+      const isRead = Object.hasOwn(descriptor, "get") && descriptor.get !== undefined;
+      if (isRead && !Object.hasOwn(own, name)) Object.assign(own, { [name]: Reflect.get(value, name) });
+    }
+  }
 }
 
 /** An object that is no list. */
@@ -85,35 +103,6 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
   }
   // Linear time: the lookbehind keeps a run of slashes from being tried from each of its slashes (no ReDoS).
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
-}
-
-const reservedHeaders: ReadonlySet<string> = new Set([
-  "authorization",
-  "connection",
-  "content-length",
-  "content-type",
-  "host",
-  "transfer-encoding",
-]);
-
-/** Headers of the caller's own, names in lower case. */
-export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = Object.create(null);
-  for (const [name, content] of Object.entries(ownProperties(value as object | undefined, "headers"))) {
-    const lower = name.toLowerCase();
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) {
-      throw invalid(`headers has a name that HTTP does not allow.`);
-    }
-    if (reservedHeaders.has(lower)) {
-      throw invalid(`headers may not set ${lower}: the client sets it.`);
-    }
-    if (content === undefined) continue;
-    if (typeof content !== "string" || !isHeaderText(content)) {
-      throw invalid(`headers["${lower}"] must be printable ASCII text.`);
-    }
-    headers[lower] = content;
-  }
-  return headers;
 }
 
 /** Printable ASCII and tabs: what every transport sends unchanged. */
