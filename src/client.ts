@@ -6,14 +6,15 @@ import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
 import {
+  checkAccountId,
   checkApiKey,
   checkBaseUrl,
   checkCallback,
   checkDuration,
   checkFlag,
-  checkId,
   checkIfGiven,
   checkInteger,
+  checkModel,
   checkText,
   ownProperties,
 } from "./options/arguments.js";
@@ -161,8 +162,8 @@ function givenSettings(
   return {
     baseUrl: checkIfGiven((value, what) => checkBaseUrl(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
     apiKey: typeof apiKey === "function" ? apiKey : checkIfGiven(checkApiKey, apiKey, "apiKey"),
-    accountId: checkIfGiven(checkId, accountId, "accountId"),
-    rerankModel: checkText(options.rerankModel, "rerankModel"),
+    accountId: checkIfGiven(checkAccountId, accountId, "accountId"),
+    rerankModel: checkModel(options.rerankModel, "rerankModel"),
     allowInsecureHttp,
     userAgent: userAgentOf(options.userAgent),
     connectTimeoutMs: checkDuration(connectTimeoutMs, "connectTimeoutMs"),

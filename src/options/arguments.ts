@@ -60,6 +60,12 @@ export function checkId(value: unknown, what: string): string {
   return checkCharacters(value, what);
 }
 
+/** The id of an account, which may come from the environment: nothing that nobody sees stands at its ends. */
+export function checkAccountId(value: unknown, what: string): string {
+  if (typeof value === "string") checkUnseen(value, what);
+  return checkId(value, what);
+}
+
 /** A key that can stand in a header. The value is never repeated in the error. */
 export function checkApiKey(value: unknown, what: string): string {
   const problem = keyProblem(value);
@@ -71,12 +77,29 @@ export function checkApiKey(value: unknown, what: string): string {
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
   if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
-  return "has a space, a line break, a character outside ASCII, or over 8192 characters.";
+  const unseen = unseenIn(value, /[\s\p{Cc}]/u);
+  if (unseen !== undefined) return `${unseen}.`;
+  return value.length > 8192 ? "is longer than 8192 characters." : "has a character outside ASCII.";
+}
+
+// What files, editors and copies leave at the ends of a value, or what `inside` finds, to stand behind its name.
+function unseenIn(text: string, inside: RegExp): string | undefined {
+  const end = /^\s/.exec(text) ?? /\s$/.exec(text);
+  const [char] = end ?? inside.exec(text) ?? [];
+  if (char === undefined) return undefined;
+  const name = char === "\ufeff" ? "byte order mark" : /[\r\n]/.test(char) ? "line break" : "blank";
+  if (end) return `${end.index === 0 ? "begins" : "ends"} with a ${name}`;
+  return `has a ${/\s/.test(char) ? name : "control character"} inside`;
+}
+
+function checkUnseen(text: string, what: string, inside = /\p{Cc}/u): void {
+  const unseen = unseenIn(text, inside);
+  if (unseen !== undefined) throw invalid(`${what} ${unseen}.`);
 }
 
 const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
   [/[?#]/, "a query or fragment"],
-  [/[\s\\\p{Cc}]/u, "spaces, backslashes or control characters"],
+  [/\\/, "backslashes"],
   // The URL template would fill them in as path parameters.
   [/[{}]/, '"{" or "}"'],
   [/\/(\.|%2e){1,2}(\/|$)/i, 'the path segments "." or ".."'],
@@ -84,6 +107,7 @@ const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
 
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
+  if (typeof value === "string") checkUnseen(value, what, /[\s\p{Cc}]/u);
   const url = urlOf(value);
   if (typeof value !== "string" || url === undefined) {
     throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
@@ -114,6 +138,12 @@ export function isHeaderText(value: string): boolean {
 export function checkText(value: unknown, what: string): string | undefined {
   if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
   throw invalid(`${what} must be printable ASCII text.`);
+}
+
+/** The name of a model, which stands in a body, or undefined. */
+export function checkModel(value: unknown, what: string): string | undefined {
+  if (typeof value === "string") checkUnseen(value, what);
+  return checkText(value, what);
 }
 
 /** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
