@@ -6,19 +6,20 @@ import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
 import {
+  checkAccountId,
   checkApiKey,
   checkBaseUrl,
   checkCallback,
   checkDuration,
   checkFlag,
-  checkHeaders,
-  checkId,
   checkIfGiven,
   checkInteger,
+  checkModel,
   checkText,
   ownProperties,
 } from "./options/arguments.js";
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
+import { checkHeaders } from "./options/headers.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import { sharedTransport } from "./policy/types.js";
 import { createFetchTransport } from "./transport/fetch.js";
@@ -48,7 +49,7 @@ export interface Client extends ContractClient {
   /** Calls any other operation of the service, by its method and path. */
   readonly request: ServiceCall;
   /**
-   * A client with some options changed; it shares this one's connections.
+   * A client with some options changed; it shares this one's connections, and its calls are its own. It need not be closed.
    *
    * @param options Those to change; what is undefined stays as it is.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a value that cannot be used or an option of the connections.
@@ -56,8 +57,9 @@ export interface Client extends ContractClient {
    */
   withOptions(options: SharedOptions): Client;
   /**
-   * Ends this client's calls, which reject with `CANCELLED`, and its connections, unless another client of the same
-   * address and options still uses them. A client that is not closed keeps no process alive.
+   * Ends this client's own calls, which reject with `CANCELLED`, and its connections, unless another client of the same
+   * address and options still uses them. Calls of clients made of it with `withOptions` go on; their connections end with
+   * them, and those that are idle end at once. A client that is not closed keeps no process alive.
    */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
@@ -84,23 +86,24 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  */
 export function createClient(options: ClientOptions = {}): Client {
   const own = ownProperties(options, "options", clientOptionNames);
-  return build(own, { transport: transportOf(own), budget: { left: budget.full }, calls: new Set() });
+  const transport = transportOf(own);
+  return build(own, { transport, budget: { left: budget.full } }, transport);
 }
 
-// What clients made with `withOptions` have in common.
-type Shared = Pick<ClientSettings, "transport" | "budget" | "calls">;
+// What clients made with `withOptions` have in common: the first one's transport, and the budget.
+type Shared = Pick<ClientSettings, "transport" | "budget">;
 
-function build(options: ClientOptions, shared: Shared): Client {
+function build(options: ClientOptions, shared: Shared, transport: Transport): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
     throw invalid("In a browser every visitor can read the API key.", {
       hint: 'Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',
     });
   }
-  const given = givenSettings(options, shared);
+  const given = givenSettings(options, transport, shared.budget);
   const settings = new LateSettings(given);
   const close = async (): Promise<void> => {
-    for (const call of shared.calls) call.end("closed");
-    shared.transport.close();
+    for (const call of given.calls) call.end("closed");
+    transport.close();
   };
   const client = {
     rerank: createRerank(settings),
@@ -108,7 +111,8 @@ function build(options: ClientOptions, shared: Shared): Client {
     deployments: createDeployments(settings),
     datasets: createDatasets(settings),
     request: createRequest(settings),
-    withOptions: (changes: SharedOptions) => build(merge(options, changes), shared),
+    withOptions: (changes: SharedOptions) =>
+      build(merge(options, changes), shared, shared.transport.derive?.() ?? transport),
     close,
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
@@ -116,7 +120,7 @@ function build(options: ClientOptions, shared: Shared): Client {
     [encodedCall]: createEncodedCall(settings),
     // What console.log shows: never the key.
     [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(given),
-    [sharedTransport]: shared.transport,
+    [sharedTransport]: shared,
     // What `tunerank request ID` sends through.
     [operationCall]: createOperationCall(settings),
   };
@@ -147,21 +151,25 @@ function transportOf(options: ClientOptions): Transport {
 }
 
 // No `...rest` here: rest objects inherit from Object.prototype.
-function givenSettings(options: ClientOptions, { transport, budget, calls }: Shared): GivenSettings {
+function givenSettings(
+  options: ClientOptions,
+  transport: Transport,
+  budget: ClientSettings["budget"],
+): GivenSettings {
   const { baseUrl, apiKey, accountId } = options;
   const { connectTimeoutMs = defaultConnectTimeoutMs } = options;
   const allowInsecureHttp = options.allowInsecureHttp === true;
   return {
     baseUrl: checkIfGiven((value, what) => checkBaseUrl(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
     apiKey: typeof apiKey === "function" ? apiKey : checkIfGiven(checkApiKey, apiKey, "apiKey"),
-    accountId: checkIfGiven(checkId, accountId, "accountId"),
-    rerankModel: checkText(options.rerankModel, "rerankModel"),
+    accountId: checkIfGiven(checkAccountId, accountId, "accountId"),
+    rerankModel: checkModel(options.rerankModel, "rerankModel"),
     allowInsecureHttp,
     userAgent: userAgentOf(options.userAgent),
     connectTimeoutMs: checkDuration(connectTimeoutMs, "connectTimeoutMs"),
     transport,
     budget,
-    calls,
+    calls: new Set(),
     timeoutMs: checkIfGiven(checkDuration, options.timeoutMs, "timeoutMs"),
     attemptTimeoutMs: checkIfGiven(checkDuration, options.attemptTimeoutMs, "attemptTimeoutMs"),
     maxRetries: checkIfGiven(checkInteger, options.maxRetries, "maxRetries"),

@@ -54,6 +54,7 @@ export type {
   CallPromise,
   CallResponse,
   CallTrace,
+  HeadersLike,
   TraceDetails,
 } from "./options/callOptions.js";
 export type {

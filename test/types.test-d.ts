@@ -1,6 +1,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { type RerankAllAttempt, type RerankAllResult, rerankAll } from "../src/bulk/index.js";
 import {
+  type CallOptions,
   type CallPromise,
   type CallResponse,
   type Client,
@@ -10,6 +11,7 @@ import {
   codeOfHttpStatus,
   createClient,
   type DatasetFile,
+  type HeadersLike,
   isStatusError,
   type JobState,
   type LearningRateScheduler,
@@ -64,6 +66,34 @@ describe("calls", () => {
     client.rerank({ query: "q", documents: ["d"] }, { apiKey: "k" });
     // @ts-expect-error: a signal, not its controller
     client.rerank({ query: "q", documents: ["d"] }, { signal: new AbortController() });
+  });
+
+  test("take headers as a record, Headers, a Map or pairs", () => {
+    const scale = (headers: CallOptions["headers"]) => client.deployments.scale("prod", 1, { headers });
+    scale({ "x-a": "1", "x-b": undefined });
+    scale(new Headers());
+    scale(new Map([["x-a", "1"]]));
+    scale(new Map<string, string | undefined>());
+    scale([["x-a", "1"]]);
+    scale([
+      ["x-a", "1"],
+      ["x-b", undefined],
+    ] as const);
+    createClient({ headers: new Headers() }).withOptions({ headers: new Map<string, string>() });
+    rerankAll(client, [], { headers: new Headers() });
+    expectTypeOf<Headers>().toExtend<HeadersLike>();
+    // @ts-expect-error: a text
+    scale({ "x-a": 1 });
+    // @ts-expect-error: a text
+    scale(new Map([["x-a", 1]]));
+    // @ts-expect-error: a Set has no names
+    scale(new Set(["x-a"]));
+    // @ts-expect-error: a name and a text each
+    scale([["x-a"]]);
+    // @ts-expect-error: pairs
+    scale(["x-a: 1"]);
+    // @ts-expect-error: pairs
+    scale("x-a: 1");
   });
 
   test("refuse wrong arguments", () => {

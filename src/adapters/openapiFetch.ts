@@ -15,6 +15,7 @@ import type { Client } from "../client.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
 import { ownProperties } from "../options/arguments.js";
+import { headerPairs } from "../options/headers.js";
 import type { Names } from "../options/validate.js";
 import { type EncodedCall, encodedCall, type RequestOptions } from "../wrappers/types.js";
 import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
@@ -64,6 +65,7 @@ export function createOpenapiClient<Paths extends {} = paths, Media extends Medi
   const own = ownProperties(options, "options", optionNames);
   const library = createLibraryClient<Paths, Media>({
     ...own,
+    headers: libraryHeaders(own.headers),
     baseUrl: placeholder,
     Request: requestClass(),
   });
@@ -94,9 +96,17 @@ async function callWith(
     if (own[name] !== undefined) options[name] = own[name];
     delete own[name];
   }
+  if (own.headers !== undefined) own.headers = libraryHeaders(own.headers);
   const exchange: LibraryCall = { answered: undefined, failed: undefined };
   const fetch = (request: Request) => sendThrough(send, request, options, exchange);
   return settle(call({ ...own, fetch }), exchange);
+}
+
+// The library reads nothing of a Map and of Headers that are not the platform's, and the places of pairs for names.
+function libraryHeaders(headers: unknown): NonNullable<OpenapiClientOptions["headers"]> {
+  const pairs = headerPairs(headers)?.filter(([, content]) => content !== undefined);
+  if (pairs) return new Headers(pairs as [string, string][]);
+  return ownProperties(headers as Record<string, string> | undefined, "headers");
 }
 
 /** Options of {@link createOpenapiClient}: openapi-fetch's own; what the client itself decides is not among them. */

@@ -4,11 +4,11 @@ import {
   checkCallback,
   checkDuration,
   checkFlag,
-  checkHeaders,
   checkIfGiven,
   checkInteger,
   ownProperties,
 } from "../options/arguments.js";
+import { checkHeaders } from "../options/headers.js";
 import type { Names } from "../options/validate.js";
 import type { Rate } from "../policy/pace.js";
 import { oneOfMany } from "../policy/types.js";
@@ -49,7 +49,6 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
   const { signal } = own;
   if (signal != null && typeof signal.addEventListener !== "function")
     throw invalid("signal must be an AbortSignal.");
-  checkHeaders(own.headers);
   const timeoutMs = checkIfGiven(checkDuration, own.timeoutMs, "timeoutMs") ?? defaultTimeoutMs;
   return {
     concurrency: concurrencyOf(own.concurrency),
@@ -59,7 +58,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     attemptTimeoutMs: checkIfGiven(checkDuration, own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
     totalTimeoutMs: checkIfGiven(checkDuration, own.totalTimeoutMs, "totalTimeoutMs"),
     maxHoldMs: holdOf(own.maxHoldMs),
-    headers: own.headers,
+    headers: checkIfGiven(checkHeaders, own.headers, "headers"),
     signal: signal ?? undefined,
     onAttempt: checkCallback(own.onAttempt, "onAttempt"),
     isOneOfMany: own[oneOfMany] === true,

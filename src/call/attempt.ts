@@ -1,12 +1,13 @@
 import { adviceFor, tracedAttempt, wordsFor } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
+import { quotesKept } from "../errors/hints.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
 import type { Ran } from "../policy/retry.js";
-import { redactorOf } from "../redact/redact.js";
+import { isQuoted, redactorOf } from "../redact/redact.js";
 import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
 import { isInstance, memberOf, valueOr } from "../values.js";
 import { requestIdOf, toldBy } from "./answer.js";
@@ -154,7 +155,8 @@ export function callError(
   target: Target,
   { details }: Failure,
   ran: Ran,
-  { attempts, notRetried }: { readonly attempts: readonly Attempt[]; readonly notRetried: NotRetried },
+  { attempts, key }: Pick<RunningCall<unknown>, "attempts" | "key">,
+  notRetried: NotRetried,
 ): StatusError {
   // Nothing is inherited: the hint is written from what is there.
   const whole: StatusErrorDetails = Object.assign(Object.create(null), details, ran, target, {
@@ -162,6 +164,7 @@ export function callError(
     attempts,
   });
   // What the last attempt advises does not fit when an earlier one may have run.
-  const advice = ran.executed === details.executed ? details.hint : undefined;
+  const hint = details.httpStatus === 401 && isQuoted(key) ? quotesKept : details.hint;
+  const advice = ran.executed === details.executed ? hint : undefined;
   return new StatusError(details.message, { ...whole, hint: undefined, advice: advice || undefined });
 }

@@ -168,8 +168,7 @@ function callFailure<T>(
   ran: Ran,
   notRetried: NotRetried,
 ): StatusError {
-  const { request, attempts } = call;
-  return callError(targetOf(request), failure, ran, { attempts, notRetried });
+  return callError(targetOf(call.request), failure, ran, call, notRetried);
 }
 
 function report<T>(

@@ -1,21 +1,22 @@
-import { permissionFor, readVariable } from "#platform";
+import { permissionFor, readVariable, warn } from "#platform";
 import { invalid } from "../errors/statusError.js";
 import {
+  checkAccountId,
   checkApiKey,
   checkBaseUrl,
   checkCallback,
   checkDuration,
   checkFlag,
-  checkHeaders,
-  checkId,
   checkIfGiven,
   checkInteger,
-  checkText,
+  checkModel,
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
+import { checkHeaders } from "../options/headers.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
+import { notify } from "../values.js";
 import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js";
 
 /**
@@ -53,7 +54,7 @@ interface WithPolicy {
 
 /** The account of a call that needs one. @throws StatusError when it cannot stand in a path. */
 export function accountOf({ accountId }: CallSettings): string {
-  return checkId(accountId, "accountId");
+  return checkAccountId(accountId, "accountId");
 }
 
 function checkSignal(signal: unknown): AbortSignalLike | undefined {
@@ -119,13 +120,13 @@ function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSet
   const baseUrl =
     given.baseUrl ?? read("baseUrl", (value, name) => checkBaseUrl(value, name, given.allowInsecureHttp));
   const apiKey = given.apiKey ?? read("apiKey", checkApiKey);
-  const accountId = given.accountId ?? read("accountId", checkId, needsAccount);
-  const rerankModel = given.rerankModel ?? read("rerankModel", checkText, false);
+  const accountId = given.accountId ?? read("accountId", checkAccountId, needsAccount);
+  const rerankModel = given.rerankModel ?? read("rerankModel", checkModel, false);
   if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
     throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
   }
   const { logBodies } = given;
-  const log = given.log ?? read("log", (level, name) => logOf({ logBodies }, level, name), false);
+  const log = given.log ?? read("log", (text, name) => logNamed(text, name, logBodies), false);
   return { ...given, baseUrl, apiKey, accountId, rerankModel, log };
 }
 
@@ -153,6 +154,17 @@ function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Er
 
 const levels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
 const methods = levels.slice(1) as Exclude<LogLevel, "off">[];
+
+let hasWarned = false;
+
+// Whoever sets it wants to see calls, not to fail them.
+function logNamed(text: string, variable: string, logBodies: boolean): Log | false {
+  const level = text.trim().toLowerCase() || "off";
+  if (levels.includes(level as LogLevel)) return logOf({ logBodies }, level, variable);
+  if (!hasWarned) notify(warn, `${variable} is none of ${levels.join(", ")}: nothing is logged.`);
+  hasWarned = true;
+  return false;
+}
 
 /**
  * What writes the lines; false where that is turned off.

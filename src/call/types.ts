@@ -48,10 +48,10 @@ export interface ClientSettings {
   readonly apiKey: ApiKey;
   readonly userAgent: string;
   readonly connectTimeoutMs: number;
-  /** Shared with the clients made of this one, as the budget is. */
   readonly transport: Transport;
+  /** Shared with the clients made of this one. */
   readonly budget: RetryBudget;
-  /** The calls under way, of all these clients. */
+  /** Its own calls that are in flight. */
   readonly calls: Set<Deadline>;
   /** What writes a line for each attempt; false where the options turn that off. */
   readonly log: Log | false | undefined;

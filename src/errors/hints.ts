@@ -62,6 +62,10 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   aborted: "",
 };
 
+/** What to do about a rejected key that stands in quotes. */
+export const quotesKept =
+  "Check apiKey or TUNERANK_API_KEY: the key begins and ends with quotes, which docker's --env-file keeps.";
+
 /** Sentences one behind the other; empty ones are left out. */
 export function joined(...sentences: readonly string[]): string {
   return sentences.filter(Boolean).join(" ");

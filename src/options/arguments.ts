@@ -5,7 +5,7 @@ import { checkNames, validate } from "./validate.js";
 const nothing: object = Object.freeze(Object.create(null));
 
 /**
- * An own-properties-only copy, so that a polluted Object.prototype adds nothing to it.
+ * A copy of an object's own properties, and of its class's accessors: a polluted Object.prototype adds nothing to it.
  * @param names The only names it may have; any when absent.
  */
 export function ownProperties<T extends object>(
@@ -16,8 +16,26 @@ export function ownProperties<T extends object>(
   if (value === undefined) return nothing as T;
   checkObject(value, what);
   const own = Object.assign(new Bare(), value) as T;
+  if (parentOf(value) !== Object.prototype) addAccessors(own, value, what);
   if (names !== undefined) checkNames(own, names, what);
   return own;
+}
+
+const parentOf = (value: object): object | null => Object.getPrototypeOf(value);
+const kindOf = (value: object): string => Object.prototype.toString.call(value);
+
+function addAccessors(own: object, value: object, what: string): void {
+  const kind = kindOf(value);
+  // A Map, a Promise: it has nothing of its own, and would be taken for options that say nothing.
+  if (kind !== kindOf({}) && Object.keys(own).length === 0)
+    throw invalid(`${what} must be a plain object, not ${kind.slice(8, -1)}.`);
+  // Up to the root, which is Object.prototype, perhaps that of another realm.
+  for (let holder = parentOf(value); holder && parentOf(holder); holder = parentOf(holder)) {
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
+      const isRead = Object.hasOwn(descriptor, "get") && descriptor.get !== undefined;
+      if (isRead && !Object.hasOwn(own, name)) Object.assign(own, { [name]: Reflect.get(value, name) });
+    }
+  }
 }
 
 /** An object that is no list. */
@@ -42,6 +60,12 @@ export function checkId(value: unknown, what: string): string {
   return checkCharacters(value, what);
 }
 
+/** The id of an account, which may come from the environment: nothing that nobody sees stands at its ends. */
+export function checkAccountId(value: unknown, what: string): string {
+  if (typeof value === "string") checkUnseen(value, what);
+  return checkId(value, what);
+}
+
 /** A key that can stand in a header. The value is never repeated in the error. */
 export function checkApiKey(value: unknown, what: string): string {
   const problem = keyProblem(value);
@@ -53,12 +77,29 @@ export function checkApiKey(value: unknown, what: string): string {
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
   if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
-  return "has a space, a line break, a character outside ASCII, or over 8192 characters.";
+  const unseen = unseenIn(value, /[\s\p{Cc}]/u);
+  if (unseen !== undefined) return `${unseen}.`;
+  return value.length > 8192 ? "is longer than 8192 characters." : "has a character outside ASCII.";
+}
+
+// What files, editors and copies leave at the ends of a value, or what `inside` finds, to stand behind its name.
+function unseenIn(text: string, inside: RegExp): string | undefined {
+  const end = /^\s/.exec(text) ?? /\s$/.exec(text);
+  const [char] = end ?? inside.exec(text) ?? [];
+  if (char === undefined) return undefined;
+  const name = char === "\ufeff" ? "byte order mark" : /[\r\n]/.test(char) ? "line break" : "blank";
+  if (end) return `${end.index === 0 ? "begins" : "ends"} with a ${name}`;
+  return `has a ${/\s/.test(char) ? name : "control character"} inside`;
+}
+
+function checkUnseen(text: string, what: string, inside = /\p{Cc}/u): void {
+  const unseen = unseenIn(text, inside);
+  if (unseen !== undefined) throw invalid(`${what} ${unseen}.`);
 }
 
 const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
   [/[?#]/, "a query or fragment"],
-  [/[\s\\\p{Cc}]/u, "spaces, backslashes or control characters"],
+  [/\\/, "backslashes"],
   // The URL template would fill them in as path parameters.
   [/[{}]/, '"{" or "}"'],
   [/\/(\.|%2e){1,2}(\/|$)/i, 'the path segments "." or ".."'],
@@ -66,6 +107,7 @@ const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
 
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
+  if (typeof value === "string") checkUnseen(value, what, /[\s\p{Cc}]/u);
   const url = urlOf(value);
   if (typeof value !== "string" || url === undefined) {
     throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
@@ -87,35 +129,6 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 
-const reservedHeaders: ReadonlySet<string> = new Set([
-  "authorization",
-  "connection",
-  "content-length",
-  "content-type",
-  "host",
-  "transfer-encoding",
-]);
-
-/** Headers of the caller's own, names in lower case. */
-export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = Object.create(null);
-  for (const [name, content] of Object.entries(ownProperties(value as object | undefined, "headers"))) {
-    const lower = name.toLowerCase();
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) {
-      throw invalid(`headers has a name that HTTP does not allow.`);
-    }
-    if (reservedHeaders.has(lower)) {
-      throw invalid(`headers may not set ${lower}: the client sets it.`);
-    }
-    if (content === undefined) continue;
-    if (typeof content !== "string" || !isHeaderText(content)) {
-      throw invalid(`headers["${lower}"] must be printable ASCII text.`);
-    }
-    headers[lower] = content;
-  }
-  return headers;
-}
-
 /** Printable ASCII and tabs: what every transport sends unchanged. */
 export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
@@ -125,6 +138,12 @@ export function isHeaderText(value: string): boolean {
 export function checkText(value: unknown, what: string): string | undefined {
   if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
   throw invalid(`${what} must be printable ASCII text.`);
+}
+
+/** The name of a model, which stands in a body, or undefined. */
+export function checkModel(value: unknown, what: string): string | undefined {
+  if (typeof value === "string") checkUnseen(value, what);
+  return checkText(value, what);
 }
 
 /** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */

@@ -24,6 +24,22 @@ export interface AbortSignalLike {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
+/** The platform's `Headers`, a `Map` of texts, and others of their shape. */
+export interface HeadersLike {
+  /**
+   * The text of a header.
+   *
+   * @param name Its name.
+   */
+  get(name: string): unknown;
+  /**
+   * Calls back with each header.
+   *
+   * @param callback Called with its text and its name.
+   */
+  forEach(callback: (text: string | undefined, name: string) => void): void;
+}
+
 /** What one call may set for itself: always the last argument. */
 export interface CallOptions {
   /** Cancels the call, whatever it is doing: it rejects with `CANCELLED`. */
@@ -56,8 +72,15 @@ export interface CallOptions {
   onAttempt?: ((event: AttemptEvent) => void) | undefined;
   /** The account for this call, instead of the client's. */
   accountId?: string | undefined;
-  /** Headers added to this call's request. The client's own (such as `authorization`) cannot be set. */
-  headers?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * Headers added to this call's request: an object of names and texts, `Headers`, a `Map` or pairs. A name that pairs
+   * have twice has its texts joined by ", ". The client's own (such as `authorization`) cannot be set.
+   */
+  headers?:
+    | Readonly<Record<string, string | undefined>>
+    | HeadersLike
+    | readonly (readonly [name: string, text: string | undefined])[]
+    | undefined;
 }
 
 /** @internal The names of {@link CallOptions}. */

@@ -26,6 +26,11 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
+/** Tells the program's user of a setting that does nothing. */
+export function warn(text: string): void {
+  process.emitWarning(text);
+}
+
 /** Nobody has to allow it. */
 export function permissionFor(_variables: readonly string[]): string {
   return "";

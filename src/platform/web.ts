@@ -41,6 +41,11 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
   return undefined;
 }
 
+/** Tells the program's user of a setting that does nothing. */
+export function warn(text: string): void {
+  console.warn(text);
+}
+
 /** Nobody has to allow it. */
 export function permissionFor(_variables: readonly string[]): string {
   return "";

@@ -37,8 +37,13 @@ export function redactor(key: string): Redact {
   };
 }
 
+/** Whether a key stands in quotes, as an env file's may: they are sent, but are no part of the secret. */
+export function isQuoted(key: string): boolean {
+  return /^(["']).+\1$/.test(key);
+}
+
 export function redactorOf(secrets: readonly string[]): Redact {
-  const all = secrets.map(redactor);
+  const all = [...secrets, ...secrets.filter(isQuoted).map((key) => key.slice(1, -1))].map(redactor);
   // What cannot be searched is not shown.
   return (text, cut) => valueOr(() => all.reduce((left, redact) => redact(left, cut), text), "[redacted]");
 }

@@ -5,6 +5,7 @@ import { httpStatuses, meanings, type OperationId, operations } from "../generat
 import { examples } from "../generated/examples.js";
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
+import { headerPairs } from "../options/headers.js";
 import type { Names } from "../options/validate.js";
 import type { ScriptedFailure } from "./types.js";
 
@@ -145,6 +146,6 @@ function failureAnswer({ status, code, message, retryAfter, headers, body }: Scr
 }
 
 function lowerCased(headers: ScriptedFailure["headers"]): Record<string, string> {
-  const own = Object.entries(ownProperties(headers, "headers"));
-  return Object.fromEntries(own.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const own = headerPairs(headers) ?? Object.entries(ownProperties(headers, "headers"));
+  return Object.fromEntries(own.map(([name, value]) => [String(name).toLowerCase(), String(value)]));
 }

@@ -1,5 +1,6 @@
 import type { OperationId } from "../generated/contract.js";
 import type { Code, ReinforcementFineTuningJob } from "../generated/types.js";
+import type { HeadersLike } from "../options/callOptions.js";
 import type { FetchResponse } from "../options/clientOptions.js";
 
 /** An operation by its id in the contract, or by its short name where it has one. */
@@ -121,7 +122,7 @@ export interface ScriptedFailure {
   /** The header `Retry-After`, in seconds. */
   retryAfter?: number | undefined;
   /** Headers added to the answer. */
-  headers?: Readonly<Record<string, string>> | undefined;
+  headers?: Readonly<Record<string, string>> | HeadersLike | undefined;
   /** The whole body instead of code and message: a string is sent as it is, any other value as JSON. */
   body?: unknown;
   /** Break the connection instead of answering. */

@@ -84,7 +84,9 @@ export interface Transport {
   /** The most connections at once, where it is this client that keeps to a number. */
   readonly maxConnections?: number | undefined;
   send(request: TransportRequest): Exchange;
-  /** Ends idle sockets, unless other clients share them. */
+  /** For a client made of this one's, where each counts for itself. It need not be closed. */
+  derive?(): Transport;
+  /** Ends idle sockets, unless other clients use them; of the first client also those of clients made of it. */
   close(): void;
 }
 

@@ -7,8 +7,9 @@ import { accountOf, callSettings, type LateSettings } from "../call/settings.js"
 import type { CallSettings, Outcome, PreparedRequest } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";
 import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
-import { checkHeaders, checkId, ownProperties } from "../options/arguments.js";
+import { checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, callOptionNames } from "../options/callOptions.js";
+import { checkHeaders } from "../options/headers.js";
 import { checkSpelling, type RequestRules, type Rules, validate } from "../options/validate.js";
 import { header } from "../policy/retryAfter.js";
 import type { TransportResponse } from "../transport/transport.js";

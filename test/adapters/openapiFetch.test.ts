@@ -64,6 +64,49 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.only.headers["user-agent"]).toMatch(/^tunerank\//);
   });
 
+  class Traced {
+    get "x-a"(): string {
+      return "1";
+    }
+  }
+  const texts: Readonly<Record<string, string>> = { "x-a": "1" };
+  const ofOtherPackage = {
+    __proto__: {
+      get: (name: string) => texts[name],
+      forEach: (tell: (text: string, name: string) => void) => tell("1", "x-a"),
+    },
+  };
+
+  test.each([
+    ["Headers", new Headers([["x-a", "1"]])],
+    ["Headers of another package", ofOtherPackage],
+    [
+      "a Map",
+      new Map([
+        ["X-A", "1"],
+        ["x-b", undefined],
+      ]),
+    ],
+    ["pairs", [["x-a", "1"]]],
+    ["an instance of a class", new Traced()],
+    ["a record", { "x-a": "1", "x-b": undefined, "x-none": null }],
+  ])("headers may be %s, of the client and of a call", async (_kind, headers) => {
+    const given = { headers: headers as Headers };
+    await createOpenapiClient(connect(server.url, options), given).POST("/inference/v1/rerank", rerank);
+    await contract().POST("/inference/v1/rerank", { ...rerank, ...given });
+    expect(server.requests.map((request) => request.headers["x-a"])).toEqual(["1", "1"]);
+    expect(Object.keys(server.requests[1]?.headers ?? {})).not.toContain("x-b");
+  });
+
+  test("headers that hold no pairs are refused", async () => {
+    const headers = new Set(["x-a"]) as object as Headers;
+    const problem = "headers must be a plain object, not Set.";
+    expect(thrownBy(() => createOpenapiClient(connect(server.url), { headers })).message).toContain(problem);
+    const call = () => contract().POST("/inference/v1/rerank", { ...rerank, headers });
+    expect((await failureOf(call)).message).toContain(problem);
+    expect(server.requests).toEqual([]);
+  });
+
   test("a verb stays literal, and a colon within an id does not", async () => {
     const path = { account_id: "acme", reinforcement_fine_tuning_job_id: "job:1 é" };
     await contract().POST(job, { params: { path }, body: {} });

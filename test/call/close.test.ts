@@ -106,14 +106,6 @@ describe.each(ways)("over node:http %s", (_how, close) => {
     expect(server.used).toHaveLength(1);
   });
 
-  test("of a client made with withOptions ends what they share", async () => {
-    const client = connect(server.url);
-    await rerank(client);
-    const closed = server.allClosed();
-    await close(client.withOptions({ timeoutMs: 5_000 }));
-    await closed;
-  });
-
   test("leaves the sockets that another client uses; they end with the last", async () => {
     const [one, other] = [connect(server.url), connect(server.url)];
     await rerank(one);

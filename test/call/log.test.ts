@@ -33,6 +33,14 @@ function silenced(method: "error" | "info") {
   return spy;
 }
 
+/** What Node is asked to warn of. */
+function warningsOfProcess(): unknown[] {
+  const warnings: unknown[] = [];
+  const spy = vi.spyOn(process, "emitWarning").mockImplementation((warning) => void warnings.push(warning));
+  spies.push(spy);
+  return warnings;
+}
+
 /** What a logger that is a function is given, the times left out. */
 async function recordsOf(options: ClientOptions, call: (client: Client) => Promise<unknown>) {
   const records: [string, LogRecord][] = [];
@@ -190,11 +198,46 @@ test("logLevel goes before TUNERANK_LOG", async () => {
   expect(stderr).not.toHaveBeenCalled();
 });
 
-test("a TUNERANK_LOG that is no level is the first call's error", async () => {
-  vi.stubEnv("TUNERANK_LOG", "verbose");
-  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 2));
-  expect(error.message).toContain("TUNERANK_LOG must be one of off, error, warn, info, debug");
-  expect(server.requests).toEqual([]);
+test.each(["INFO", "Debug", " info", "info\n", "debug\r\n", "\ufeffinfo", "\tINFO "])(
+  "a TUNERANK_LOG of %j is the level in another case or between blanks",
+  async (level) => {
+    const stderr = silenced("error");
+    vi.stubEnv("TUNERANK_LOG", level);
+    await connect(server.url).deployments.scale("prod", 2);
+    await vi.waitFor(() => expect(stderr).toHaveBeenCalledOnce());
+  },
+);
+
+test.each(["OFF", " off\n", " ", "\n", ""])("with a TUNERANK_LOG of %j nothing is logged", async (level) => {
+  const stderr = silenced("error");
+  const warnings = warningsOfProcess();
+  vi.stubEnv("TUNERANK_LOG", level);
+  await connect(server.url).deployments.scale("prod", 2);
+  await lineWritten();
+  expect(stderr).not.toHaveBeenCalled();
+  expect(warnings).toEqual([]);
+});
+
+test("a TUNERANK_LOG that is no level fails no call, and is warned of once in a process", async () => {
+  const stderr = silenced("error");
+  const warnings = warningsOfProcess();
+  for (const level of ["true", "1", "verbose", "info debug"]) {
+    vi.stubEnv("TUNERANK_LOG", level);
+    const client = connect(server.url);
+    await client.deployments.scale("prod", 2);
+    await client.withOptions({ accountId: "other" }).deployments.scale("prod", 2);
+  }
+  await lineWritten();
+  expect(server.requests).toHaveLength(8);
+  expect(stderr).not.toHaveBeenCalled();
+  expect(warnings).toEqual(["TUNERANK_LOG is none of off, error, warn, info, debug: nothing is logged."]);
+});
+
+test("a logLevel in code is a level as it is written", () => {
+  for (const logLevel of ["DEBUG", "info\n", "true"]) {
+    const error = thrownBy(() => connect(server.url, { logLevel: logLevel as "info" }));
+    expect(error.message).toContain("logLevel must be one of off, error, warn, info, debug");
+  }
 });
 
 test("console is a logger", async () => {

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createClient } from "../../src/index.js";
+import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
@@ -100,4 +101,48 @@ describe.each(transports)("over $name", ({ options }) => {
     await failureOf(() => client.deployments.scale("prod", -1));
     expect(asked).toBe(0);
   });
+});
+
+const quoted = ['"', "'"].map((quote) => `${quote}${canaryKey}${quote}`);
+const rejected = { status: 401, json: { message: `Incorrect API key: ${canaryKey}` } };
+const keptQuotes =
+  "Check apiKey or TUNERANK_API_KEY: the key begins and ends with quotes, which docker's --env-file keeps.";
+
+describe.each(quoted)("a key in quotes (%#)", (key) => {
+  test("is sent as it is, and its rejection says so without the key", async () => {
+    server.reply(rejected);
+    const client = connect(server.url, { apiKey: key });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(server.only.headers.authorization).toBe(`Bearer ${key}`);
+    expect(error).toMatchObject({ code: "UNAUTHENTICATED", hint: keptQuotes });
+    expect(error.message).toContain("Incorrect API key: [redacted]");
+    expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain(canaryKey);
+  });
+
+  test("from the environment or a function is told of, too", async () => {
+    server.reply(rejected);
+    vi.stubEnv("TUNERANK_API_KEY", key);
+    for (const apiKey of [undefined, () => key]) {
+      const client = createClient({ baseUrl: server.url, apiKey, maxRetries: 0 });
+      const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+      expect(error.advice).toBe(keptQuotes);
+    }
+    vi.unstubAllEnvs();
+  });
+
+  test.each([
+    [403, /^The key lacks this permission/],
+    [407, /^The proxy needs its own user name/],
+    [404, /^Check the id/],
+  ])("is not told of where the status is %i", async (status, hint) => {
+    server.reply({ status, text: "" });
+    const error = await failureOf(() => connect(server.url, { apiKey: key }).deployments.scale("prod", 1));
+    expect(error.hint).toMatch(hint);
+  });
+});
+
+test.each(['"', '"k', "k'", "\"k'"])("a key of %j is not in quotes", async (apiKey) => {
+  server.reply({ status: 401, text: "" });
+  const error = await failureOf(() => connect(server.url, { apiKey }).deployments.scale("prod", 1));
+  expect(error.advice).toBe("Check apiKey or TUNERANK_API_KEY: the service did not accept the key.");
 });

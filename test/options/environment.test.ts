@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ClientOptions, createClient } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
@@ -131,7 +132,7 @@ test("TUNERANK_RERANK_MODEL is the model of a rerank that names none", async () 
 
 test.each([
   ["TUNERANK_BASE_URL", "api.example.com", "is not an absolute URL such as https://api.example.com."],
-  ["TUNERANK_API_KEY", "a key", "has a space, a line break, a character outside ASCII"],
+  ["TUNERANK_API_KEY", "a key", "has a blank inside."],
   ["TUNERANK_ACCOUNT_ID", "accounts/acme", 'contains "/"'],
   ["TUNERANK_RERANK_MODEL", "modèle", "must be printable ASCII text."],
 ])("a malformed %s waits for the first call, which names the variable", async (variable, value, problem) => {
@@ -143,6 +144,54 @@ test.each([
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
   expect(error.message).toContain(`${variable} ${problem}`);
   expect(server.requests).toEqual([]);
+});
+
+// How a value comes to have them: files, copies and editors.
+const odd: readonly (readonly [where: string, odd: (value: string) => string])[] = [
+  ["begins with a byte order mark", (value) => `\ufeff${value}`],
+  ["begins with a line break", (value) => `\n${value}`],
+  ["begins with a blank", (value) => ` ${value}`],
+  ["begins with a blank", (value) => `\u00a0${value}`],
+  ["ends with a line break", (value) => `${value}\n`],
+  ["ends with a line break", (value) => `${value}\r\n`],
+  ["ends with a line break", (value) => `${value} with blanks inside\n`],
+  ["ends with a blank", (value) => `${value} `],
+  ["ends with a blank", (value) => `${value}\t`],
+];
+const inside: typeof odd = [
+  ["has a line break inside", (value) => `${value}\n${value}`],
+  ["has a control character inside", (value) => `${value}\x01${value}`],
+];
+const blankInside: typeof odd = [["has a blank inside", (value) => `${value} ${value}`]];
+const named = [
+  ["baseUrl", "TUNERANK_BASE_URL", "https://api.example.com", [...odd, ...inside, ...blankInside]],
+  ["apiKey", "TUNERANK_API_KEY", "secret-part", [...odd, ...inside, ...blankInside]],
+  ["accountId", "TUNERANK_ACCOUNT_ID", "acme", [...odd, ...inside]],
+  ["rerankModel", "TUNERANK_RERANK_MODEL", "a-model", [...odd, ...inside]],
+] as const;
+
+test.each(
+  named.flatMap(([option, variable, value, cases]) =>
+    cases.map(([where, make]) => [option, variable, make(value), where] as const),
+  ),
+)("%s or %s of %j is refused because it %s", async (option, variable, value, where) => {
+  const error = thrownBy(() => createClient({ [option]: value }));
+  expect(textOf(error)).toBe(`[INVALID_ARGUMENT] ${option} ${where}.`);
+  vi.stubEnv("TUNERANK_BASE_URL", server.url);
+  vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+  vi.stubEnv("TUNERANK_ACCOUNT_ID", "acme");
+  vi.stubEnv(variable, value);
+  const ofVariable = await failureOf(() => createClient().deployments.scale("prod", 1));
+  expect(textOf(ofVariable)).toBe(`[INVALID_ARGUMENT] ${variable} ${where}.`);
+  expect(inspect([error, ofVariable], { depth: null })).not.toContain("secret-part");
+  expect(server.requests).toEqual([]);
+});
+
+test.each([
+  ["é", "has a character outside ASCII."],
+  ["k".repeat(8193), "is longer than 8192 characters."],
+])("a key is refused because it %s", (apiKey, problem) => {
+  expect(textOf(thrownBy(() => createClient({ apiKey })))).toBe(`[INVALID_ARGUMENT] apiKey ${problem}`);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createRerankingModel } from "../../src/adapters/aiSdk.js";
 import { createDocumentCompressor } from "../../src/adapters/langchain.js";
+import { rerankAll } from "../../src/bulk/index.js";
 import { type CallOptions, type ClientOptions, createClient, type RerankRequest } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
@@ -93,6 +94,88 @@ test("a rerank body's unknown fields pass, also those one letter from a known on
   const body = { query: "q", documents: ["d"], top_k: 1, tasks: ["t"], models: "m" };
   await connect(server.url).rerank(body);
   expect(JSON.parse(server.only.body.toString())).toEqual(body);
+});
+
+class Config {
+  readonly #url = server.url;
+  get baseUrl(): string {
+    return this.#url;
+  }
+  get apiKey(): string {
+    return canaryKey;
+  }
+}
+
+describe("options that are an instance of a class", () => {
+  test("are read with their accessors", async () => {
+    await createClient(new Config()).rerank({ query: "q", documents: ["d"] });
+    await createClient({ ...complete })
+      .withOptions(new Config())
+      .rerank({ query: "q", documents: ["d"] });
+    class ForCall {
+      get headers() {
+        return { "x-a": "1" };
+      }
+    }
+    await connect(server.url).deployments.scale("prod", 1, new ForCall());
+    const items = Object.assign(new ForCall(), { text: String });
+    await failureOf(() => connect(server.url).rerank.items("q", ["d"], items));
+    await connect(server.url).datasets.upload("d", bytes, Object.assign(new ForCall(), { name: "f" }));
+    expect(server.requests.map(({ headers }) => headers["x-a"])).toEqual([
+      undefined,
+      undefined,
+      "1",
+      "1",
+      "1",
+    ]);
+  });
+
+  test("are refused with an accessor that is no option", () => {
+    class Other extends Config {
+      get timeout(): number {
+        return 5;
+      }
+    }
+    expect(thrownBy(() => createClient(new Other())).message).toContain("timeout: did you mean timeoutMs?");
+  });
+
+  const client = () => connect(server.url);
+  const body = { query: "q", documents: ["d"] };
+  // Each would be taken for options that say nothing.
+  const others: readonly (readonly [name: string, value: object])[] = [
+    ["Map", new Map([["timeoutMs", 5]])],
+    ["Promise", Promise.resolve({ timeoutMs: 5 })],
+    ["URLSearchParams", new URLSearchParams("timeoutMs=5")],
+    ["Headers", new Headers()],
+    ["Set", new Set()],
+    ["Date", new Date()],
+    ["Error", new Error("x")],
+  ];
+  const takers: readonly (readonly [what: string, taker: string, call: (value: object) => unknown])[] = [
+    ["options", "createClient", (value) => createClient(value)],
+    ["options", "withOptions", (value) => client().withOptions(value)],
+    ["options", "rerank", (value) => client().rerank(body, value)],
+    ["options", "rerank.items", (value) => client().rerank.items("q", ["d"], value as never)],
+    ["options", "scale", (value) => client().deployments.scale("prod", 1, value)],
+    ["options", "resume", (value) => client().reinforcementFineTuningJobs.resume("j", value)],
+    ["options", "upload", (value) => client().datasets.upload("d", bytes, value)],
+    ["options", "request", (value) => client().request({ method: "GET", path: "/v1/x" }, value)],
+    ["request", "request", (value) => client().request(value as never)],
+    ["query", "request", (value) => client().request({ method: "GET", path: "/x", query: value as never })],
+    ["options", "rerankAll", (value) => rerankAll(client(), [], value)],
+    ["rate", "rerankAll", (value) => rerankAll(client(), [], { rate: value as never })],
+    ["options", "createTestService", (value) => createTestService(value)],
+    ["failure", "fail", (value) => createTestService().fail("rerank", value)],
+  ];
+
+  test.each(
+    takers.flatMap((taker) => others.map((other) => [taker[0], taker[1], ...other, taker[2]] as const)),
+  )("the %s of %s may not be a %s", async (what, _taker, name, value, call) => {
+    const error = await failureOf(async () => call(value));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(textOf(error)).toBe(`[INVALID_ARGUMENT] ${what} must be a plain object, not ${name}.`);
+    expect(server.requests).toEqual([]);
+  });
 });
 
 describe("names on Object.prototype", () => {

@@ -8,7 +8,7 @@ import {
   type TransportOptions,
   type TransportRequest,
 } from "../transport.js";
-import { Origins } from "./origins.js";
+import { Origins, type SharedPool } from "./origins.js";
 import type { Pool } from "./pool.js";
 import { NodeExchange } from "./send.js";
 
@@ -16,39 +16,60 @@ import { NodeExchange } from "./send.js";
 export function createNodeTransport(options: TransportOptions): Transport {
   if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
   checkOptions(options);
-  const origins = new Origins(options);
-  const isMockable = options.agent === undefined && options.proxy === undefined;
+  return new NodeTransport(options, new Origins(options), true);
+}
+
+class NodeTransport implements Transport {
+  readonly secrets: readonly string[];
+  readonly maxConnections: number | undefined;
+  readonly #options: TransportOptions;
+  readonly #origins: Origins;
+  readonly #isFirst: boolean;
+  readonly #isMockable: boolean;
   // The pool of each origin: more than one only where `withOptions` changes the base URL.
-  const joined = new Map<string, Pool>();
-  const join = (url: URL): Pool => {
-    const pool = origins.poolOf(url);
-    pool.clients++;
-    joined.set(url.origin, pool);
-    return pool;
-  };
-  return {
-    secrets: origins.secrets,
-    maxConnections: options.agent === undefined ? options.maxConnections : undefined,
-    ready(url) {
-      if (isMockable) return mockFor(url) && readyToDispatch();
-      return options.proxy === undefined ? undefined : origins.load(url);
-    },
-    send(request): Exchange {
-      // Where there is one, `ready` has loaded what sends through it.
-      const mock = isMockable && late !== undefined ? mockFor(request.url) : undefined;
-      if (mock) return dispatch(mock, request);
-      const pool = joined.get(request.url.origin);
-      return new NodeExchange(request, pool === undefined || pool.retired ? join(request.url) : pool);
-    },
-    close() {
-      for (const pool of joined.values()) {
-        pool.clients--;
-        if (options.agent !== undefined) pool.endUnsent();
-        else if (pool.clients === 0) pool.close();
-      }
-      joined.clear();
-    },
-  };
+  readonly #joined: Map<string, SharedPool> = new Map();
+
+  constructor(options: TransportOptions, origins: Origins, isFirst: boolean) {
+    const { agent, proxy, maxConnections } = options;
+    this.secrets = origins.secrets;
+    this.maxConnections = agent === undefined ? maxConnections : undefined;
+    this.#options = options;
+    this.#origins = origins;
+    this.#isFirst = isFirst;
+    this.#isMockable = agent === undefined && proxy === undefined;
+  }
+
+  ready(url: URL): Promise<void> | undefined {
+    if (this.#isMockable) return mockFor(url) && readyToDispatch();
+    return this.#options.proxy === undefined ? undefined : this.#origins.load(url);
+  }
+
+  send(request: TransportRequest): Exchange {
+    // Where there is one, `ready` has loaded what sends through it.
+    const mock = this.#isMockable && late !== undefined ? mockFor(request.url) : undefined;
+    if (mock) return dispatch(mock, request);
+    const shared = this.#joined.get(request.url.origin);
+    const isOpen = shared !== undefined && shared.clients > 0 && !shared.pool.retired;
+    return new NodeExchange(request, isOpen ? shared.pool : this.#join(request.url));
+  }
+
+  // Nothing refers to it: one that is never closed is collected with its client.
+  derive(): Transport {
+    return new NodeTransport(this.#options, this.#origins, false);
+  }
+
+  close(): void {
+    if (this.#isFirst) this.#origins.leaveAll();
+    // Where the first was closed since, it is counted no longer.
+    else for (const shared of this.#joined.values()) if (shared.clients > 0) this.#origins.leave(shared, 1);
+    this.#joined.clear();
+  }
+
+  #join(url: URL): Pool {
+    const shared = this.#origins.join(url);
+    this.#joined.set(url.origin, shared);
+    return shared.pool;
+  }
 }
 
 let late: typeof import("../dispatcher.js") | undefined;

@@ -15,10 +15,17 @@ let proxies: typeof import("./proxies.js") | undefined;
 // Shared by the clients of one origin and the same options, as long as something is open.
 const pools = new Map<string, Pool>();
 
-/** The pools of one client, and the proxies that they go through. */
+/** A pool, and how many of a client and those made of it have used it since, and were not closed. */
+export interface SharedPool {
+  readonly pool: Pool;
+  clients: number;
+}
+
+/** The pools of a client and of those made of it, and the proxies that they go through. */
 export class Origins {
   readonly secrets: string[] = [];
   readonly #options: TransportOptions;
+  readonly #pools: Map<string, SharedPool> = new Map();
   // Read once: the environment may change later.
   readonly #proxies: Map<string, URL | undefined> = new Map();
 
@@ -26,8 +33,34 @@ export class Origins {
     this.#options = options;
   }
 
-  /** The pool to an address: the shared one, or one for the caller's agent. @throws TransportFailure */
-  poolOf(url: URL): Pool {
+  /** Counts one more client that uses the pool to an address. @throws TransportFailure */
+  join(url: URL): SharedPool {
+    let shared = this.#pools.get(url.origin);
+    if (shared === undefined || shared.pool.retired) {
+      shared = { pool: this.#poolOf(url), clients: 0 };
+      this.#pools.set(url.origin, shared);
+    }
+    shared.clients++;
+    shared.pool.clients++;
+    return shared;
+  }
+
+  /** Counts so many fewer; idle sockets end with the last, but never those of the caller's agent. */
+  leave(shared: SharedPool, clients: number): void {
+    shared.clients -= clients;
+    shared.pool.clients -= clients;
+    if (shared.pool.clients > 0) return;
+    if (this.#options.agent === undefined) shared.pool.close();
+    else shared.pool.endUnsent();
+  }
+
+  leaveAll(): void {
+    for (const shared of this.#pools.values()) this.leave(shared, shared.clients);
+    this.#pools.clear();
+  }
+
+  // The shared one, or one for the caller's agent.
+  #poolOf(url: URL): Pool {
     const { agent } = this.#options;
     const proxy = this.#proxyTo(url);
     return agent === undefined ? sharedPool(url, this.#options, proxy) : ownPool(url, agent);
@@ -70,8 +103,6 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
   let pool = pools.get(key);
   if (pool === undefined) {
     const { agent, protocol, tunnels, advice } = agentFor(url, options, proxy);
-    // The pool keeps the limit. Set here, since an agent copies its options into each request.
-    agent.maxFreeSockets = maxConnections;
     sharesTime(agent);
     const onEmpty = () => {
       // By then the clients of the same options may share another.
@@ -82,6 +113,9 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
     pool = new Pool({ module, agent, protocol, tunnels, ...limits, onEmpty, advice }, url);
     pools.set(key, pool);
   }
+  // The pool keeps the limit. Set here, since an agent copies its options into each request, and a pool that was closed
+  // may have calls left.
+  pool.agent.maxFreeSockets = maxConnections;
   return pool;
 }
 

@@ -87,6 +87,10 @@ export class Pool {
   leave(call: PoolCall): void {
     if (this.#waiting.delete(call)) return;
     this.#atWork--;
+    if (this.clients === 0 && !this.#isAtWork) {
+      this.#retire();
+      return;
+    }
     const { keepAliveMs } = this.#options;
     if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
     // By then the socket of the call that left is idle.
@@ -107,7 +111,7 @@ export class Pool {
    * others; one whose bytes were not all handed over, or are not taken, ends.
    */
   leaveWhenSent(call: PoolCall, message: http.ClientRequest): void {
-    if (this.retired || !message.writableEnded) {
+    if (this.clients === 0 || !message.writableEnded) {
       this.release(call, message);
       return;
     }
@@ -145,12 +149,12 @@ export class Pool {
     this.endIdle((socket) => (idleSinceOf(socket) ?? 0) <= since);
   }
 
-  /** Ends all idle sockets, and those at work with what they do. */
+  /** Ends all idle sockets, and those at work with what they do: until then the limit counts them. */
   close(): void {
     this.agent.maxFreeSockets = 0;
     this.endIdle(() => true);
     this.endUnsent();
-    this.#retire();
+    if (!this.#isAtWork) this.#retire();
   }
 
   /** Ends the connections of requests that were answered before they were written. */
@@ -165,6 +169,10 @@ export class Pool {
       this.#idle()
         .find(({ destroyed }) => !destroyed)
         ?.destroy();
+  }
+
+  get #isAtWork(): boolean {
+    return this.#atWork > 0 || this.#waiting.size > 0;
   }
 
   get #hasPlace(): boolean {
@@ -194,8 +202,7 @@ export class Pool {
     this.endIdle((socket) => idleMsLeft(socket) <= 0);
     const { keepAliveMs = 0 } = this.#options;
     const left = this.#idle().map(idleMsLeft);
-    const isAtWork = this.#atWork > 0 || this.#waiting.size > 0;
-    if (!isAtWork && left.length === 0) this.#retire();
+    if (!this.#isAtWork && left.length === 0) this.#retire();
     // When the next one expires; not for each of them, should there be many.
     else this.#sweepLater(Math.max(Math.min(keepAliveMs, ...left), keepAliveMs / 4));
   }
