@@ -18,18 +18,16 @@ export function memberOf(value: unknown, name: string | symbol): unknown {
   return undefined;
 }
 
-/** Gives an object members that no log lists. The descriptors inherit nothing: Object.prototype may have a `get` or `set`. */
-export function define<T extends object>(
-  target: T,
+/** Gives an object members, which no log lists unless they are enumerable. The descriptors inherit nothing: Object.prototype may have a `get` or `set`. */
+export function define(
+  target: object,
   values: Readonly<Record<string | symbol, unknown>>,
   enumerable = false,
-): T {
+): void {
   for (const name of Reflect.ownKeys(values)) {
     const value = values[name as string];
-    const rest = { enumerable, writable: true, configurable: true };
-    Object.defineProperty(target, name, { __proto__: null, value, ...rest } as PropertyDescriptor);
+    Object.defineProperty(target, name, { __proto__: null, value, enumerable } as PropertyDescriptor);
   }
-  return target;
 }
 
 /** What `make` comes to, or `otherwise` where it throws: no text that cannot be made changes a fact. */

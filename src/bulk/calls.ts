@@ -1,5 +1,5 @@
 import type { Client } from "../client.js";
-import { withHeadersOf } from "../errors/statusError.js";
+import { withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
@@ -99,7 +99,11 @@ export class Calls<Id> {
     const again = progress === "too-many" ? { waitMs: 0 } : {};
     const asked = holdMs > 0 ? { holdMs } : {};
     const concurrency = this.#limiter.limit;
-    if (onAttempt) notify(onAttempt, withHeadersOf({ ...event, ...again, ...asked, id, concurrency }, event));
+    if (onAttempt)
+      notify(
+        onAttempt,
+        withHeaders({ ...event, ...again, ...asked, id, concurrency }, () => event.headers),
+      );
   }
 }
 

@@ -4,7 +4,7 @@ import type { StatusError } from "../errors/statusError.js";
 import type { Lane } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
-import { type Decision, nothingSent, type Ran, ranIn, ranWell, worse } from "../policy/retry.js";
+import { type Decision, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import type { FailedAttempt } from "../policy/types.js";
 import { isLate, readOn } from "../transport/turns.js";
@@ -20,6 +20,7 @@ import {
   endedByHold,
   endsRun,
   type RunProgress,
+  ranWell,
   underWay,
 } from "./runErrors.js";
 import type { RunSettings } from "./settings.js";

@@ -11,7 +11,9 @@ export interface RunProgress<Id> {
   readonly ran: Ran;
 }
 
-/** What is known of a request that is under way. */
+/** What is known of a request that was answered. */
+export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
+/** The same of one that is under way. */
 export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
 
 /** The error that ends a run: that of a request, with what is not done. */

@@ -6,10 +6,9 @@ import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
-import type { Ran } from "../policy/retry.js";
-import { isQuoted, redactorOf } from "../redact/redact.js";
+import { isQuoted, redactorOf, redactValues } from "../redact/redact.js";
 import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
-import { isInstance, memberOf, valueOr } from "../values.js";
+import { isInstance, memberOf } from "../values.js";
 import { requestIdOf, toldBy } from "./answer.js";
 import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
@@ -51,7 +50,7 @@ export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failur
     return data instanceof Failure ? data : { data, answer, secrets };
   } catch (cause) {
     const failure = failureOf(run, exchange, cause);
-    const headers = valueOr(() => exchange?.answer?.headers, undefined);
+    const headers = exchange?.answer?.headers;
     // Of a response that began, and was not read whole.
     if (headers) Object.assign(failure.details, toldBy(headers, redactorOf(secretsOf(run))));
     return failure;
@@ -133,7 +132,7 @@ export function successRecord(
   const { status: httpStatus, headers } = answer;
   const requestId = requestIdOf(headers);
   const record = { number, durationMs, httpStatus, ...(requestId !== undefined && { requestId }) };
-  return withHeaders(record, toldBy(headers, redactorOf(secrets)).headers);
+  return withHeaders(record, () => redactValues(redactorOf(secrets), headers) as Attempt["headers"]);
 }
 
 /** An attempt that failed. */
@@ -150,12 +149,11 @@ export function failureRecord({ details }: Failure, number: number, durationMs: 
   return withHeaders(record, headers);
 }
 
-/** The one error of a call, made where the call ends. @param ran What all of its attempts tell together. */
+/** The one error of a call, made where the call ends. */
 export function callError(
   target: Target,
   { details }: Failure,
-  ran: Ran,
-  { attempts, key }: Pick<RunningCall<unknown>, "attempts" | "key">,
+  { attempts, key, ran }: Pick<RunningCall<unknown>, "attempts" | "key" | "ran">,
   notRetried: NotRetried,
 ): StatusError {
   // Nothing is inherited: the hint is written from what is there.

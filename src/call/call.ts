@@ -1,21 +1,12 @@
 import { tracedCall, watchesAttempts } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
-import { isStatusError, type StatusError, withHeadersOf } from "../errors/statusError.js";
+import { isStatusError, type StatusError, withHeaders } from "../errors/statusError.js";
 import { budget as budgetRule } from "../policy/decisions.js";
-import {
-  type Decision,
-  decideRetry,
-  isRepeatable,
-  nothingSent,
-  type Ran,
-  ranIn,
-  ranWell,
-  worse,
-} from "../policy/retry.js";
+import { type Decision, decideRetry, isRepeatable, nothingSent, ranIn, worse } from "../policy/retry.js";
 import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
-import { memberOf, notify } from "../values.js";
+import { memberOf, notify, valueOr } from "../values.js";
 import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
 import { Failure, unexpectedFailure } from "./failure.js";
@@ -59,7 +50,7 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
     return await runAttempts(call);
   } catch (error) {
     if (isStatusError(error)) throw error;
-    throw callFailure(call, unexpectedFailure(error, secretsOf(call)), call.ran, "not-transient");
+    throw callFailure(call, unexpectedFailure(error, secretsOf(call)), "not-transient");
   } finally {
     client.calls.delete(deadline);
     deadline.dispose();
@@ -80,19 +71,18 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T>> {
       return succeed(call, result, number, durationMs);
     }
     call.ran = worse(call.ran, ranIn(result.details));
-    const { ran } = call;
-    if (result.details.requested === false) throw callFailure(call, result, ran, "refused");
+    if (result.details.requested === false) throw callFailure(call, result, "refused");
     const attempt = failureRecord(result, number, durationMs);
     attempts.push(attempt);
     const free = policy !== undefined || isFree(call, result);
     const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
     report(call, attempt, result, waitMs);
-    if (waitMs === undefined) throw callFailure(call, result, ran, notRetried);
+    if (waitMs === undefined) throw callFailure(call, result, notRetried);
     if (free) call.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
     if (needsOtherSocket(result)) call.freshSocket = true;
     await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
-    if (deadline.ended === "deadline") throw callFailure(call, result, ran, "deadline-too-close");
+    if (deadline.ended === "deadline") throw callFailure(call, result, "deadline-too-close");
   }
 }
 
@@ -103,8 +93,9 @@ function succeed<T>(
   durationMs: number,
 ): Outcome<T> {
   const { attempts, client, settings } = call;
-  call.ran = ranWell;
-  if (settings.onAttempt || client.log) report(call, successRecord(success, number, durationMs), success);
+  // It has succeeded, whatever becomes of the telling.
+  if (settings.onAttempt || client.log)
+    valueOr(() => report(call, successRecord(success, number, durationMs), success), undefined);
   return new Succeeded(success, attempts, durationMs);
 }
 
@@ -162,13 +153,8 @@ function decide<T>(call: RunningCall<T>, { details }: Failure, budget: number): 
   return settings.policy?.decide(input, details) ?? decideRetry(input);
 }
 
-function callFailure<T>(
-  call: RunningCall<T>,
-  failure: Failure,
-  ran: Ran,
-  notRetried: NotRetried,
-): StatusError {
-  return callError(targetOf(call.request), failure, ran, call, notRetried);
+function callFailure<T>(call: RunningCall<T>, failure: Failure, notRetried: NotRetried): StatusError {
+  return callError(targetOf(call.request), failure, call, notRetried);
 }
 
 function report<T>(
@@ -182,6 +168,7 @@ function report<T>(
   const { log } = client;
   if (onAttempt === undefined && !log) return;
   const event = { ...attempt, ...targetOf(request), ...(waitMs !== undefined && { waitMs }) };
-  notify(onAttempt, withHeadersOf(event, attempt));
+  withHeaders(event, () => attempt.headers);
+  notify(onAttempt, event);
   if (log) log(event, { request, result, redact: redactorOf(secretsOf(call)) });
 }

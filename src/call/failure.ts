@@ -11,9 +11,8 @@ import {
   networkCode,
   type Phase,
   type TransportFailure,
-  textOf,
 } from "../transport/transport.js";
-import { isInstance, memberOf, valueOr } from "../values.js";
+import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
 
 /** What is known of a failed attempt. */
@@ -75,7 +74,7 @@ export function networkFailure(
   const found = memberOf(failure, "cause");
   const name = networkCode(found);
   const redact = redactorOf(secrets);
-  const message = redact(textOf(failure));
+  const message = redact(textFor(memberOf(failure, "message")));
   const isWorded = reason === "network" && phase !== "body";
   return new Failure({
     message: isWorded ? valueOr(() => redact(words.wordsFor(message, found)), message) : message,

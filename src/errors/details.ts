@@ -66,7 +66,7 @@ export interface StatusErrorDetails {
   /** The answer's `x-request-id`, else `request-id`. */
   readonly requestId?: string | undefined;
   /** The response's headers, names in lower case, or what makes them when they are read. */
-  readonly headers?: Headers | (() => Headers) | undefined;
+  readonly headers?: Headers | (() => Headers | undefined) | undefined;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** The error body: parsed when it is JSON, else its text. */

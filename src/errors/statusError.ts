@@ -152,11 +152,6 @@ export function withHeaders<T extends object>(target: T, headers: StatusErrorDet
   return Object.defineProperty(target, "headers", { __proto__: null, get } as PropertyDescriptor);
 }
 
-/** The same for a copy of an attempt, in which they are missing. */
-export function withHeadersOf<T extends object>(copy: T, attempt: Attempt): T {
-  return Object.hasOwn(attempt, "headers") ? withHeaders(copy, () => attempt.headers ?? {}) : copy;
-}
-
 // The hint behind it is a sentence of its own.
 function sentence(text: string): string {
   return /[.!?:]$/.test(text) ? text : `${text}.`;

@@ -53,9 +53,6 @@ export interface Ran {
 /** What is known before the first attempt. */
 export const nothingSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
 
-/** What is known of a request whose response is a success. */
-export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
-
 /** The worse of two attempts: an operation that may have run once may have run. */
 export function worse(a: Ran, b: Ran): Ran {
   const difference = severity.indexOf(a.executed) - severity.indexOf(b.executed);

@@ -18,22 +18,19 @@ export function keyForms(key: string): readonly KeyForm[] {
   const { chars } = undoEscapes(key);
   // What looks like an escape in the key itself is one character of it.
   const leastPart = Math.max(1, leastCharacters - (key.length - chars.length));
-  const base64 = bytesOf(key).flatMap((bytes) => {
-    const whole = btoa(bytes);
-    return key.length < leastCharacters
-      ? [whole, whole.replace(/=+$/, "")]
-      : [0, 1, 2].map((offset) => base64At(offset, bytes));
-  });
+  // Base64 is that of bytes: where a secret has other characters, its bytes are a secret of their own.
+  const base64 = /[^\0-\xff]/.test(key) ? [] : base64Of(key);
   const urlSafe = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
   // Nothing is left of a key of backslashes.
   const unescaped = chars === "" ? [] : [{ chars, leastPart }];
   return [...unescaped, ...[...new Set([...base64, ...urlSafe])].map(plainForm)];
 }
 
-// What base64 is made of, a character for each byte: those of UTF-8, and of Latin-1 where it has all characters.
-function bytesOf(key: string): string[] {
-  const utf8 = String.fromCharCode(...new TextEncoder().encode(key));
-  return /[^\0-\xff]/.test(key) || utf8 === key ? [utf8] : [utf8, key];
+function base64Of(key: string): string[] {
+  const whole = btoa(key);
+  return key.length < leastCharacters
+    ? [whole, whole.replace(/=+$/, "")]
+    : [0, 1, 2].map((offset) => base64At(offset, key));
 }
 
 // Only the characters that the key alone decides, when it stands after so many other bytes.

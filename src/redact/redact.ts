@@ -78,31 +78,26 @@ const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "
  * Undefined for what is no error, or cannot be copied. Never throws.
  */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
-  return valueOr(
-    () => (isError(cause) ? copyOf(redact, cause, depth) : redactText(redact, cause)),
-    undefined,
-  );
+  return valueOr(() => copyOf(redact, cause, depth), undefined);
 }
 
-function redactText(redact: Redact, value: unknown): unknown {
-  return typeof value === "string" ? redact(value) : undefined;
-}
-
-function copyOf(redact: Redact, cause: Error, depth: number): Error {
-  const within = (value: unknown) => (depth < 3 ? redactCause(redact, value, depth + 1) : undefined);
-  const inner = within(memberOf(cause, "cause"));
+function copyOf(redact: Redact, cause: unknown, depth: number): unknown {
+  if (typeof cause === "string") return redact(cause);
+  if (!isError(cause) || depth > 3) return undefined;
+  const shown = (value: unknown) => redactCause(redact, value, depth + 1);
+  const inner = shown(memberOf(cause, "cause"));
   const message = redact(textFor(memberOf(cause, "message") ?? ""));
   const copy = new Error(message, inner === undefined ? undefined : { cause: inner });
   for (const name of keptFields) {
     const value = memberOf(cause, name);
-    const kept = typeof value === "number" ? value : redactText(redact, value);
+    const kept = typeof value === "number" ? value : shown(value);
     // Not by assignment, which fails where a program has frozen Error.prototype and so its `name`.
     if (kept !== undefined) define(copy, { [name]: kept }, true);
   }
   // Those of an AggregateError; a name has no more addresses.
   const errors = memberOf(cause, "errors");
-  if (Array.isArray(errors)) define(copy, { errors: errors.slice(0, 16).map(within) });
-  copy.stack = (redactText(redact, memberOf(cause, "stack")) as string | undefined) ?? message;
+  if (Array.isArray(errors)) Object.assign(copy, { errors: errors.slice(0, 16).map(shown) });
+  copy.stack = (shown(memberOf(cause, "stack")) ?? message) as string;
   return copy;
 }
 

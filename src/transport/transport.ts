@@ -193,7 +193,7 @@ export const refusedByAlert: RegExp =
 
 /** What a platform can say of a network that failed. */
 export interface NetworkWords {
-  /** What it reported, for people. */
+  /** What it reported, for people. Never throws. */
   wordsFor(message: string, error: unknown): string;
   /** What to do about a connection that never came to be, by its code. */
   adviceFor(networkCode: string): string | undefined;

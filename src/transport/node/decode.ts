@@ -86,13 +86,14 @@ export function announcedMs(hint: string | undefined): number {
 
 /** Headers of a list of names and values, one after another. */
 export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<string, string> {
-  const headers: Record<string, string> = {};
+  // Not by assignment to an object, which fails for a name that Object.prototype has where a program has frozen it.
+  const headers = new Map<string, string>();
   for (let i = 0; i < raw.length; i += 2) {
     const name = textOf(raw[i]).toLowerCase();
     const value = textOf(raw[i + 1]);
-    headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value;
+    headers.set(name, headers.has(name) ? `${headers.get(name)}, ${value}` : value);
   }
-  return headers;
+  return Object.fromEntries(headers);
 }
 
 // undici 6 has bytes.

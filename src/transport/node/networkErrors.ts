@@ -3,9 +3,9 @@ import { memberOf } from "../../values.js";
 // Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
 
-/** What the network reported, for people. @param error What it was, with the bytes that Node's parser refused. */
+/** What the network reported, for people; never throws. @param error What it was, with the bytes that Node's parser refused. */
 export function wordsFor(message: string, error: unknown): string {
-  const [first] = (memberOf(error, "rawPacket") ?? []) as Uint8Array;
+  const first = memberOf(memberOf(error, "rawPacket"), "0");
   // The alert with which TLS answers what is none.
   if (first === 21) return `${message}: this port speaks TLS, so baseUrl begins with https.`;
   return withAddresses(message, error)

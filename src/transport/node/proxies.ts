@@ -13,11 +13,18 @@ export function createProxyAgent(proxy: URL, options: http.AgentOptions): http.A
   return new HttpsProxyAgent(proxy, options);
 }
 
-/** What has to be redacted of a proxy: its user name and password, together and alone. A user name can be a token. */
+/**
+ * What has to be redacted of a proxy: its user name and password, together and alone, as the URL has them, and as the
+ * bytes of UTF-8, of which base64 is made. A user name can be a token.
+ */
 export function proxyCredentialsOf(proxy: URL): string[] {
   const username = decodeURIComponent(proxy.username);
   const password = decodeURIComponent(proxy.password);
   const together = username && password && `${username}:${password}`;
-  // Also as its URL has them: outside ASCII that is another text.
-  return [together, password, username, proxy.password, proxy.username].filter((secret) => secret !== "");
+  const decoded = [together, password, username];
+  const bytes = decoded.map((secret) => Buffer.from(secret).toString("latin1"));
+  // Outside ASCII they differ.
+  return [...new Set([...decoded, ...bytes, proxy.password, proxy.username])].filter(
+    (secret) => secret !== "",
+  );
 }
