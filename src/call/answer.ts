@@ -51,8 +51,9 @@ export function readWhole<T>(
   read: (answer: TransportResponse) => T | UnusableAnswer,
 ): T | Failure {
   const { status } = answer;
-  return status < 200 || status >= 300
-    ? errorAnswer(answer, redactorOf(secrets))
+  if (status < 200 || status >= 300) return errorAnswer(answer, redactorOf(secrets));
+  return memberOf(answer, "unread")
+    ? notAnObject(answer, redactorOf(secrets))
     : usable(answer, secrets, read(answer));
 }
 
@@ -82,7 +83,7 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
     });
   }
   return unusable(answer, redact, {
-    message: `${notPromised} (HTTP ${status}).`,
+    message: unreadIn(answer, redact) ?? `${notPromised} (HTTP ${status}).`,
     code: "INTERNAL",
     executed: "yes",
     events: [status === 200 ? "notJson" : "otherSuccess"],
@@ -93,9 +94,14 @@ function unusable({ status, headers }: TransportResponse, redact: Redact, detail
   return new Failure({ ...details, httpStatus: status, ...toldBy(headers, redact) });
 }
 
+// Why nothing was made of its body.
+function unreadIn(answer: TransportResponse, redact: Redact): string | undefined {
+  const unread = memberOf(answer, "unread");
+  return unread ? redact(unread as string) : undefined;
+}
+
 function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
   const { status, headers, text } = answer;
-  const unread = memberOf(answer, "unread");
   const said = readErrorBody(text, status, redact);
   // nock 15 makes a response of it.
   if (memberOf(said.body, "code") === "ERR_NOCK_NO_MATCH") return notMatched(said.message);
@@ -109,7 +115,8 @@ function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
     message:
       notTheService(status) ??
       said.message ??
-      (unread ? redact(String(unread)) : `HTTP ${status} without a message.`),
+      unreadIn(answer, redact) ??
+      `HTTP ${status} without a message.`,
     code,
     executed: executedAfter(happened),
     codeSource: named ? "body" : "status",

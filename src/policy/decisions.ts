@@ -77,7 +77,7 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
   // 101: another protocol, whatever became of the request.
   upgraded: row([0, 0, 0, 0], "unknown"),
   tooLarge: row([0, 0, 0, 0], "yes"),
-  // The caller, the deadline, the file or an encoding that is not undone ended it: `executed` tells how far it got.
+  // The caller, the deadline or the file ended it: `executed` tells how far the request got.
   ended: row([0, 0, 0, 0], "unknown"),
 };
 

@@ -154,8 +154,8 @@ export class DispatcherExchange extends LegacyHandler implements Exchange, BodyL
     this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
   }
 
-  unusable(text: string, reason: FailureReason): void {
-    this.#cut(text, { reason });
+  tooLarge(limit: number): void {
+    this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
   }
 
   #broke(thrown: unknown, isThrown: boolean): void {

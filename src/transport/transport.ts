@@ -47,7 +47,7 @@ export interface TransportResponse {
   readonly text: string;
   /** A copy. Asked for before the text, if at all. */
   readonly bytes: Uint8Array;
-  /** Why nothing was made of an error answer's body. */
+  /** Why nothing was made of its body. */
   readonly unread?: string | undefined;
 }
 
@@ -96,7 +96,6 @@ export type FailureReason =
   | "connect-timeout"
   | "attempt-timeout"
   | "too-large"
-  | "encoding"
   | "aborted"
   | "agent"
   | "foreign"

@@ -48,12 +48,21 @@ describe.each([
     (encoding) => {
       const named = notUndone(encoding === canaryKey ? "[redacted]" : encoding);
 
-      test.each(operationCalls)("$operation ran, which is told once, with the encoding", async ({ call }) => {
-        server.reply(encoded(encoding, gzipSync(gzipSync(goodText))));
-        const error = await failureOf(() => call(connect(server.url, { ...options, maxRetries: 2 })));
-        expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, text: named });
-        expect(server.requests).toHaveLength(1);
-      });
+      test.each(operationCalls)(
+        "$operation ran: INTERNAL, like what is not JSON, with the encoding",
+        async ({ operation, call }) => {
+          server.reply(encoded(encoding, gzipSync(gzipSync(goodText))));
+          const error = await failureOf(() => call(connect(server.url, { ...options, maxRetries: 2 })));
+          expect(error).toMatchObject({
+            code: "INTERNAL",
+            executed: "yes",
+            httpStatus: 200,
+            codeSource: "client",
+            text: named,
+          });
+          expect(server.requests).toHaveLength(operation === "rerankDocuments" ? 2 : 1);
+        },
+      );
 
       test("nothing is made of what request takes as it is", async () => {
         server.reply(encoded(encoding, Buffer.from("plain")));
@@ -83,4 +92,16 @@ describe.each([
     });
     expect((await failureOf(rerank)).text).toBe(notUndone("gzip, gzip"));
   });
+});
+
+test("over node:http what the client does not undo leaves its socket for the next call", async () => {
+  const sockets = new Set<unknown>();
+  server.keepSocketsOpen();
+  server.reply((_request, response) => {
+    sockets.add(response.socket);
+    return encoded("compress", Buffer.alloc(1_000), 404);
+  });
+  const client = connect(server.url, { maxRetries: 0 });
+  for (let i = 0; i < 3; i++) await failureOf(() => client.deployments.scale("prod", 1));
+  expect(sockets.size).toBe(1);
 });

@@ -34,8 +34,10 @@ export class Addresses {
     this.#msEach = connectOptions(agent).find(
       (options) => options.autoSelectFamilyAttemptTimeout,
     )?.autoSelectFamilyAttemptTimeout;
+    // Node takes what Object.prototype has under an event's name for a listener.
+    if (!("lookup" in Object.prototype))
+      socket.on("lookup", (_error, address) => address && this.#found.add(address));
     socket
-      .on("lookup", (_error, address) => address && this.#found.add(address))
       .on("connectionAttemptFailed", (address, _port, _family, { code }: NodeJS.ErrnoException) =>
         this.#ended.push({ address, code }),
       )

@@ -83,6 +83,7 @@ export abstract class Answer implements TransportResponse {
   #kept = 0;
   #received = 0;
   #text: string | undefined;
+  // Set with the first bytes of an encoding that nothing undoes; no byte of it is kept.
   unread: string | undefined;
 
   constructor(status: number, maxResponseBytes: number, encoding: string | undefined) {
@@ -113,41 +114,40 @@ export abstract class Answer implements TransportResponse {
   #keep(chunk: Uint8Array, listener: BodyListener): void {
     this.#kept += chunk.byteLength;
     if (this.#kept <= this.#limit) this.#chunks.push(chunk);
-    else this.#tooLarge(listener);
+    else listener.tooLarge(this.#limit);
   }
 
   #decode(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
-    if (this.#received === 0) this.#decoder = this.#openDecoder(chunk, listener);
+    if (this.#received === 0) this.#open(chunk, listener);
+    if (this.#encoding === undefined) {
+      this.#keep(chunk, listener);
+      return;
+    }
     const decoder = this.#decoder;
-    if (decoder === undefined) return;
     this.#received += chunk.byteLength;
     // Bytes that decode to nothing cost time all the same.
     if (this.#received > this.#limit) {
-      this.#tooLarge(listener);
-    } else if (!decoder.write(chunk)) {
+      listener.tooLarge(this.#limit);
+    } else if (decoder?.write(chunk) === false) {
       flow.pause();
       decoder.once("drain", () => flow.resume());
     }
   }
 
   // With the first bytes: an empty body, such as that of a HEAD, has an encoding in its header only.
-  #openDecoder(first: Uint8Array, listener: BodyListener): Transform | undefined {
-    const header = this.#encoding ?? "";
-    const encodings = encodingsIn(header);
+  #open(first: Uint8Array, listener: BodyListener): void {
+    const encodings = encodingsIn(this.#encoding ?? "");
     if (encodings.length === 0) {
       this.#encoding = undefined;
-      this.#keep(first, listener);
-      return undefined;
+      return;
     }
     const decoder = createDecoder(encodings, first[0]);
-    if (decoder === undefined) {
-      this.unread = `The response is encoded as "${header}", which this client does not undo.`;
-      listener.unusable(this.unread, "encoding");
-    }
-    return decoder
+    this.#decoder = decoder
       ?.on("data", (chunk: Uint8Array) => this.#keep(chunk, listener))
       .on("end", () => this.#decoded(decoder, encodings, listener))
       .on("error", (cause) => listener.broken(cause, true));
+    if (decoder === undefined)
+      this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
   }
 
   // Of several zstd frames Node 22 and 24 read the first.
@@ -159,10 +159,6 @@ export abstract class Answer implements TransportResponse {
     const { bytesWritten = 0 } = decoder;
     if (encoding !== "zstd" || bytesWritten === this.#received) listener.ended();
     else listener.broken(new Error("bytes follow the first zstd frame"), true);
-  }
-
-  #tooLarge(listener: BodyListener): void {
-    listener.unusable(`The answer is larger than ${this.#limit} bytes.`, "too-large");
   }
 
   get bytes(): Uint8Array {

@@ -1,14 +1,12 @@
 // What an answer's bytes and headers are, as they come.
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
-import type { FailureReason } from "../transport.js";
 
 export interface BodyListener {
   ended(): void;
   /** It broke off, or is not what its content encoding says. */
   broken(cause: Error, undecodable: boolean): void;
-  /** Nobody can make use of it. */
-  unusable(text: string, reason: FailureReason): void;
+  tooLarge(limit: number): void;
 }
 
 /** What brings an answer's bytes: a message of node:http, or a dispatcher. */

@@ -119,8 +119,8 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     else this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
   }
 
-  unusable(text: string, reason: FailureReason): void {
-    this.#cut(text, { reason });
+  tooLarge(limit: number): void {
+    this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
   }
 
   ended(): void {
