@@ -56,7 +56,7 @@ const words: Readonly<Record<string, string>> = {
   value: "a value instead of an error, or the reverse",
   waits: "waits: none",
   request: "a request that breaks the contract",
-  "the key is shown": "the key is in the error",
+  "the posted outcome contains the key": "the key is in the error",
 };
 
 // Of what this machine lacked, the first words are enough.
