@@ -49,6 +49,14 @@ export function isInstance<T>(value: unknown, type: abstract new (...given: neve
   return valueOr(() => value instanceof type, false);
 }
 
+// Taken now: others may set another.
+const { toString: named } = Object.prototype;
+
+/** What Object.prototype.toString names a value, of any realm. */
+export function tagOf(value: unknown): string {
+  return named.call(value);
+}
+
 /** What a JSON text holds, a byte order mark before it or not; undefined when it is none. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,5 +1,5 @@
 import { permissionFor, readVariable, warn } from "#platform";
-import { invalid } from "../errors/statusError.js";
+import { invalid, type StatusError } from "../errors/statusError.js";
 import {
   checkAccountId,
   checkApiKey,
@@ -159,11 +159,13 @@ let hasWarned = false;
 
 // Whoever sets it wants to see calls, not to fail them.
 function logNamed(text: string, variable: string, logBodies: boolean): Log | false {
-  const level = text.trim().toLowerCase() || "off";
-  if (levels.includes(level as LogLevel)) return logOf({ logBodies }, level, variable);
-  if (!hasWarned) notify(warn, `${variable} is none of ${levels.join(", ")}: nothing is logged.`);
-  hasWarned = true;
-  return false;
+  try {
+    return logOf({ logBodies }, text.trim().toLowerCase() || "off", variable);
+  } catch (error) {
+    if (!hasWarned) notify(warn, (error as StatusError).text);
+    hasWarned = true;
+    return false;
+  }
 }
 
 /**

@@ -63,8 +63,7 @@ const reasons: Readonly<Record<NotRetried, string>> = {
 };
 
 /** What to do about a rejected key that stands in quotes. */
-export const quotesKept =
-  "Check apiKey or TUNERANK_API_KEY: the key begins and ends with quotes, which docker's --env-file keeps.";
+export const quotesKept = "The key begins and ends with quotes: leave them out.";
 
 /** Sentences one behind the other; empty ones are left out. */
 export function joined(...sentences: readonly string[]): string {

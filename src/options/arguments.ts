@@ -1,5 +1,5 @@
 import { invalid, refusal } from "../errors/statusError.js";
-import { Bare, isLoopback, urlOf } from "../values.js";
+import { Bare, isLoopback, tagOf, urlOf } from "../values.js";
 import { checkNames, validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));
@@ -16,24 +16,21 @@ export function ownProperties<T extends object>(
   if (value === undefined) return nothing as T;
   checkObject(value, what);
   const own = Object.assign(new Bare(), value) as T;
-  if (parentOf(value) !== Object.prototype) addAccessors(own, value, what);
+  if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
   if (names !== undefined) checkNames(own, names, what);
   return own;
 }
 
-const parentOf = (value: object): object | null => Object.getPrototypeOf(value);
-const kindOf = (value: object): string => Object.prototype.toString.call(value);
-
 function addAccessors(own: object, value: object, what: string): void {
-  const kind = kindOf(value);
+  const kind = tagOf(value);
   // A Map, a Promise: it has nothing of its own, and would be taken for options that say nothing.
-  if (kind !== kindOf({}) && Object.keys(own).length === 0)
+  if (kind !== tagOf({}) && Object.keys(own).length === 0)
     throw invalid(`${what} must be a plain object, not ${kind.slice(8, -1)}.`);
   // Up to the root, which is Object.prototype, perhaps that of another realm.
-  for (let holder = parentOf(value); holder && parentOf(holder); holder = parentOf(holder)) {
+  for (let holder = value; Object.getPrototypeOf(holder); holder = Object.getPrototypeOf(holder)) {
     for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
-      const isRead = Object.hasOwn(descriptor, "get") && descriptor.get !== undefined;
-      if (isRead && !Object.hasOwn(own, name)) Object.assign(own, { [name]: Reflect.get(value, name) });
+      if (Object.hasOwn(descriptor, "get") && !(name in own))
+        (own as Record<string, unknown>)[name] = Reflect.get(value, name);
     }
   }
 }
@@ -60,12 +57,6 @@ export function checkId(value: unknown, what: string): string {
   return checkCharacters(value, what);
 }
 
-/** The id of an account, which may come from the environment: nothing that nobody sees stands at its ends. */
-export function checkAccountId(value: unknown, what: string): string {
-  if (typeof value === "string") checkUnseen(value, what);
-  return checkId(value, what);
-}
-
 /** A key that can stand in a header. The value is never repeated in the error. */
 export function checkApiKey(value: unknown, what: string): string {
   const problem = keyProblem(value);
@@ -77,24 +68,26 @@ export function checkApiKey(value: unknown, what: string): string {
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
   if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
-  const unseen = unseenIn(value, /[\s\p{Cc}]/u);
-  if (unseen !== undefined) return `${unseen}.`;
-  return value.length > 8192 ? "is longer than 8192 characters." : "has a character outside ASCII.";
+  return unseenIn(value, unseen) ?? "has a character outside ASCII, or over 8192 characters.";
 }
+
+const unseen = /[\s\p{Cc}]/u;
 
 // What files, editors and copies leave at the ends of a value, or what `inside` finds, to stand behind its name.
 function unseenIn(text: string, inside: RegExp): string | undefined {
-  const end = /^\s/.exec(text) ?? /\s$/.exec(text);
+  const end = /^\s|\s$/.exec(text);
   const [char] = end ?? inside.exec(text) ?? [];
   if (char === undefined) return undefined;
-  const name = char === "\ufeff" ? "byte order mark" : /[\r\n]/.test(char) ? "line break" : "blank";
-  if (end) return `${end.index === 0 ? "begins" : "ends"} with a ${name}`;
-  return `has a ${/\s/.test(char) ? name : "control character"} inside`;
+  const where = end ? (end.index ? "ends with" : "begins with") : "has";
+  const other = /\s/.test(char) ? "blank" : "control character";
+  const name = char === "\ufeff" ? "byte order mark" : /[\r\n]/.test(char) ? "line break" : other;
+  return `${where} a ${name}${end ? "" : " inside"}.`;
 }
 
-function checkUnseen(text: string, what: string, inside = /\p{Cc}/u): void {
-  const unseen = unseenIn(text, inside);
-  if (unseen !== undefined) throw invalid(`${what} ${unseen}.`);
+/** Refuses what nobody sees at the ends of a text, and control characters. @param inside What else it may not have */
+function checkSeen(text: unknown, what: string, inside = /\p{Cc}/u): void {
+  const found = typeof text === "string" && unseenIn(text, inside);
+  if (found) throw invalid(`${what} ${found}`);
 }
 
 const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
@@ -107,7 +100,7 @@ const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
 
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
-  if (typeof value === "string") checkUnseen(value, what, /[\s\p{Cc}]/u);
+  checkSeen(value, what, unseen);
   const url = urlOf(value);
   if (typeof value !== "string" || url === undefined) {
     throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
@@ -140,11 +133,21 @@ export function checkText(value: unknown, what: string): string | undefined {
   throw invalid(`${what} must be printable ASCII text.`);
 }
 
-/** The name of a model, which stands in a body, or undefined. */
-export function checkModel(value: unknown, what: string): string | undefined {
-  if (typeof value === "string") checkUnseen(value, what);
-  return checkText(value, what);
+type Check<T> = (value: unknown, what: string) => T;
+
+// Of what may come from the environment.
+function withSeenEnds<T>(check: Check<T>): Check<T> {
+  return (value, what) => {
+    checkSeen(value, what);
+    return check(value, what);
+  };
 }
+
+/** The id of an account. */
+export const checkAccountId: Check<string> = withSeenEnds(checkId);
+
+/** The name of a model for every call, or undefined. */
+export const checkModel: Check<string | undefined> = withSeenEnds(checkText);
 
 /** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
 export const longestTimerMs: number = 2 ** 31 - 1;

@@ -18,11 +18,10 @@ export function headerPairs(
 ): readonly (readonly [name: unknown, content: unknown])[] | undefined {
   if (Array.isArray(value)) {
     if (value.every((pair) => Array.isArray(pair) && pair.length === 2)) return value;
-    throw invalid("headers must be a list of pairs, each a name and a text.");
+    throw invalid("headers must be pairs of a name and a text.");
   }
   // A Set has no `get`: it holds no pairs.
-  if (typeof memberOf(value, "get") !== "function" || typeof memberOf(value, "forEach") !== "function")
-    return undefined;
+  if (["get", "forEach"].some((name) => typeof memberOf(value, name) !== "function")) return undefined;
   const pairs: [unknown, unknown][] = [];
   (value as HeadersLike).forEach((content, name) => {
     pairs.push([name, content]);

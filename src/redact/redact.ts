@@ -1,4 +1,4 @@
-import { define, memberOf, textFor, valueOr } from "../values.js";
+import { define, memberOf, tagOf, textFor, valueOr } from "../values.js";
 import {
   type Characters,
   findForm,
@@ -43,7 +43,7 @@ export function isQuoted(key: string): boolean {
 }
 
 export function redactorOf(secrets: readonly string[]): Redact {
-  const all = [...secrets, ...secrets.filter(isQuoted).map((key) => key.slice(1, -1))].map(redactor);
+  const all = secrets.flatMap((key) => (isQuoted(key) ? [key, key.slice(1, -1)] : key)).map(redactor);
   // What cannot be searched is not shown.
   return (text, cut) => valueOr(() => all.reduce((left, redact) => redact(left, cut), text), "[redacted]");
 }
@@ -101,12 +101,9 @@ function copyOf(redact: Redact, cause: unknown, depth: number): unknown {
   return copy;
 }
 
-// Taken now: others may set another.
-const { toString: tagOf } = Object.prototype;
-
 // Under Jest the errors of Node are of another realm than the program's.
 function isError(value: unknown): value is Error {
-  return value instanceof Error || tagOf.call(value) === "[object Error]";
+  return value instanceof Error || tagOf(value) === "[object Error]";
 }
 
 function replace(text: string, spans: readonly Span[]): string {

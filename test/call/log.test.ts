@@ -230,7 +230,7 @@ test("a TUNERANK_LOG that is no level fails no call, and is warned of once in a 
   await lineWritten();
   expect(server.requests).toHaveLength(8);
   expect(stderr).not.toHaveBeenCalled();
-  expect(warnings).toEqual(["TUNERANK_LOG is none of off, error, warn, info, debug: nothing is logged."]);
+  expect(warnings).toEqual(["TUNERANK_LOG must be one of off, error, warn, info, debug."]);
 });
 
 test("a logLevel in code is a level as it is written", () => {

@@ -105,8 +105,7 @@ describe.each(transports)("over $name", ({ options }) => {
 
 const quoted = ['"', "'"].map((quote) => `${quote}${canaryKey}${quote}`);
 const rejected = { status: 401, json: { message: `Incorrect API key: ${canaryKey}` } };
-const keptQuotes =
-  "Check apiKey or TUNERANK_API_KEY: the key begins and ends with quotes, which docker's --env-file keeps.";
+const keptQuotes = "The key begins and ends with quotes: leave them out.";
 
 describe.each(quoted)("a key in quotes (%#)", (key) => {
   test("is sent as it is, and its rejection says so without the key", async () => {

@@ -187,11 +187,10 @@ test.each(
   expect(server.requests).toEqual([]);
 });
 
-test.each([
-  ["é", "has a character outside ASCII."],
-  ["k".repeat(8193), "is longer than 8192 characters."],
-])("a key is refused because it %s", (apiKey, problem) => {
-  expect(textOf(thrownBy(() => createClient({ apiKey })))).toBe(`[INVALID_ARGUMENT] apiKey ${problem}`);
+test.each(["é", "k".repeat(8193)])("a key of %s is refused because of what it has", (apiKey) => {
+  expect(textOf(thrownBy(() => createClient({ apiKey })))).toBe(
+    "[INVALID_ARGUMENT] apiKey has a character outside ASCII, or over 8192 characters.",
+  );
 });
 
 test.each([
