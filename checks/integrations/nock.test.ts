@@ -95,14 +95,29 @@ test("an answer that comes too late ends with the call's deadline", async () => 
   await assert.rejects(call, { code: "DEADLINE_EXCEEDED" });
 });
 
-test("a call that nothing is prepared for fails, and names what was asked", async () => {
-  nock(origin).get("/other").reply(200);
-  const call = connect({ maxRetries: 0 }).deployments.scale("prod", 0);
-  await assert.rejects(call, { code: "UNIMPLEMENTED", message: /No match for request/ });
-  nock.cleanAll();
-});
+for (const [transport, options] of [
+  ["node:http", {}],
+  ["fetch", { fetch: (url: string, init: never) => fetch(url, init) }],
+] as const) {
+  test(`over ${transport} a call that nothing is prepared for fails, and names what was asked`, async () => {
+    nock(origin).get("/other").reply(200);
+    const call = connect({ ...options, maxRetries: 2 }).deployments.scale("prod", 0);
+    await assert.rejects(call, {
+      code: "INTERNAL",
+      executed: "no",
+      attempts: [],
+      message: /The mock has no response for this request: Nock: No match for request/,
+    });
+    nock.cleanAll();
+  });
 
-test("a call to a host that nothing is prepared for goes nowhere", async () => {
-  const call = connect({ maxRetries: 0 }).deployments.scale("prod", 0);
-  await assert.rejects(call, { code: "UNAVAILABLE", executed: "no", message: /Disallowed net connect/ });
-});
+  test(`over ${transport} a call to a host that nothing is prepared for goes nowhere, once`, async () => {
+    const call = connect({ ...options, maxRetries: 2 }).deployments.scale("prod", 0);
+    await assert.rejects(call, {
+      code: "INTERNAL",
+      executed: "no",
+      attempts: [],
+      message: /The mock has no response for this request: .*Disallowed net connect/,
+    });
+  });
+}

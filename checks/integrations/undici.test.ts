@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import net, { type AddressInfo, type Socket } from "node:net";
 import { test } from "node:test";
 import type { DispatcherLike } from "tunerank";
 import type undici8 from "undici-8";
@@ -14,6 +14,23 @@ const file = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 31) % 251);
 
 interface Ends extends DispatcherLike {
   destroy(): Promise<void>;
+  compose(interceptor: (dispatch: Dispatch) => Dispatch): DispatcherLike;
+}
+
+type Handler = Record<string, ((...given: unknown[]) => unknown) | undefined>;
+type Dispatch = (options: never, handler: Handler) => boolean;
+
+/** Passes on all but the start, in the words of each version. */
+function silentHandler(version: string): (handler: Handler) => Handler {
+  const isLegacy = version === "undici 6";
+  const start = isLegacy ? "onConnect" : "onRequestStart";
+  const others = isLegacy
+    ? ["onHeaders", "onData", "onComplete", "onError"]
+    : ["onResponseStart", "onResponseData", "onResponseEnd", "onResponseError"];
+  return (handler) => ({
+    [start]: () => {},
+    ...Object.fromEntries(others.map((each) => [each, (...given) => handler[each]?.(...given)])),
+  });
 }
 
 function answer(request: http.IncomingMessage, sent: Buffer[]): unknown {
@@ -49,7 +66,7 @@ for (const [name, undici] of versions) {
   const dispatcherOf = (t: Scope, options = {}): Ends => {
     const dispatcher = new undici.Agent(options);
     t.after(() => dispatcher.destroy());
-    return dispatcher;
+    return dispatcher as never;
   };
 
   test(`${name} sends every operation, and brings headers and whole files`, async (t) => {
@@ -102,6 +119,58 @@ for (const [name, undici] of versions) {
     const client = clientOf("https://service.test", mocks);
     assert.deepEqual(await client.rerank(body), ranking);
     const error = await failure(client.rerank(body));
-    assert.deepEqual([error.code, error.executed], ["INVALID_ARGUMENT", "no"]);
+    assert.deepEqual([error.code, error.executed], ["INTERNAL", "no"]);
+  });
+
+  test(`${name}: an interceptor that keeps starts to itself proves nothing by a reset`, async (t) => {
+    const { url, requests } = await serve(t);
+    const silent = silentHandler(name);
+    const composed = dispatcherOf(t).compose(
+      (dispatch) => (options, handler) => dispatch(options, silent(handler)),
+    );
+    const client = clientOf(url, composed, { maxRetries: 2 });
+    const lost = await failure(client.reinforcementFineTuningJobs.resume("lost"));
+    assert.deepEqual([lost.code, lost.executed, lost.attempts.length], ["UNAVAILABLE", "unknown", 1]);
+    assert.equal(requests.length, 1);
+    const refused = clientOf("http://127.0.0.1:1", composed);
+    assert.equal((await failure(refused.reinforcementFineTuningJobs.resume("job-1"))).executed, "no");
+  });
+
+  test(`${name}: a reset in the first TLS handshake is proof that nothing was sent`, async (t) => {
+    const server = net.createServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    t.after(() => server.close());
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const error = await failure(clientOf(url, dispatcherOf(t)).reinforcementFineTuningJobs.resume("job-1"));
+    assert.deepEqual([error.code, error.executed], ["UNAVAILABLE", "no"]);
+  });
+
+  for (const interceptors of [[], [(undici as typeof undici8).interceptors.dump()]])
+    test(`${name}: nothing is sent of a call that ended in the queue, with ${interceptors.length} interceptors`, async (t) => {
+      const { url, requests } = await serve(t);
+      const pool = new (undici as typeof undici8).Pool(url, { connections: 1 });
+      t.after(() => pool.destroy());
+      const client = clientOf(url, pool.compose(interceptors as never));
+      const first = failure(client.deployments.scale("silent", 1, { timeoutMs: 600 }));
+      while (requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      const ended = await failure(client.reinforcementFineTuningJobs.resume("queued", { timeoutMs: 200 }));
+      assert.deepEqual([ended.code, ended.executed], ["DEADLINE_EXCEEDED", "no"]);
+      await first;
+      await clientOf(url, pool)
+        .deployments.scale("prod", 1, { timeoutMs: 5000 })
+        .catch(() => {});
+      assert.equal(requests.filter((path) => path.includes("queued")).length, 0);
+    });
+
+  test(`${name}: a call that ended before a delayed mock answered ends nothing else`, async (t) => {
+    const { MockAgent } = undici as typeof undici8;
+    const mocks = new MockAgent();
+    t.after(() => mocks.close());
+    const prepared = mocks.get("https://service.test");
+    prepared.intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, ranking).delay(100);
+    const client = clientOf("https://service.test", mocks);
+    const error = await failure(client.rerank(body, { timeoutMs: 30 }));
+    assert.equal(error.code, "DEADLINE_EXCEEDED");
+    await new Promise((resolve) => setTimeout(resolve, 200));
   });
 }

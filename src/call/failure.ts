@@ -103,9 +103,8 @@ function namedBy({ reason, phase, status, cause }: TransportFailure): Named {
     case "too-large":
       return { code: "RESOURCE_EXHAUSTED" };
     case "agent":
-      return { code: "INVALID_ARGUMENT" };
     case "foreign":
-      return { code: "INTERNAL" };
+      return { code: reason === "agent" ? "INVALID_ARGUMENT" : "INTERNAL" };
     case "source":
       return isInstance(cause, SourceError) ? namedBySource(cause) : { code: "FAILED_PRECONDITION" };
     default:
@@ -135,9 +134,8 @@ function tunnelEvent(status = 0): RetryEvent {
 }
 
 function namedByProxy(status = 0): Named {
-  const codeSource = "transport";
-  if (status >= 500) return { code: "UNAVAILABLE", codeSource };
-  return { code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED", codeSource };
+  const code = status >= 500 ? "UNAVAILABLE" : status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED";
+  return { code, codeSource: "transport" };
 }
 
 /** The refusal of a file that cannot be sent, before anything is. */

@@ -1,6 +1,6 @@
 // How the `fetch` functions of Node and Bun send a form.
 import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
-import type { FetchForm, FileForm } from "./fileSource.js";
+import { type FetchForm, type FileForm, SourceError } from "./fileSource.js";
 
 const sliceBytes = 256 * 1024;
 
@@ -59,10 +59,10 @@ export class FormBlob implements FetchForm {
   }
 }
 
-// Node gives each part of a Blob as one chunk, however large.
+// Node gives each part of a Blob as one chunk, however large. Copied: Node 26 copies all of a chunk's buffer again.
 async function* slicesOf(stream: ReturnType<Blob["stream"]>): AsyncGenerator<Uint8Array> {
   for await (const chunk of stream as AsyncIterable<Uint8Array>)
-    for (let at = 0; at < chunk.byteLength; at += sliceBytes) yield chunk.subarray(at, at + sliceBytes);
+    for (let at = 0; at < chunk.byteLength; at += sliceBytes) yield chunk.slice(at, at + sliceBytes);
 }
 
 /** A form as a stream, where its length is known. */
@@ -73,7 +73,7 @@ export function streamed(form: FileForm & FetchForm): FetchForm {
 // For the `fetch` of Node and Bun: its file is never held in memory.
 class FormStream {
   readonly duplex = "half";
-  failed: { readonly cause: unknown } | undefined;
+  failed: FetchForm["failed"];
   // Whether fetch has begun to read it, and whether it has read all of it.
   #begun = false;
   #complete = false;
@@ -92,7 +92,7 @@ class FormStream {
 
   async toBody(headers: Record<string, string>): Promise<ReadableStream<Uint8Array>> {
     headers["content-length"] = String(this.#form.size);
-    return new ReadableStream(
+    const stream = new ReadableStream(
       // No prototype: a polluted Object.prototype could add `type` or `size`.
       {
         __proto__: null,
@@ -102,6 +102,19 @@ class FormStream {
       // highWaterMark 0: nothing is read before fetch has a connection.
       { __proto__: null, highWaterMark: 0 } as QueuingStrategy<Uint8Array>,
     );
+    // node-fetch would send "[object ReadableStream]" in its place.
+    return Object.defineProperty(stream, "toString", { value: () => this.#refuse() });
+  }
+
+  #refuse(): never {
+    const hint = "Pass its bytes or a Blob, or leave out the option fetch.";
+    const cause = new SourceError(
+      "FAILED_PRECONDITION",
+      "The fetch function cannot send a file as a stream.",
+      hint,
+    );
+    this.failed = { cause, isUnsent: true };
+    throw cause;
   }
 
   /** A stream that was never asked for was sent by no real fetch. */

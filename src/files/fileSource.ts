@@ -65,8 +65,8 @@ export type UploadFile =
 export interface FetchForm {
   /** "half" for a stream. */
   readonly duplex: "half" | undefined;
-  /** Why reading the file or reporting its progress failed. */
-  readonly failed: { readonly cause: unknown } | undefined;
+  /** Why reading the file or reporting its progress failed; unsent where it could not even begin. */
+  readonly failed: { readonly cause: unknown; readonly isUnsent?: boolean } | undefined;
   /** Whether the answer came before all of it was sent. */
   readonly incomplete: boolean;
   /** The body that it is. @param headers What may be added to. */

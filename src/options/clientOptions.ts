@@ -161,7 +161,12 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
   logBodies?: boolean | undefined;
   /** Added to the end of the `User-Agent` header. Browsers ignore it. */
   userAgent?: string | undefined;
-  /** Send with this function instead of the platform's own transport. */
+  /**
+   * Send with this function instead of the platform's own transport: the platform's `fetch`, undici's, node-fetch, React
+   * Native's, or your own. One that gives no response is `INTERNAL`, and not retried. Most hide a response that came
+   * before the whole file of an upload was sent, which then looks like a success; those of Node, undici and Bun show it.
+   * node-fetch cannot upload from a path.
+   */
   fetch?: FetchLike | undefined;
   /** Allow plain http to a machine other than this one, where the network itself is trusted. @default false */
   allowInsecureHttp?: boolean | undefined;

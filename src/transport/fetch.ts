@@ -136,6 +136,7 @@ class FetchExchange implements Exchange {
   #failure(cause: unknown, reason?: FailureReason, message?: string): TransportFailure {
     if (this.phase === "headers" && isBeforeConnection(cause)) this.phase = "connect";
     const failed = this.#form?.failed;
+    if (failed?.isUnsent) this.phase = "connect";
     if (failed && reason === undefined) return this.#failure(failed.cause, "source", sourceFailed);
     // A Blob of a file tells of a change of the file only when it is read.
     if (isNamed(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);

@@ -110,6 +110,21 @@ describe.each(kinds)("a fetch function whose response has %s", (_kind, made) => 
   });
 });
 
+test("a fetch function that would send the name of a stream in its place sends nothing of a file", async () => {
+  // As node-fetch does with what it does not know.
+  const plain = sending(kinds[0]?.[1] as Made);
+  const fetch: FetchLike = (url, init: never) =>
+    plain(url, { ...(init as Init), body: `${(init as Init).body}` } as never);
+  const error = await failureOf(() =>
+    connect(server.url, { fetch }).datasets.upload("reviews", new URL(import.meta.url)),
+  );
+  expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
+  expect(error.message).toContain(
+    "The fetch function cannot send a file as a stream. Pass its bytes or a Blob",
+  );
+  expect(server.requests).toEqual([]);
+});
+
 test("bytes come as they are where a response has no stream", async () => {
   const bytes = [0, 255, 128, 10];
   const fetch = sending(kinds[1]?.[1] as Made);

@@ -90,6 +90,14 @@ export function describeMsw(version: string, create: (answer: Answer) => Interce
         assert.equal(await file?.text(), content);
       });
 
+      test("an upload whose file nobody reads is answered", async () => {
+        answer = () => Response.json({ id: "file-1" });
+        for (const file of [new Uint8Array(5_000_000), new Blob([new Uint8Array(5_000_000)])]) {
+          const stored = await connect().datasets.upload("reviews", file, { name: "train.jsonl" });
+          assert.equal(stored.id, "file-1");
+        }
+      });
+
       test("a file from disk can be read", async () => {
         const path = fileURLToPath(new URL("../package.json", import.meta.url));
         answer = async (request) =>
