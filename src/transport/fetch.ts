@@ -2,7 +2,7 @@ import { type FetchForm, SourceError } from "../files/fileSource.js";
 import type { FetchLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor } from "../values.js";
 import { isBeforeConnection } from "./beforeConnection.js";
-import { type Chunk, FetchAnswer, headersOf, type Reader, readerOf } from "./fetchResponse.js";
+import { type Chunk, FetchAnswer, fetchedHeaders, type Reader, readerOf } from "./fetchResponse.js";
 import {
   answeredEarly,
   type Exchange,
@@ -80,7 +80,7 @@ class FetchExchange implements Exchange {
         signal: this.#controller.signal,
       };
       const answer = await fetch(request.url.href, init as never);
-      const headers = headersOf(answer);
+      const headers = fetchedHeaders(answer);
       if (headers === undefined) throw this.#failure(undefined, "foreign", noResponse);
       this.#form?.answered(memberOf(answer, "type"));
       this.phase = "body";

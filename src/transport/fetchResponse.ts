@@ -13,7 +13,7 @@ export interface Reader {
 }
 
 /** A response's headers; undefined for what is no response. */
-export function headersOf(response: FetchResponse | undefined): Headers | undefined {
+export function fetchedHeaders(response: FetchResponse | undefined): Headers | undefined {
   const given = memberOf(response, "headers") as Partial<FetchResponse["headers"]> | undefined;
   if (!Number.isInteger(memberOf(response, "status")) || typeof given?.forEach !== "function")
     return undefined;
