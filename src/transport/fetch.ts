@@ -2,7 +2,7 @@ import { type FetchForm, SourceError } from "../files/fileSource.js";
 import type { FetchLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor } from "../values.js";
 import { isBeforeConnection } from "./beforeConnection.js";
-import { type Chunk, FetchAnswer, fetchedHeaders, type Reader, readerOf } from "./fetchResponse.js";
+import { type BodyChunk, FetchAnswer, fetchedHeaders, type Reader, readerOf } from "./fetchResponse.js";
 import {
   answeredEarly,
   type Exchange,
@@ -112,8 +112,8 @@ class FetchExchange implements Exchange {
     }
   }
 
-  async #read(reader: Reader, ok: boolean, limit: number): Promise<Chunk[]> {
-    const chunks: Chunk[] = [];
+  async #read(reader: Reader, ok: boolean, limit: number): Promise<BodyChunk[]> {
+    const chunks: BodyChunk[] = [];
     let total = 0;
     for (;;) {
       const { done, value } = await reader.read().catch((cause: unknown) => {

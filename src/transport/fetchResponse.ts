@@ -3,12 +3,12 @@ import type { FetchResponse } from "../options/clientOptions.js";
 import { memberOf } from "../values.js";
 import type { TransportResponse } from "./transport.js";
 
-export type Chunk = Uint8Array<ArrayBuffer>;
+export type BodyChunk = Uint8Array<ArrayBuffer>;
 type Headers = Record<string, string>;
 
 /** The reader of a web stream, or the same for another body. */
 export interface Reader {
-  read(): Promise<{ readonly done?: boolean | undefined; readonly value?: Chunk | undefined }>;
+  read(): Promise<{ readonly done?: boolean | undefined; readonly value?: BodyChunk | undefined }>;
   cancel(): Promise<unknown>;
 }
 
@@ -26,20 +26,20 @@ export function fetchedHeaders(response: FetchResponse | undefined): Headers | u
 
 /** What reads a response's body; undefined when nothing can. */
 export function readerOf(response: FetchResponse, headers: Headers, limit: number): Reader | undefined {
-  const body = (response.body ?? undefined) as ReadableStream<Chunk> | undefined;
+  const body = (response.body ?? undefined) as ReadableStream<BodyChunk> | undefined;
   if (typeof body?.getReader === "function") return body.getReader();
   const isStream = typeof body === "object" && Symbol.asyncIterator in body;
   if (body && !isStream && !response.arrayBuffer && !response.text) return undefined;
   const chunks = isStream
-    ? (body as AsyncIterable<Chunk>)[Symbol.asyncIterator]()
+    ? (body as AsyncIterable<BodyChunk>)[Symbol.asyncIterator]()
     : wholeOf(response, headers, limit);
   return { read: () => chunks.next(), cancel: async () => chunks.return?.() };
 }
 
 // The whole body at once, as in React Native. Of text as text: its older versions give no bytes.
-async function* wholeOf(response: FetchResponse, headers: Headers, limit: number): AsyncGenerator<Chunk> {
+async function* wholeOf(response: FetchResponse, headers: Headers, limit: number): AsyncGenerator<BodyChunk> {
   // Not even read: as good as more than may be taken.
-  if (Number(headers["content-length"]) > limit) yield { byteLength: limit + 1 } as Chunk;
+  if (Number(headers["content-length"]) > limit) yield { byteLength: limit + 1 } as BodyChunk;
   const isText = /json|text/.test(headers["content-type"] ?? "") || !response.arrayBuffer;
   if (isText && response.text) yield new TextEncoder().encode(await response.text());
   else if (response.arrayBuffer) yield new Uint8Array(await response.arrayBuffer());
