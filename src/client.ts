@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { createTransport, isBrowser, runtime } from "#platform";
+import { createTransport, isBeforeConnection, isBrowser, runtime } from "#platform";
 import { type GivenSettings, LateSettings, logOf } from "./call/settings.js";
 import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
@@ -147,7 +147,7 @@ function transportOf(options: ClientOptions): Transport {
   if (ways.length > 1)
     throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
   const given = { maxConnections, keepAliveMs, agent, dispatcher, proxy };
-  return fetch ? createFetchTransport(fetch) : createTransport(given);
+  return fetch ? createFetchTransport(fetch, isBeforeConnection) : createTransport(given);
 }
 
 // No `...rest` here: rest objects inherit from Object.prototype.

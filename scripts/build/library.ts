@@ -33,7 +33,7 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
       const input = { ...inputOf(entry, platform), sourcemap: platform !== "web" };
       await write(input, platform === "web" ? severalFiles(root) : oneFile);
       // Whoever requires it elsewhere than on Node bundles it, or has its ES module beside it.
-      const dense = platform === "node" ? {} : { minifyWhitespace: true, sourcemap: false };
+      const dense = platform === "node" ? {} : { minify: true, sourcemap: false };
       await write(input, commonJs, { outdir: `${dist}/cjs` }, dense);
     }
   }

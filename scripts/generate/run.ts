@@ -89,7 +89,19 @@ async function decided(): Promise<Record<string, string>> {
 }
 
 function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  return `${jsonLines(value, "")}\n`;
+}
+
+// What fits a line stands on one: the package ships these files.
+function jsonLines(value: unknown, indent: string): string {
+  const line = JSON.stringify(value);
+  if (typeof value !== "object" || value === null || indent.length + line.length <= 160) return line;
+  const inner = `${indent}  `;
+  const parts = Array.isArray(value)
+    ? value.map((each) => jsonLines(each, inner))
+    : Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${jsonLines(each, inner)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
 }
 
 async function schemaOf(name: string): Promise<Record<string, string>> {

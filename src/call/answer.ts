@@ -5,7 +5,7 @@ import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
 import { codeOfHttpStatus } from "../policy/statuses.js";
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
-import { mockAdvice, type TransportResponse, unmatched } from "../transport/transport.js";
+import type { TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
 import { Failure, type FailureInput } from "./failure.js";
@@ -103,8 +103,6 @@ function unreadIn(answer: TransportResponse, redact: Redact): string | undefined
 function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
   const { status, headers, text } = answer;
   const said = readErrorBody(text, status, redact);
-  // nock 15 makes a response of it.
-  if (memberOf(said.body, "code") === "ERR_NOCK_NO_MATCH") return notMatched(said.message);
   const redirected = status >= 300 && status < 400;
   const named = redirected ? undefined : said.code;
   const read = codeOfHttpStatus(status);
@@ -127,17 +125,6 @@ function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
     retryAfterMs: waitMs,
     body: said.body,
     hint: redirected ? "Set baseUrl to the final address." : undefined,
-  });
-}
-
-// A mock without a response for a request: nobody else has seen it.
-function notMatched(message = ""): Failure {
-  return new Failure({
-    message: `${unmatched}: ${message}`,
-    code: "INTERNAL",
-    executed: "no",
-    hint: mockAdvice,
-    requested: false,
   });
 }
 

@@ -1,19 +1,25 @@
-import { adviceFor, tracedAttempt, wordsFor } from "#platform";
+import { adviceFor, keyAdvice, mocked, tracedAttempt, wordsFor } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
-import { quotesKept } from "../errors/hints.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
-import { isQuoted, redactorOf, redactValues } from "../redact/redact.js";
+import { redactorOf, redactValues } from "../redact/redact.js";
 import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
 import { isInstance, memberOf } from "../values.js";
 import { requestIdOf, toldBy } from "./answer.js";
-import { endedFailure, Failure, networkFailure, sourceFailure, unexpectedFailure } from "./failure.js";
+import {
+  endedFailure,
+  Failure,
+  networkFailure,
+  sourceFailure,
+  unexpectedFailure,
+  unmatched,
+} from "./failure.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
-const networkWords = { wordsFor, adviceFor };
+const networkWords = { wordsFor, adviceFor, mocked };
 
 /** One request and its answer: asks for the key, sends, reads. Never rejects. */
 export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
@@ -47,7 +53,7 @@ export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failur
     const answer = await exchange.response;
     const secrets = secretsOf(run);
     const data = request.read(answer, secrets);
-    return data instanceof Failure ? data : { data, answer, secrets };
+    return data instanceof Failure ? mockOr(data) : { data, answer, secrets };
   } catch (cause) {
     const failure = failureOf(run, exchange, cause);
     const headers = exchange?.answer?.headers;
@@ -57,6 +63,12 @@ export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failur
   } finally {
     deadline.attemptOver();
   }
+}
+
+// nock 15 makes a response of a request that it has none for.
+function mockOr(failure: Failure): Failure {
+  const mock = mocked(failure.details.body, failure.details.message);
+  return mock ? unmatched(mock) : failure;
 }
 
 // What became of an attempt that brought no whole response.
@@ -162,7 +174,7 @@ export function callError(
     attempts,
   });
   // What the last attempt advises does not fit when an earlier one may have run.
-  const hint = details.httpStatus === 401 && isQuoted(key) ? quotesKept : details.hint;
+  const hint = (details.httpStatus === 401 && keyAdvice(key)) || details.hint;
   const advice = ran.executed === details.executed ? hint : undefined;
   return new StatusError(details.message, { ...whole, hint: undefined, advice: advice || undefined });
 }

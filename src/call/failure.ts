@@ -75,13 +75,16 @@ export function networkFailure(
   const name = networkCode(found);
   const redact = redactorOf(secrets);
   const message = redact(textFor(memberOf(failure, "message")));
+  const cause = reason === "source" ? found : redactCause(redact, found);
+  const mock = reason === "network" ? words.mocked(found, message) : undefined;
+  if (mock) return unmatched(mock, cause);
   const isWorded = reason === "network" && phase !== "body";
   return new Failure({
     message: isWorded ? valueOr(() => redact(words.wordsFor(message, found)), message) : message,
     executed: executedSoFar(phase, status),
     events: [reason === "proxy" ? tunnelEvent(status) : eventOfFailure(phase, reason, name)],
     httpStatus: status,
-    cause: reason === "source" ? found : redactCause(redact, found),
+    cause,
     hint: phase === "connect" ? connectAdvice(failure, name, words) : undefined,
     reusedSocket: failure.reusedSocket,
     neverSent: reason === "proxy",
@@ -89,6 +92,11 @@ export function networkFailure(
     // Nothing was sent with an agent that node:http refuses, nor to a mock without a response.
     requested: reason !== "agent" && (reason !== "foreign" || phase !== "connect"),
   });
+}
+
+/** A mock without a response for a request: nobody else has seen it. */
+export function unmatched(words: Pick<FailureInput, "message" | "hint">, cause?: unknown): Failure {
+  return new Failure({ ...words, code: "INTERNAL", executed: "no", cause, requested: false });
 }
 
 // The code and who chose it; a source that failed has words of its own.

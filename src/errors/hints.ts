@@ -62,9 +62,6 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   aborted: "",
 };
 
-/** What to do about a rejected key that stands in quotes. */
-export const quotesKept = "The key begins and ends with quotes: leave them out.";
-
 /** Sentences one behind the other; empty ones are left out. */
 export function joined(...sentences: readonly string[]): string {
   return sentences.filter(Boolean).join(" ");

@@ -8,8 +8,9 @@ import type { RerankUsage } from "../generated/types.js";
 import type { AttemptTrace, CallTrace, TraceDetails } from "../options/callOptions.js";
 import { memberOf } from "../values.js";
 
+export { isBeforeConnection } from "../transport/beforeConnection.js";
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
-export { adviceFor, wordsFor } from "../transport/node/networkErrors.js";
+export { adviceFor, keyAdvice, mocked, wordsFor } from "../transport/node/networkErrors.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;

@@ -2,10 +2,18 @@
 import { openBlob, openPath } from "../files/diskFile.js";
 import { streamed } from "../files/fetchForms.js";
 import type { Disk } from "../files/openFile.js";
+import { isBeforeConnection } from "../transport/beforeConnection.js";
+import type { Transport, TransportOptions } from "../transport/transport.js";
 import * as web from "./web.js";
 
-export { adviceFor } from "../transport/node/networkErrors.js";
+export { isBeforeConnection } from "../transport/beforeConnection.js";
+export { adviceFor, keyAdvice, mocked } from "../transport/node/networkErrors.js";
 export * from "./web.js";
+
+/** The platform's own `fetch`. */
+export function createTransport(options: TransportOptions): Transport {
+  return web.createTransport(options, isBeforeConnection);
+}
 
 // Deno's `fetch` sends a stream without its length, so that a file is read whole before.
 const isStreamed = web.runtime.startsWith("bun/");

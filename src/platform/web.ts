@@ -7,14 +7,20 @@ import type { Transport, TransportOptions } from "../transport/transport.js";
 export const runtime: string = runtimeName();
 
 /** The platform's own `fetch`. */
-export function createTransport({ agent, dispatcher, proxy }: TransportOptions): Transport {
+export function createTransport(
+  { agent, dispatcher, proxy }: TransportOptions,
+  isEarly: (error: unknown) => boolean = isBeforeConnection,
+): Transport {
   const option =
     agent !== undefined ? "agent" : dispatcher !== undefined ? "dispatcher" : proxy !== undefined && "proxy";
   if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
   if (typeof globalThis.fetch !== "function") {
     throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
   }
-  return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init).catch(explain));
+  return createFetchTransport(
+    (url: string, init: never) => globalThis.fetch(url, init).catch(explain),
+    isEarly,
+  );
 }
 
 // A browser tells no page why a request failed.
@@ -54,6 +60,19 @@ export function permissionFor(_variables: readonly string[]): string {
 /** What the network reported: `fetch` has words for people. */
 export function wordsFor(message: string, _error: unknown): string {
   return message;
+}
+
+/** Nobody knows: pages are told no code. */
+export function isBeforeConnection(_error: unknown): boolean {
+  return false;
+}
+
+/** There are no mocks of the network here but `fetch` functions. */
+export function mocked(): undefined {}
+
+/** There is no file of variables here that a key could come from. */
+export function keyAdvice(_key: string): string | undefined {
+  return undefined;
 }
 
 /** Nothing more is known: `fetch` tells no code. */

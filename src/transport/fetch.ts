@@ -1,7 +1,6 @@
 import { type FetchForm, SourceError } from "../files/fileSource.js";
 import type { FetchLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor } from "../values.js";
-import { isBeforeConnection } from "./beforeConnection.js";
 import { type BodyChunk, FetchAnswer, fetchedHeaders, type Reader, readerOf } from "./fetchResponse.js";
 import {
   answeredEarly,
@@ -18,8 +17,15 @@ import {
   type TransportResponse,
 } from "./transport.js";
 
-export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch): Transport {
-  return { send: (request) => new FetchExchange(fetch as FetchLike, request), close() {} };
+/** @param isBeforeConnection Whether an error by itself proves that no connection came about */
+export function createFetchTransport(
+  fetch: FetchLike | typeof globalThis.fetch,
+  isBeforeConnection: (error: unknown) => boolean,
+): Transport {
+  return {
+    send: (request) => new FetchExchange(fetch as FetchLike, request, isBeforeConnection),
+    close() {},
+  };
 }
 
 const noResponse =
@@ -40,7 +46,10 @@ class FetchExchange implements Exchange {
   #reject!: (failure: TransportFailure) => void;
   #form: FetchForm | undefined;
 
-  constructor(fetch: FetchLike, request: TransportRequest) {
+  readonly #isBeforeConnection: (error: unknown) => boolean;
+
+  constructor(fetch: FetchLike, request: TransportRequest, isBeforeConnection: (error: unknown) => boolean) {
+    this.#isBeforeConnection = isBeforeConnection;
     request.lifetime.started();
     this.response = new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -134,7 +143,7 @@ class FetchExchange implements Exchange {
   }
 
   #failure(cause: unknown, reason?: FailureReason, message?: string): TransportFailure {
-    if (this.phase === "headers" && isBeforeConnection(cause)) this.phase = "connect";
+    if (this.phase === "headers" && this.#isBeforeConnection(cause)) this.phase = "connect";
     const failed = this.#form?.failed;
     if (failed?.isUnsent) this.phase = "connect";
     if (failed && reason === undefined) return this.#failure(failed.cause, "source", sourceFailed);

@@ -126,27 +126,13 @@ export class TransportFailure extends Error {
     },
   ) {
     const own: typeof details = Object.assign(Object.create(null), details);
-    const { reason = "network", cause } = own;
-    const isMock = reason === "network" && isUnmatched(cause);
-    super(isMock ? `${unmatched}: ${message}` : message, cause === undefined ? undefined : { cause });
-    // A mock lets nothing leave, however far its socket seems to have got.
-    this.phase = isMock ? "connect" : own.phase;
-    this.reason = isMock ? "foreign" : reason;
+    super(message, own.cause === undefined ? undefined : { cause: own.cause });
+    this.phase = own.phase;
+    this.reason = own.reason ?? "network";
     this.status = own.status;
     this.reusedSocket = own.reusedSocket ?? false;
-    this.advice = isMock ? mockAdvice : own.advice;
+    this.advice = own.advice;
   }
-}
-
-/** The message when a mock has no response for a request, and what to do about that. */
-export const unmatched = "The mock has no response for this request";
-export const mockAdvice = "Prepare one for its method, path and body.";
-
-// As nock and undici's MockAgent say it.
-function isUnmatched(error: unknown): boolean {
-  return (
-    isNamed(error, "NetConnectNotAllowedError") || /_NO_MATCH$|_MOCK_NOT_MATCHED$/.test(networkCode(error))
-  );
 }
 
 /** Whether an error, or its cause, has a name. */
@@ -192,6 +178,8 @@ export const refusedByAlert: RegExp =
 
 /** What a platform can say of a network that failed. */
 export interface NetworkWords {
+  /** What a mock's error says that has no response for a request, and what to do; undefined for any other error. */
+  mocked(error: unknown, message: string): { readonly message: string; readonly hint: string } | undefined;
   /** What it reported, for people. Never throws. */
   wordsFor(message: string, error: unknown): string;
   /** What to do about a connection that never came to be, by its code. */

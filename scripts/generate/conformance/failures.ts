@@ -104,7 +104,11 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
 }
 
 /** The data has codes, not words. */
-export const noWords: NetworkWords = { wordsFor: String, adviceFor: () => undefined };
+export const noWords: NetworkWords = {
+  wordsFor: String,
+  adviceFor: () => undefined,
+  mocked: () => undefined,
+};
 
 /** What the transport throws for a fault. */
 export function transportFailure({ phase, reason = "network", code, status }: Fault): TransportFailure {

@@ -1,4 +1,6 @@
+import { isQuoted } from "../../redact/redact.js";
 import { memberOf } from "../../values.js";
+import { isNamed, networkCode } from "../transport.js";
 
 // Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
@@ -46,6 +48,19 @@ function withAddresses(message: string, error: unknown): string {
   const all = addressesTried(errors, errors.length);
   const first = String(memberOf(errors[0], "message"));
   return message.includes(first) ? message.replace(first, () => all) : `${message}: ${all}`;
+}
+
+/** What to do about a key that the service rejected; undefined where nothing is seen in it. */
+export function keyAdvice(key: string): string | undefined {
+  return isQuoted(key) ? "The key begins and ends with quotes: leave them out." : undefined;
+}
+
+/** What nock and undici's MockAgent say of a request that they have no response for: nothing left this machine. */
+export function mocked(error: unknown, message: string): { message: string; hint: string } | undefined {
+  const isMock = /^(ERR_NOCK_NO_MATCH|UND_MOCK_ERR_MOCK_NOT_MATCHED)$/.test(networkCode(error));
+  if (!isMock && !isNamed(error, "NetConnectNotAllowedError")) return undefined;
+  const hint = "Prepare one for its method, path and body.";
+  return { message: `The mock has no response for this request: ${message}`, hint };
 }
 
 // What the network calls a connection that never came to be, and what to do about it.
