@@ -7,6 +7,7 @@ import {
   checkCallback,
   checkDuration,
   checkFlag,
+  checkId,
   checkIfGiven,
   checkInteger,
   checkModel,
@@ -54,7 +55,7 @@ interface WithPolicy {
 
 /** The account of a call that needs one. @throws StatusError when it cannot stand in a path. */
 export function accountOf({ accountId }: CallSettings): string {
-  return checkAccountId(accountId, "accountId");
+  return checkId(accountId, "accountId");
 }
 
 function checkSignal(signal: unknown): AbortSignalLike | undefined {
