@@ -16,7 +16,8 @@ export function now(): number {
  */
 export function firedAt(dueAt: number): number {
   const leftMs = dueAt - now();
-  if (leftMs > earlyMs) movedMs += leftMs;
+  // Whole milliseconds: sums with a fraction would leave a rest to wait for.
+  if (leftMs > earlyMs) movedMs += Math.ceil(leftMs);
   return now();
 }
 

@@ -66,3 +66,12 @@ test("timers that are numbers, as in a window of Electron, end no process", asyn
   expect(await runScript(script, { URL: server.url })).toMatchObject({ exitCode: 0, stderr: "" });
   expect(server.used).toHaveLength(4);
 });
+
+test("a clock that a test has moved on stays exact", async () => {
+  const { after, firedAt, now } = await import("../../src/policy/clock.js");
+  firedAt(now() + 1234.567);
+  expect(now() - performance.now()).toSatisfy(
+    (movedMs: number) => Math.abs(movedMs - Math.round(movedMs)) < 1e-6,
+  );
+  await new Promise<void>((resolve) => void after(1, resolve));
+});
