@@ -72,6 +72,7 @@ function severalFiles(root: string): BuildOptions {
     format: "esm",
     splitting: true,
     minifyWhitespace: true,
+    minifySyntax: true,
     chunkNames: "chunks/[name].web",
     plugins: [...plugins, sharingOne(`${root}/src/index.ts`, "createClient")],
   };

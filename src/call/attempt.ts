@@ -1,4 +1,4 @@
-import { adviceFor, keyAdvice, mocked, tracedAttempt, wordsFor } from "#platform";
+import { keyAdvice, mocked, tracedAttempt, unconnected, wordsFor } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
@@ -19,7 +19,7 @@ import {
 } from "./failure.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
-const networkWords = { wordsFor, adviceFor, mocked };
+const networkWords = { wordsFor, unconnected, mocked };
 
 /** One request and its answer: asks for the key, sends, reads. Never rejects. */
 export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {

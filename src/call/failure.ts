@@ -8,9 +8,9 @@ import {
   type Exchange,
   type FailureReason,
   type NetworkWords,
-  networkCode,
   type Phase,
   type TransportFailure,
+  type Unconnected,
 } from "../transport/transport.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
@@ -72,23 +72,24 @@ export function networkFailure(
 ): Failure {
   const { phase, reason, status } = failure;
   const found = memberOf(failure, "cause");
-  const name = networkCode(found);
   const redact = redactorOf(secrets);
   const message = redact(textFor(memberOf(failure, "message")));
   const cause = reason === "source" ? found : redactCause(redact, found);
   const mock = reason === "network" ? words.mocked(found, message) : undefined;
   if (mock) return unmatched(mock, cause);
   const isWorded = reason === "network" && phase !== "body";
+  const { event, code, hint } = (phase === "connect" && words.unconnected(failure)) || nothing;
   return new Failure({
     message: isWorded ? valueOr(() => redact(words.wordsFor(message, found)), message) : message,
     executed: executedSoFar(phase, status),
-    events: [reason === "proxy" ? tunnelEvent(status) : eventOfFailure(phase, reason, name)],
+    events: [event ?? eventOfFailure(phase, reason)],
     httpStatus: status,
     cause,
-    hint: phase === "connect" ? connectAdvice(failure, name, words) : undefined,
+    hint,
     reusedSocket: failure.reusedSocket,
     neverSent: reason === "proxy",
     ...namedBy(failure),
+    ...(code && { code }),
     // Nothing was sent with an agent that node:http refuses, nor to a mock without a response.
     requested: reason !== "agent" && (reason !== "foreign" || phase !== "connect"),
   });
@@ -100,10 +101,8 @@ export function unmatched(words: Pick<FailureInput, "message" | "hint">, cause?:
 }
 
 // The code and who chose it; a source that failed has words of its own.
-function namedBy({ reason, phase, status, cause }: TransportFailure): Named {
+function namedBy({ reason, phase, cause }: TransportFailure): Named {
   switch (reason) {
-    case "proxy":
-      return namedByProxy(status);
     case "connect-timeout":
       return { code: "DEADLINE_EXCEEDED", codeSource: "transport" };
     case "attempt-timeout":
@@ -126,47 +125,23 @@ function namedBySource({ code, message, hint, cause }: SourceError): Named & { r
   return { code, message, hint, cause };
 }
 
-function connectAdvice(
-  { reason, advice }: TransportFailure,
-  code: string,
-  { adviceFor }: NetworkWords,
-): string | undefined {
-  if (!/^(network|connect-timeout|proxy|agent|foreign)$/.test(reason)) return undefined;
-  const known = reason === "network" ? adviceFor(code) : undefined;
-  return known && advice ? `${known} ${advice}` : (known ?? advice);
-}
-
-// A proxy that fails is as good as a network that does; what it refuses, it refuses again.
-function tunnelEvent(status = 0): RetryEvent {
-  return status >= 500 ? "neverConnected" : "refused";
-}
-
-function namedByProxy(status = 0): Named {
-  const code = status >= 500 ? "UNAVAILABLE" : status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED";
-  return { code, codeSource: "transport" };
-}
-
 /** The refusal of a file that cannot be sent, before anything is. */
 export function sourceFailure(error: SourceError): Failure {
   return new Failure({ ...namedBySource(error), executed: "no", requested: false });
 }
 
+const nothing: Partial<Unconnected> = Object.create(null);
+
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
 
-// A certificate or a protocol that does not fit, or what this machine does not allow: it would fail again.
-const lasting =
-  /^(CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$/;
-
-/** The event of a request that brought no whole answer. @param code What the network called it. */
-export function eventOfFailure(phase: Phase, reason: FailureReason, code: string): RetryEvent {
+// The event of a request that brought no whole answer.
+function eventOfFailure(phase: Phase, reason: FailureReason): RetryEvent {
   if (reason === "connect-timeout") return "neverConnected";
   if (reason === "attempt-timeout") return timeoutEvents[phase];
   if (reason === "too-large") return "tooLarge";
   if (reason !== "network") return "ended";
   if (phase === "body") return "bodyLost";
-  if (phase !== "connect") return "connectionLost";
-  if (code === "ENOTFOUND") return "nameNotFound";
-  return lasting.test(code) ? "tlsFailure" : "neverConnected";
+  return phase === "connect" ? "neverConnected" : "connectionLost";
 }
 
 const timeoutEvents: Readonly<Record<Phase, RetryEvent>> = {

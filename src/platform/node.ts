@@ -10,7 +10,7 @@ import { memberOf } from "../values.js";
 
 export { isBeforeConnection } from "../transport/beforeConnection.js";
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
-export { adviceFor, keyAdvice, mocked, wordsFor } from "../transport/node/networkErrors.js";
+export { keyAdvice, mocked, unconnected, wordsFor } from "../transport/node/networkErrors.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;

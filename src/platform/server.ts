@@ -7,7 +7,7 @@ import type { Transport, TransportOptions } from "../transport/transport.js";
 import * as web from "./web.js";
 
 export { isBeforeConnection } from "../transport/beforeConnection.js";
-export { adviceFor, keyAdvice, mocked } from "../transport/node/networkErrors.js";
+export { keyAdvice, mocked, unconnected } from "../transport/node/networkErrors.js";
 export * from "./web.js";
 
 /** The platform's own `fetch`. */

@@ -71,14 +71,10 @@ export function isBeforeConnection(_error: unknown): boolean {
 export function mocked(): undefined {}
 
 /** There is no file of variables here that a key could come from. */
-export function keyAdvice(_key: string): string | undefined {
-  return undefined;
-}
+export function keyAdvice(_key: string): undefined {}
 
 /** Nothing more is known: `fetch` tells no code. */
-export function adviceFor(_networkCode: string): string | undefined {
-  return undefined;
-}
+export function unconnected(): undefined {}
 
 /** Runs a call; there are no tracing channels here. */
 export function traced<T>(_target: unknown, run: () => Promise<T>, _describe?: unknown): Promise<T> {
@@ -92,9 +88,7 @@ export const tracedCall: typeof traced = traced;
 export const tracedAttempt: typeof traced = traced;
 
 /** Nobody listens. */
-export function watchesAttempts(): boolean {
-  return false;
-}
+export function watchesAttempts(): void {}
 
 /** Nobody listens. */
 export function publishRefusal(_operation: unknown, _error: unknown): void {}

@@ -182,6 +182,14 @@ export interface NetworkWords {
   mocked(error: unknown, message: string): { readonly message: string; readonly hint: string } | undefined;
   /** What it reported, for people. Never throws. */
   wordsFor(message: string, error: unknown): string;
-  /** What to do about a connection that never came to be, by its code. */
-  adviceFor(networkCode: string): string | undefined;
+  /** Why no connection came to be, and what to do; undefined where it cannot tell. */
+  unconnected(failure: TransportFailure): Partial<Unconnected> | undefined;
+}
+
+/** What is known of a connection that never came to be. */
+export interface Unconnected {
+  /** Named as the decision table does. */
+  readonly event: "neverConnected" | "nameNotFound" | "tlsFailure" | "refused";
+  readonly code: "UNAVAILABLE" | "UNAUTHENTICATED" | "PERMISSION_DENIED";
+  readonly hint: string | undefined;
 }

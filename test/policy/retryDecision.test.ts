@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { eventOfFailure } from "../../src/call/failure.js";
+import { noWords, transportFailure } from "../../scripts/generate/conformance/failures.js";
+import { networkFailure } from "../../src/call/failure.js";
 import type { OperationId } from "../../src/index.js";
 import type { RetryEvent } from "../../src/policy/decisions.js";
 import { decideRetry, isRepeatable, kindOf, type RetryInput } from "../../src/policy/retry.js";
@@ -200,13 +201,17 @@ describe("a request without a whole answer", () => {
     ["body", "too-large", "", "tooLarge"],
     ["send", "source", "", "ended"],
   ] as const)("in phase %s by %s %s is %s", (phase, reason, networkCode, event) => {
-    expect(eventOfFailure(phase, reason, networkCode)).toBe(event);
+    expect(eventOf(phase, reason, networkCode)).toBe(event);
   });
 
   test.each(transientCodes)("by %s counts by its phase", (networkCode) => {
-    expect(eventOfFailure("connect", "network", networkCode)).toBe("neverConnected");
-    expect(eventOfFailure("send", "network", networkCode)).toBe("connectionLost");
-    expect(eventOfFailure("headers", "network", networkCode)).toBe("connectionLost");
-    expect(eventOfFailure("body", "network", networkCode)).toBe("bodyLost");
+    expect(eventOf("connect", "network", networkCode)).toBe("neverConnected");
+    expect(eventOf("send", "network", networkCode)).toBe("connectionLost");
+    expect(eventOf("headers", "network", networkCode)).toBe("connectionLost");
+    expect(eventOf("body", "network", networkCode)).toBe("bodyLost");
   });
 });
+
+function eventOf(phase: Phase, reason: FailureReason, code: string): string | undefined {
+  return networkFailure(transportFailure({ phase, reason, code, seen: true }), [], noWords).details.events[0];
+}

@@ -3,6 +3,7 @@ import { readAnswer, readDatasetFile, readRerank } from "../../../src/call/answe
 import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
+import { unconnected } from "../../../src/transport/node/networkErrors.js";
 import {
   type Exchange,
   type FailureReason,
@@ -106,7 +107,7 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
 /** The data has codes, not words. */
 export const noWords: NetworkWords = {
   wordsFor: String,
-  adviceFor: () => undefined,
+  unconnected,
   mocked: () => undefined,
 };
 

@@ -1,6 +1,6 @@
 import { isQuoted } from "../../redact/redact.js";
 import { memberOf } from "../../values.js";
-import { isNamed, networkCode } from "../transport.js";
+import { isNamed, networkCode, type TransportFailure, type Unconnected } from "../transport.js";
 
 // Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
@@ -64,7 +64,7 @@ export function mocked(error: unknown, message: string): { message: string; hint
 }
 
 // What the network calls a connection that never came to be, and what to do about it.
-const advice: readonly (readonly [codes: RegExp, what: string])[] = [
+const hints: readonly (readonly [codes: RegExp, what: string])[] = [
   [/REFUSED/i, "Nothing listens there: check baseUrl, and that the server runs."],
   [/^ENOTFOUND$/, "No host has this name: check baseUrl."],
   [/^CERT_HAS_EXPIRED$/, "The server's certificate has expired, or this machine's clock is wrong."],
@@ -83,7 +83,24 @@ const advice: readonly (readonly [codes: RegExp, what: string])[] = [
   ],
 ];
 
-/** What to do about a connection that never came to be, where retrying does not help. */
-export function adviceFor(networkCode: string): string | undefined {
-  return advice.find(([codes]) => codes.test(networkCode))?.[1];
+// A certificate or a protocol that does not fit, or what this machine does not allow: it would fail again.
+const lasting =
+  /^(CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$/;
+
+/** Why no connection came to be, and what to do where retrying does not help. */
+export function unconnected(failure: TransportFailure): Partial<Unconnected> {
+  const { reason, status, advice } = failure;
+  if (reason === "proxy") return { ...refusedBy(status), hint: advice };
+  if (reason !== "network") return { hint: advice };
+  const code = networkCode(memberOf(failure, "cause"));
+  const known = hints.find(([codes]) => codes.test(code))?.[1];
+  const hint = known && advice ? `${known} ${advice}` : (known ?? advice);
+  if (code === "ENOTFOUND") return { event: "nameNotFound", hint };
+  return { event: lasting.test(code) ? "tlsFailure" : "neverConnected", hint };
+}
+
+// A proxy that fails is as good as a network that does; what it refuses, it refuses again.
+function refusedBy(status = 0): Pick<Unconnected, "event" | "code"> {
+  if (status >= 500) return { event: "neverConnected", code: "UNAVAILABLE" };
+  return { event: "refused", code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED" };
 }
