@@ -52,9 +52,9 @@ export function isInstance<T>(value: unknown, type: abstract new (...given: neve
 // Taken now: others may set another.
 const { toString: named } = Object.prototype;
 
-/** What Object.prototype.toString names a value, of any realm. */
+/** What Object.prototype.toString names a value of any realm: "Blob" of "[object Blob]". */
 export function tagOf(value: unknown): string {
-  return named.call(value);
+  return named.call(value).slice(8, -1);
 }
 
 /** What a JSON text holds, a byte order mark before it or not; undefined when it is none. */

@@ -1,4 +1,4 @@
-import { keyAdvice, mocked, tracedAttempt, unconnected, wordsFor } from "#platform";
+import { attemptTracer, keyAdvice, mocked } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
@@ -19,10 +19,22 @@ import {
 } from "./failure.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
-const networkWords = { wordsFor, unconnected, mocked };
+/** One request and its answer, shown to those who listen to attempts. Never rejects. */
+export function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T> | Failure> {
+  return (
+    attemptTracer()?.(
+      { ...targetOf(run.request), number },
+      () => attempt(run),
+      (result, durationMs) =>
+        result instanceof Failure
+          ? failureRecord(result, number, durationMs)
+          : successRecord(result, number, durationMs),
+    ) ?? attempt(run)
+  );
+}
 
-/** One request and its answer: asks for the key, sends, reads. Never rejects. */
-export async function send<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
+// Asks for the key, sends, reads.
+async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
   const { client, request, deadline, timeoutMs } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
@@ -78,23 +90,8 @@ function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause
   if (ended) return endedFailure(ended, timeoutMs, exchange, memberOf(settings.signal, "reason"));
   if (isInstance(cause, SourceError)) return sourceFailure(cause);
   return isInstance(cause, TransportFailure)
-    ? networkFailure(cause, secretsOf(run), networkWords)
+    ? networkFailure(cause, secretsOf(run))
     : unexpectedFailure(cause, secretsOf(run), exchange);
-}
-
-/** The same, published to those who listen to attempts. */
-export function sendTraced<T>(run: RunningCall<T>, number: number): Promise<Answered<T> | Failure> {
-  const started = performance.now();
-  return tracedAttempt(
-    { ...targetOf(run.request), number },
-    () => send(run),
-    (result) => {
-      const durationMs = performance.now() - started;
-      return result instanceof Failure
-        ? failureRecord(result, number, durationMs)
-        : successRecord(result, number, durationMs);
-    },
-  );
 }
 
 /** What the last attempt may not show: every key of the call, and the credentials of a proxy that it went through. */

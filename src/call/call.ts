@@ -1,4 +1,4 @@
-import { tracedCall, watchesAttempts } from "#platform";
+import { requestTracer } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt } from "../errors/details.js";
 import { isStatusError, type StatusError, withHeaders } from "../errors/statusError.js";
@@ -7,7 +7,7 @@ import { type Decision, decideRetry, isRepeatable, nothingSent, ranIn, worse } f
 import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { memberOf, notify, valueOr } from "../values.js";
-import { callError, failureRecord, secretsOf, send, sendTraced, successRecord, targetOf } from "./attempt.js";
+import { callError, failureRecord, secretsOf, send, successRecord, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
 import { Failure, unexpectedFailure } from "./failure.js";
 import { prepare, timesOf } from "./request.js";
@@ -20,10 +20,9 @@ export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outc
 
 /** The same for a request made ready already. @throws StatusError */
 export function makeRequest<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
-  return tracedCall(
-    () => targetOf(request),
-    () => runCall(request, settings),
-    request.content,
+  return (
+    requestTracer()?.(targetOf(request), () => runCall(request, settings), request.content) ??
+    runCall(request, settings)
   );
 }
 
@@ -64,7 +63,7 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T>> {
   for (;;) {
     const started = performance.now();
     const number = attempts.length + 1;
-    const result = watchesAttempts() ? await sendTraced(call, number) : await send(call);
+    const result = await send(call, number);
     const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
     if (!(result instanceof Failure)) {
       budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);

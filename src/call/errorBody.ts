@@ -2,7 +2,7 @@ import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { httpStatuses } from "../generated/contract.js";
 import { milliseconds } from "../policy/retryAfter.js";
 import { type Redact, redactValues } from "../redact/redact.js";
-import { parseJson, textFor, valueOr } from "../values.js";
+import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 
 /** What an error answer says of itself, whatever its shape. */
 export interface ErrorBody {
@@ -49,11 +49,11 @@ export function readErrorBody(text: string, httpStatus: number, redact: Redact):
 }
 
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
-  const error = own(root, "error");
-  const code = own(root, "code");
+  const error = memberOf(root, "error");
+  const code = memberOf(root, "code");
   return (
-    codeNamed(own(error, "status")) ??
-    codeNamed(own(error, "code")) ??
+    codeNamed(memberOf(error, "status")) ??
+    codeNamed(memberOf(error, "code")) ??
     codeNamed(code) ??
     codeNumbered(code, httpStatus) ??
     connectCode(code)
@@ -61,16 +61,16 @@ function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
 }
 
 function readMessage(root: unknown): string | undefined {
-  const error = own(root, "error");
-  const detail = own(root, "detail");
+  const error = memberOf(root, "error");
+  const detail = memberOf(root, "detail");
   const candidates = [
-    own(error, "message"),
+    memberOf(error, "message"),
     error,
-    own(root, "message"),
-    own(root, "Message"),
+    memberOf(root, "message"),
+    memberOf(root, "Message"),
     detail,
     messagesOf(detail),
-    own(root, "title"),
+    memberOf(root, "title"),
     root,
   ];
   return candidates
@@ -98,16 +98,16 @@ function connectCode(value: unknown): StatusCode | undefined {
 // FastAPI lists one item per refused field.
 function messagesOf(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined;
-  const messages = detail.slice(0, 10).map((item) => own(item, "msg"));
+  const messages = detail.slice(0, 10).map((item) => memberOf(item, "msg"));
   return messages.filter((value) => typeof value === "string").join("; ");
 }
 
 // google.rpc.RetryInfo, in Google's shape or grpc-gateway's: a duration such as "3.5s".
 function readRetryDelay(root: unknown): number | undefined {
-  const details = own(own(root, "error"), "details") ?? own(root, "details");
+  const details = memberOf(memberOf(root, "error"), "details") ?? memberOf(root, "details");
   if (!Array.isArray(details)) return undefined;
-  const info = details.find((item) => /(^|\/)google\.rpc\.RetryInfo$/.test(textFor(own(item, "@type"))));
-  const delay = own(info, "retryDelay");
+  const info = details.find((item) => /(^|\/)google\.rpc\.RetryInfo$/.test(textFor(memberOf(item, "@type"))));
+  const delay = memberOf(info, "retryDelay");
   return typeof delay === "string" && delay.endsWith("s")
     ? milliseconds(delay.slice(0, -1), 1000)
     : undefined;
@@ -115,12 +115,6 @@ function readRetryDelay(root: unknown): number | undefined {
 
 function firstWords(text: string): string {
   return text.slice(0, 500).replace(/\s+/g, " ").trim();
-}
-
-function own(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
-    ? (value as Record<string, unknown>)[key]
-    : undefined;
 }
 
 // A page's first words are enough to know whose it is.

@@ -1,16 +1,16 @@
+import { mocked, unconnected, wordsFor } from "#platform";
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import type { StatusErrorDetails } from "../errors/details.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, type RetryEvent } from "../policy/decisions.js";
 import { rowOfStatus } from "../policy/statuses.js";
 import { redactCause, redactorOf } from "../redact/redact.js";
-import {
-  type Exchange,
-  type FailureReason,
-  type NetworkWords,
-  type Phase,
-  type TransportFailure,
-  type Unconnected,
+import type {
+  Exchange,
+  FailureReason,
+  Phase,
+  TransportFailure,
+  Unconnected,
 } from "../transport/transport.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
@@ -61,26 +61,19 @@ export class Failure {
   }
 }
 
-/**
- * The failure of a request that brought no whole answer. What happened is read from the failure itself: no text changes it.
- * @param words What the platform says of it.
- */
-export function networkFailure(
-  failure: TransportFailure,
-  secrets: readonly string[],
-  words: NetworkWords,
-): Failure {
+/** The failure of a request that brought no whole answer. What happened is read from the failure itself: no text changes it. */
+export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
   const { phase, reason, status } = failure;
   const found = memberOf(failure, "cause");
   const redact = redactorOf(secrets);
   const message = redact(textFor(memberOf(failure, "message")));
   const cause = reason === "source" ? found : redactCause(redact, found);
-  const mock = reason === "network" ? words.mocked(found, message) : undefined;
+  const mock = reason === "network" ? mocked(found, message) : undefined;
   if (mock) return unmatched(mock, cause);
   const isWorded = reason === "network" && phase !== "body";
-  const { event, code, hint } = (phase === "connect" && words.unconnected(failure)) || nothing;
+  const { event, code, hint } = (phase === "connect" && unconnected(failure)) || nothing;
   return new Failure({
-    message: isWorded ? valueOr(() => redact(words.wordsFor(message, found)), message) : message,
+    message: isWorded ? valueOr(() => redact(wordsFor(message, found)), message) : message,
     executed: executedSoFar(phase, status),
     events: [event ?? eventOfFailure(phase, reason)],
     httpStatus: status,

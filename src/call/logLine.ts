@@ -4,18 +4,18 @@ import { requests } from "../generated/contract.js";
 import type { AttemptEvent } from "../options/callOptions.js";
 import type { RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
+import { levels } from "./settings.js";
 import type { Log, LogSettings } from "./types.js";
 
 type Exchange = Parameters<Log>[1];
 
-const weights = { off: 0, error: 1, warn: 2, info: 3, debug: 4 };
 const longestBody = 10_000;
 
 /** Writes one line for an attempt, on stderr where there is no logger. @returns what the logger does */
 export function writeLine(settings: LogSettings, event: AttemptEvent, exchange: Exchange): unknown {
   const { logger, level, withBodies } = settings;
   const severity = severityOf(event);
-  if (weights[severity] > weights[level]) return undefined;
+  if (levels.indexOf(severity) > levels.indexOf(level)) return undefined;
   const { host, cause, ...always } = event;
   const asked = {
     ...(level === "debug" && { host, cause: cause instanceof Error ? cause.message : undefined }),

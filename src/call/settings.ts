@@ -149,11 +149,12 @@ function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Er
   const s = options.length === 1 ? "" : "s";
   const where = listed === "accountId" ? "createClient or to the call" : "createClient";
   return invalid(`There is no ${listed}.`, {
-    hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named.join(", ")}.${permissionFor(named)}`,
+    hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named.join(", ")}.${permissionFor(named) ?? ""}`,
   });
 }
 
-const levels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
+/** Each with all before it. */
+export const levels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
 const methods = levels.slice(1) as Exclude<LogLevel, "off">[];
 
 let hasWarned = false;

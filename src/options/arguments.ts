@@ -24,14 +24,13 @@ export function ownProperties<T extends object>(
 function addAccessors(own: object, value: object, what: string): void {
   const kind = tagOf(value);
   // A Map, a Promise: it has nothing of its own, and would be taken for options that say nothing.
-  if (kind !== tagOf({}) && Object.keys(own).length === 0)
-    throw invalid(`${what} must be a plain object, not ${kind.slice(8, -1)}.`);
+  if (kind !== "Object" && Object.keys(own).length === 0)
+    throw invalid(`${what} must be a plain object, not ${kind}.`);
   // Up to the root, which is Object.prototype, perhaps that of another realm.
   for (let holder = value; Object.getPrototypeOf(holder); holder = Object.getPrototypeOf(holder)) {
-    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder))) {
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder)))
       if (Object.hasOwn(descriptor, "get") && !(name in own))
-        (own as Record<string, unknown>)[name] = Reflect.get(value, name);
-    }
+        Object.assign(own, { [name]: Reflect.get(value, name) });
   }
 }
 

@@ -45,27 +45,22 @@ export function isBrowser(): boolean {
 const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
 const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
 
-/**
- * Runs a call, and publishes it on `node:diagnostics_channel` when there are subscribers.
- * @param describe What its outcome adds to the trace.
- */
-export function traced<T extends { readonly attempts: readonly Attempt[] }>(
-  target: () => CallTrace,
-  run: () => Promise<T>,
-  describe?: (outcome: T) => TraceDetails | undefined,
-): Promise<T> {
-  return calls.hasSubscribers ? publish(target(), run, describe) : run();
+/** What runs a call and publishes it on `node:diagnostics_channel`; undefined where nobody listens. */
+export function callTracer(): typeof publish | undefined {
+  return calls.hasSubscribers ? publish : undefined;
 }
 
-/** The same for a call of one request. @param body What it sends */
-export function tracedCall<T extends { readonly data: unknown; readonly attempts: readonly Attempt[] }>(
-  target: () => CallTrace,
+/** The same for a call of one request. */
+export function requestTracer(): typeof publishRequest | undefined {
+  return calls.hasSubscribers ? publishRequest : undefined;
+}
+
+function publishRequest<T extends { readonly data: unknown; readonly attempts: readonly Attempt[] }>(
+  target: CallTrace,
   run: () => Promise<T>,
   body: unknown,
 ): Promise<T> {
-  if (!calls.hasSubscribers) return run();
-  const described = { ...target(), ...detailsOf(body) };
-  return publish(described, run, ({ data }) => detailsOf(body, data));
+  return publish({ ...target, ...detailsOf(body) }, run, ({ data }) => detailsOf(body, data));
 }
 
 // What the trace of a call has besides where it goes, if it sends documents. Its value comes with its end.
@@ -76,10 +71,11 @@ function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
   return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
 }
 
+// `describe` gives what the outcome adds to the trace.
 async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   target: CallTrace,
   run: () => Promise<T>,
-  describe: ((outcome: T) => TraceDetails | undefined) | undefined,
+  describe: (outcome: T) => TraceDetails | undefined,
 ): Promise<T> {
   const context: CallTrace = { ...target };
   let outcome: T | undefined;
@@ -87,7 +83,7 @@ async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   await calls.tracePromise(async () => {
     try {
       outcome = await run();
-      Object.assign(context, { attempts: outcome.attempts }, describe?.(outcome));
+      Object.assign(context, { attempts: outcome.attempts }, describe(outcome));
     } catch (error) {
       context.attempts = (error as StatusError).attempts;
       throw error;
@@ -103,21 +99,23 @@ export function publishRefusal(operation: OperationName, error: StatusError): vo
   calls.tracePromise(() => Promise.reject(error), { operation, attempts: [] }).catch(() => {});
 }
 
-/** Whether anybody listens to attempts. */
-export function watchesAttempts(): boolean {
-  return attempts.hasSubscribers;
+/** What runs an attempt and publishes it; undefined where nobody listens. */
+export function attemptTracer(): typeof publishAttempt | undefined {
+  return attempts.hasSubscribers ? publishAttempt : undefined;
 }
 
-/** Runs an attempt, and publishes it. @param describe What becomes of it. */
-export async function tracedAttempt<T>(
-  context: AttemptTrace,
+// `describe` gives what becomes of it, after so many milliseconds.
+async function publishAttempt<T>(
+  target: AttemptTrace,
   run: () => Promise<T>,
-  describe: (result: T) => Partial<Attempt>,
+  describe: (result: T, durationMs: number) => Partial<Attempt>,
 ): Promise<T> {
+  const context: AttemptTrace = { ...target };
+  const started = performance.now();
   let result: T | undefined;
   await attempts.tracePromise(async () => {
     result = await run();
-    Object.assign(context, describe(result));
+    Object.assign(context, describe(result, performance.now() - started));
   }, context);
   return result as T;
 }

@@ -10,13 +10,16 @@ export { isBeforeConnection } from "../transport/beforeConnection.js";
 export { keyAdvice, mocked, unconnected } from "../transport/node/networkErrors.js";
 export * from "./web.js";
 
+/** The runtime's part of the User-Agent. */
+export const runtime: string = runtimeName();
+
 /** The platform's own `fetch`. */
 export function createTransport(options: TransportOptions): Transport {
   return web.createTransport(options, isBeforeConnection);
 }
 
 // Deno's `fetch` sends a stream without its length, so that a file is read whole before.
-const isStreamed = web.runtime.startsWith("bun/");
+const isStreamed = runtime.startsWith("bun/");
 
 /** Files, and Blobs of them. */
 export const disk: Disk = {
@@ -44,4 +47,11 @@ function isRefused(variable: string): boolean {
   const { Deno } = globalThis as { Deno?: { readonly permissions?: Permissions } };
   const state = Deno?.permissions?.querySync?.({ name: "env", variable }).state;
   return state !== undefined && state !== "granted";
+}
+
+function runtimeName(): string {
+  const scope = globalThis as { Bun?: { version: string }; Deno?: { version: { deno: string } } };
+  if (scope.Bun) return `bun/${scope.Bun.version}`;
+  if (scope.Deno) return `deno/${scope.Deno.version.deno}`;
+  return "web";
 }

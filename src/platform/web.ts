@@ -4,15 +4,14 @@ import { createFetchTransport } from "../transport/fetch.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 
 /** The runtime's part of the User-Agent. */
-export const runtime: string = runtimeName();
+export const runtime: string = "web";
 
 /** The platform's own `fetch`. */
 export function createTransport(
-  { agent, dispatcher, proxy }: TransportOptions,
+  options: TransportOptions,
   isEarly: (error: unknown) => boolean = isBeforeConnection,
 ): Transport {
-  const option =
-    agent !== undefined ? "agent" : dispatcher !== undefined ? "dispatcher" : proxy !== undefined && "proxy";
+  const option = (["agent", "dispatcher", "proxy"] as const).find((name) => options[name] !== undefined);
   if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
   if (typeof globalThis.fetch !== "function") {
     throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
@@ -53,9 +52,7 @@ export function warn(text: string): void {
 }
 
 /** Nobody has to allow it. */
-export function permissionFor(_variables: readonly string[]): string {
-  return "";
-}
+export function permissionFor(_variables: readonly string[]): undefined {}
 
 /** What the network reported: `fetch` has words for people. */
 export function wordsFor(message: string, _error: unknown): string {
@@ -76,19 +73,14 @@ export function keyAdvice(_key: string): undefined {}
 /** Nothing more is known: `fetch` tells no code. */
 export function unconnected(): undefined {}
 
-/** Runs a call; there are no tracing channels here. */
-export function traced<T>(_target: unknown, run: () => Promise<T>, _describe?: unknown): Promise<T> {
-  return run();
-}
-
-/** The same for a call of one request. */
-export const tracedCall: typeof traced = traced;
-
-/** The same for an attempt. */
-export const tracedAttempt: typeof traced = traced;
+/** Nobody listens: there are no tracing channels here. */
+export function callTracer(): undefined {}
 
 /** Nobody listens. */
-export function watchesAttempts(): void {}
+export function requestTracer(): undefined {}
+
+/** Nobody listens. */
+export function attemptTracer(): undefined {}
 
 /** Nobody listens. */
 export function publishRefusal(_operation: unknown, _error: unknown): void {}
@@ -96,14 +88,5 @@ export function publishRefusal(_operation: unknown, _error: unknown): void {}
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {
   const scope = globalThis as { document?: unknown; importScripts?: unknown };
-  return (
-    runtime === "web" && (typeof scope.document === "object" || typeof scope.importScripts === "function")
-  );
-}
-
-function runtimeName(): string {
-  const scope = globalThis as { Bun?: { version: string }; Deno?: { version: { deno: string } } };
-  if (scope.Bun) return `bun/${scope.Bun.version}`;
-  if (scope.Deno) return `deno/${scope.Deno.version.deno}`;
-  return "web";
+  return typeof scope.document === "object" || typeof scope.importScripts === "function";
 }

@@ -1,7 +1,7 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
-import { traced } from "#platform";
+import { callTracer } from "#platform";
 import { callSettings, type LateSettings } from "../call/settings.js";
-import { invalid, isStatusError } from "../errors/statusError.js";
+import { invalid, type StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
@@ -94,18 +94,14 @@ function planOf<T>(
 // Several requests are calls within this one; one alone is the call itself.
 function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
   const { items, batches, body } = plan;
-  const rank = () => rankBatches(plan, rerank);
-  if (batches.length < 2) return rank();
-  const target = {
-    operation: "rerankDocuments",
-    documents: items.length,
-    batches: batches.length,
-    model: body.model,
-  } as const;
-  return traced(
-    () => target,
-    rank,
-    ({ model, usage }) => ({ model, usage }),
+  const run = () => rankBatches(plan, rerank);
+  if (batches.length < 2) return run();
+  return (
+    callTracer()?.(
+      { operation: "rerankDocuments", documents: items.length, batches: batches.length, model: body.model },
+      run,
+      ({ model, usage }) => ({ model, usage }),
+    ) ?? run()
   );
 }
 
@@ -143,12 +139,12 @@ function failure<T>(
   { batch, error, places }: BatchFailure & { readonly places: Places | undefined },
   merged: Merged<T>,
   made: RequestsMade,
-): unknown {
+): StatusError {
   const { offset, count } = batches[batch] as Batch;
   const failed = { batch, offset, count };
   const isOneOfMany = batches.length > 1;
   const whole = errorOfBatches(error, { ...failed, places, isOneOfMany }, made);
-  if (!isStatusError(whole) || whole.attempts.length === 0) return whole;
+  if (whole.attempts.length === 0) return whole;
   const value = partialOf(merged, batches, failed, fingerprint());
   // Not enumerable: logs show an error's members, and its items are the caller's.
   return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);

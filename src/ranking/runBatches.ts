@@ -1,5 +1,5 @@
 import type { Attempt } from "../errors/details.js";
-import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
+import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { Lane } from "../policy/lane.js";
 import { Limiter } from "../policy/limiter.js";
@@ -135,16 +135,16 @@ export interface FailedBatch extends ItemBatch {
 }
 
 /** The error of a whole call, one of whose batches failed: with every request made, in terms of the caller's items. */
-export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): unknown {
+export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): StatusError {
   const { executed, executedBecause } = made.ran;
-  if (!isStatusError(error)) {
-    return new StatusError("The client failed; please report this.", {
-      ...{ code: "INTERNAL", codeSource: "client", cause: error, attempts: made.attempts },
-      ...{ operation: "rerankDocuments", notRetried: "not-transient", executed, executedBecause },
-    });
-  }
-  return new StatusError(withBatch(withItems(error.text, batch.places), batch), {
-    ...detailsOf(error),
+  const failed = isStatusError(error)
+    ? error
+    : refusal("INTERNAL", "The client failed; please report this.", {
+        cause: error,
+        notRetried: "not-transient",
+      });
+  return new StatusError(withBatch(withItems(failed.text, batch.places), batch), {
+    ...detailsOf(failed),
     operation: "rerankDocuments",
     executed,
     executedBecause,

@@ -103,7 +103,7 @@ function copyOf(redact: Redact, cause: unknown, depth: number): unknown {
 
 // Under Jest the errors of Node are of another realm than the program's.
 function isError(value: unknown): value is Error {
-  return value instanceof Error || tagOf(value) === "[object Error]";
+  return value instanceof Error || tagOf(value) === "Error";
 }
 
 function replace(text: string, spans: readonly Span[]): string {

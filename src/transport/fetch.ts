@@ -37,7 +37,6 @@ const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed whi
 
 class FetchExchange implements Exchange {
   phase: Phase = "headers";
-  status: number | undefined;
   // What has arrived; NaN while the platform decodes it unseen.
   #arrived = 0;
   answer: Exchange["answer"];
@@ -64,7 +63,11 @@ class FetchExchange implements Exchange {
   // Rejects by itself: not every fetch function heeds its signal.
   abort(reason: FailureReason): void {
     this.#reject(
-      new TransportFailure("The request was ended.", { phase: this.phase, status: this.status, reason }),
+      new TransportFailure("The request was ended.", {
+        phase: this.phase,
+        status: this.answer?.status,
+        reason,
+      }),
     );
     this.#controller.abort();
   }
@@ -94,17 +97,17 @@ class FetchExchange implements Exchange {
       this.#form?.answered(memberOf(answer, "type"));
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
-      this.status = answer.status === 0 ? 302 : answer.status;
+      const status = answer.status === 0 ? 302 : answer.status;
       this.#arrived = headers["content-encoding"] === undefined ? 1 : Number.NaN;
-      this.answer = { status: this.status, headers };
-      const ok = isOk(this.status);
+      this.answer = { status, headers };
+      const ok = isOk(status);
       const limit = ok ? request.maxResponseBytes : maxErrorBytes;
       const reader = readerOf(answer, headers, limit);
       if (reader === undefined) throw this.#failure(undefined, "foreign", noResponse);
       const chunks = await this.#read(reader, ok, limit);
       // A file that is not there whole was not taken, whatever the answer says.
       if (ok && this.#form?.incomplete) throw this.#failure(undefined, undefined, answeredEarly);
-      return new FetchAnswer(this.status, headers, chunks);
+      return new FetchAnswer(status, headers, chunks);
     } catch (cause) {
       throw isInstance(cause, TransportFailure) ? cause : this.#failure(cause);
     } finally {
@@ -152,7 +155,7 @@ class FetchExchange implements Exchange {
     return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
       phase: this.phase,
       reason: reason ?? "network",
-      status: this.status,
+      status: this.answer?.status,
       cause,
     });
   }

@@ -176,16 +176,6 @@ export function textOf(error: unknown): string {
 export const refusedByAlert: RegExp =
   /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
 
-/** What a platform can say of a network that failed. */
-export interface NetworkWords {
-  /** What a mock's error says that has no response for a request, and what to do; undefined for any other error. */
-  mocked(error: unknown, message: string): { readonly message: string; readonly hint: string } | undefined;
-  /** What it reported, for people. Never throws. */
-  wordsFor(message: string, error: unknown): string;
-  /** Why no connection came to be, and what to do; undefined where it cannot tell. */
-  unconnected(failure: TransportFailure): Partial<Unconnected> | undefined;
-}
-
 /** What is known of a connection that never came to be. */
 export interface Unconnected {
   /** Named as the decision table does. */

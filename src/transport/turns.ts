@@ -2,33 +2,14 @@
 
 type Turn = <T extends readonly unknown[]>(run: (...given: T) => void, ...given: T) => unknown;
 
-interface Port {
-  onmessage: (() => void) | null;
-  postMessage(message: unknown): void;
-  close(): void;
-}
-
 // Taken when this is loaded: tests put others in their place.
-const { setImmediate, MessageChannel: Channel } = globalThis as unknown as {
+const { setImmediate, setTimeout } = globalThis as unknown as {
   setImmediate?: Turn;
-  MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };
+  setTimeout: typeof globalThis.setTimeout;
 };
 
 /** Calls `run` after what has arrived is read. */
-export const nextTurn: Turn = setImmediate ?? byMessage;
-
-function byMessage<T extends readonly unknown[]>(run: (...given: T) => void, ...given: T): void {
-  if (Channel === undefined) {
-    setTimeout(run, 0, ...given);
-    return;
-  }
-  const { port1, port2 } = new Channel();
-  port1.onmessage = () => {
-    port1.close();
-    run(...given);
-  };
-  port2.postMessage(0);
-}
+export const nextTurn: Turn = setImmediate ?? ((run, ...given) => setTimeout(() => run(...given), 0));
 
 // A timer that fires so much too late was kept from it by a busy loop, or by a process that stood still.
 const lateMs = 2;

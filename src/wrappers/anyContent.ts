@@ -6,7 +6,7 @@ import { invalid } from "../errors/statusError.js";
 import { checkId, ownProperties } from "../options/arguments.js";
 import { header } from "../policy/retryAfter.js";
 import type { TransportResponse } from "../transport/transport.js";
-import { memberOf, parseJson } from "../values.js";
+import { memberOf, parseJson, tagOf } from "../values.js";
 import type { EncodedRequest, QueryValue, ServiceRequest } from "./types.js";
 
 const segmentName = "A segment of path";
@@ -65,9 +65,6 @@ function encodeText(text: string): string {
     throw invalid("query contains a lone surrogate.");
   }
 }
-
-// Taken now: others may set another.
-const { toString: objectTag } = Object.prototype;
 
 type EncodedBody = Pick<EncodedRequest, "body" | "contentType">;
 type Bytes = Uint8Array | Blob | FormData;
@@ -129,11 +126,6 @@ function refuseOthers(name: string, value: unknown): unknown {
   if (isOther) throw new TypeError(`${where} is a ${typeof value}.`);
   if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${where} is ${value}.`);
   return value;
-}
-
-// "Blob" of "[object Blob]".
-function tagOf(value: unknown): string {
-  return objectTag.call(value).slice(8, -1);
 }
 
 /**

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { noWords, transportFailure } from "../../scripts/generate/conformance/failures.js";
+import { transportFailure } from "../../scripts/generate/conformance/failures.js";
 import { networkFailure } from "../../src/call/failure.js";
 import type { OperationId } from "../../src/index.js";
 import type { RetryEvent } from "../../src/policy/decisions.js";
 import { decideRetry, isRepeatable, kindOf, type RetryInput } from "../../src/policy/retry.js";
+import type { FailureReason, Phase } from "../../src/transport/transport.js";
 import { usual } from "../support/retryInput.js";
 import { transientCodes } from "../support/transientCodes.js";
 
@@ -213,5 +214,5 @@ describe("a request without a whole answer", () => {
 });
 
 function eventOf(phase: Phase, reason: FailureReason, code: string): string | undefined {
-  return networkFailure(transportFailure({ phase, reason, code, seen: true }), [], noWords).details.events[0];
+  return networkFailure(transportFailure({ phase, reason, code, seen: true }), []).details.events[0];
 }

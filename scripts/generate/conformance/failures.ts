@@ -3,11 +3,9 @@ import { readAnswer, readDatasetFile, readRerank } from "../../../src/call/answe
 import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
-import { unconnected } from "../../../src/transport/node/networkErrors.js";
 import {
   type Exchange,
   type FailureReason,
-  type NetworkWords,
   type Phase,
   TransportFailure,
 } from "../../../src/transport/transport.js";
@@ -101,15 +99,8 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
   if (timeoutMs !== undefined && timeoutMs === attemptTimeoutMs) {
     return endedFailure("deadline", timeoutMs, exchange, undefined);
   }
-  return networkFailure(transportFailure(fault), [], noWords);
+  return networkFailure(transportFailure(fault), []);
 }
-
-/** The data has codes, not words. */
-export const noWords: NetworkWords = {
-  wordsFor: String,
-  unconnected,
-  mocked: () => undefined,
-};
 
 /** What the transport throws for a fault. */
 export function transportFailure({ phase, reason = "network", code, status }: Fault): TransportFailure {

@@ -18,7 +18,7 @@ import { decideRetry } from "../../../src/policy/retry.js";
 import { codeOfHttpStatus, rowOfStatus } from "../../../src/policy/statuses.js";
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
-import { faults, noWords, transportFailure } from "./failures.js";
+import { faults, transportFailure } from "./failures.js";
 import { slackMs } from "./waits.js";
 
 /** What stands in parameters.json below its revision. */
@@ -149,7 +149,7 @@ function eventTable(): Record<string, unknown> {
 
 function networkTable(): Record<string, unknown> {
   const entries = Object.entries(faults).map(([name, fault]) => {
-    const { events: happened, code, executed } = networkFailure(transportFailure(fault), [], noWords).details;
+    const { events: happened, code, executed } = networkFailure(transportFailure(fault), []).details;
     return [name, { event: happened[0], code, executed }];
   });
   return Object.fromEntries(entries);
