@@ -1,20 +1,24 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { createTransport, isBeforeConnection, isBrowser, runtime } from "#platform";
-import { type GivenSettings, LateSettings, logOf } from "./call/settings.js";
+import { createTransport, inspectedAs, isBrowser, runtime } from "#platform";
+import {
+  checkAccountId,
+  checkAddress,
+  checkKey,
+  checkModel,
+  type GivenSettings,
+  LateSettings,
+  logOf,
+} from "./call/settings.js";
 import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
 import {
-  checkAccountId,
-  checkApiKey,
-  checkBaseUrl,
   checkCallback,
   checkDuration,
   checkFlag,
   checkIfGiven,
   checkInteger,
-  checkModel,
   checkText,
   ownProperties,
 } from "./options/arguments.js";
@@ -22,7 +26,6 @@ import { type ClientOptions, clientOptionNames } from "./options/clientOptions.j
 import { checkHeaders } from "./options/headers.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import { sharedTransport } from "./policy/types.js";
-import { createFetchTransport } from "./transport/fetch.js";
 import type { Transport } from "./transport/transport.js";
 import { addMethods } from "./wrappers/contractClient.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
@@ -119,7 +122,7 @@ function build(options: ClientOptions, shared: Shared, transport: Transport): Cl
     // What tunerank/openapi-fetch sends through.
     [encodedCall]: createEncodedCall(settings),
     // What console.log shows: never the key.
-    [Symbol.for("nodejs.util.inspect.custom")]: () => shownAs(given),
+    ...inspectedAs(() => shownAs(given)),
     [sharedTransport]: shared,
     // What `tunerank request ID` sends through.
     [operationCall]: createOperationCall(settings),
@@ -142,12 +145,8 @@ function transportOf(options: ClientOptions): Transport {
   checkCallback(fetch, "fetch");
   checkInteger(maxConnections, "maxConnections", 1);
   checkInteger(keepAliveMs, "keepAliveMs", 0);
-  const rivals = dispatcher === undefined ? connectionOptions.slice(1, 4) : ownedBy(options);
-  const ways = rivals.filter((name) => options[name] !== undefined);
-  if (ways.length > 1)
-    throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
-  const given = { maxConnections, keepAliveMs, agent, dispatcher, proxy };
-  return fetch ? createFetchTransport(fetch, isBeforeConnection) : createTransport(given);
+  const given = ownedBy(options).filter((name) => options[name] !== undefined);
+  return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
 
 // No `...rest` here: rest objects inherit from Object.prototype.
@@ -160,8 +159,8 @@ function givenSettings(
   const { connectTimeoutMs = defaultConnectTimeoutMs } = options;
   const allowInsecureHttp = options.allowInsecureHttp === true;
   return {
-    baseUrl: checkIfGiven((value, what) => checkBaseUrl(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
-    apiKey: typeof apiKey === "function" ? apiKey : checkIfGiven(checkApiKey, apiKey, "apiKey"),
+    baseUrl: checkIfGiven((value, what) => checkAddress(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
+    apiKey: typeof apiKey === "function" ? apiKey : checkIfGiven(checkKey, apiKey, "apiKey"),
     accountId: checkIfGiven(checkAccountId, accountId, "accountId"),
     rerankModel: checkModel(options.rerankModel, "rerankModel"),
     allowInsecureHttp,

@@ -30,6 +30,11 @@ export function define(
   }
 }
 
+/** The member by which an object says what `console.log` shows of it. */
+export function inspectedAs(show: () => string): object {
+  return { [Symbol.for("nodejs.util.inspect.custom")]: show };
+}
+
 /** What `make` comes to, or `otherwise` where it throws: no text that cannot be made changes a fact. */
 export function valueOr<T>(make: () => T, otherwise: T): T {
   try {

@@ -5,7 +5,7 @@ import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
 import { codeOfHttpStatus } from "../policy/statuses.js";
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
-import type { TransportResponse } from "../transport/transport.js";
+import { isSuccess, type TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
 import { Failure, type FailureInput } from "./failure.js";
@@ -36,22 +36,21 @@ export function readAnswer<T>(
   secrets: readonly string[],
   read: (value: object) => T | UnusableAnswer,
 ): T | Failure {
-  const { status, text } = answer;
-  if (status < 200 || status >= 300) return errorAnswer(answer, redactorOf(secrets));
-  const value = parseJson(text);
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return notAnObject(answer, redactorOf(secrets));
-  return usable(answer, secrets, read(value));
+  return readWhole<T>(answer, secrets, ({ text }) => {
+    const value = parseJson(text);
+    return typeof value !== "object" || value === null || Array.isArray(value)
+      ? notAnObject(answer, redactorOf(secrets))
+      : read(value);
+  });
 }
 
 /** The value that `read` makes of a 2xx answer as it is; a Failure for every other answer. */
 export function readWhole<T>(
   answer: TransportResponse,
   secrets: readonly string[],
-  read: (answer: TransportResponse) => T | UnusableAnswer,
+  read: (answer: TransportResponse) => T | UnusableAnswer | Failure,
 ): T | Failure {
-  const { status } = answer;
-  if (status < 200 || status >= 300) return errorAnswer(answer, redactorOf(secrets));
+  if (!isSuccess(answer.status)) return errorAnswer(answer, redactorOf(secrets));
   return memberOf(answer, "unread")
     ? notAnObject(answer, redactorOf(secrets))
     : usable(answer, secrets, read(answer));
@@ -60,7 +59,7 @@ export function readWhole<T>(
 function usable<T>(
   answer: TransportResponse,
   secrets: readonly string[],
-  data: T | UnusableAnswer,
+  data: T | UnusableAnswer | Failure,
 ): T | Failure {
   if (!(data instanceof UnusableAnswer)) return data;
   const { code, message, event } = data;
@@ -103,7 +102,7 @@ function unreadIn(answer: TransportResponse, redact: Redact): string | undefined
 function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
   const { status, headers, text } = answer;
   const said = readErrorBody(text, status, redact);
-  const redirected = status >= 300 && status < 400;
+  const redirected = isRedirect(status);
   const named = redirected ? undefined : said.code;
   const read = codeOfHttpStatus(status);
   const code = named ?? read.code;
@@ -131,8 +130,11 @@ function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
 // What the status alone says, whatever the body does.
 function notTheService(status: number): string | undefined {
   if (status === 101) return "The server changed to another protocol (HTTP 101).";
-  if (status < 300 || status >= 400) return undefined;
-  return `The server redirects (HTTP ${status}), which is never followed.`;
+  return isRedirect(status) ? `The server redirects (HTTP ${status}), which is never followed.` : undefined;
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }
 
 type Headers = Readonly<Record<string, string>>;

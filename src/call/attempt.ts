@@ -1,4 +1,4 @@
-import { attemptTracer, keyAdvice, mocked } from "#platform";
+import { attemptTracer, keyAdvice, mocked, unseenIn } from "#platform";
 import type { NotRetried } from "../errors/codes.js";
 import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
@@ -17,6 +17,7 @@ import {
   unexpectedFailure,
   unmatched,
 } from "./failure.js";
+import { unseen } from "./settings.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
 /** One request and its answer, shown to those who listen to attempts. Never rejects. */
@@ -79,8 +80,8 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
 
 // nock 15 makes a response of a request that it has none for.
 function mockOr(failure: Failure): Failure {
-  const mock = mocked(failure.details.body, failure.details.message);
-  return mock ? unmatched(mock) : failure;
+  const { body, message } = failure.details;
+  return mocked(body, message, unmatched) ?? failure;
 }
 
 // What became of an attempt that brought no whole response.
@@ -119,7 +120,7 @@ async function currentKey(apiKey: Exclude<ApiKey, string>): Promise<string | Fai
   } catch (cause) {
     return refused("UNAUTHENTICATED", "The apiKey function failed, so nothing was sent.", cause);
   }
-  const problem = keyProblem(key);
+  const problem = unseenIn(key, unseen) ?? keyProblem(key);
   if (problem === undefined) return key as string;
   return refused("INVALID_ARGUMENT", `What the apiKey function returned ${problem}`);
 }

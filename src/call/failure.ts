@@ -5,12 +5,13 @@ import { SourceError } from "../files/fileSource.js";
 import { events, type RetryEvent } from "../policy/decisions.js";
 import { rowOfStatus } from "../policy/statuses.js";
 import { redactCause, redactorOf } from "../redact/redact.js";
-import type {
-  Exchange,
-  FailureReason,
-  Phase,
-  TransportFailure,
-  Unconnected,
+import {
+  type Exchange,
+  type FailureReason,
+  isSuccess,
+  type Phase,
+  type TransportFailure,
+  type Unconnected,
 } from "../transport/transport.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
@@ -68,8 +69,8 @@ export function networkFailure(failure: TransportFailure, secrets: readonly stri
   const redact = redactorOf(secrets);
   const message = redact(textFor(memberOf(failure, "message")));
   const cause = reason === "source" ? found : redactCause(redact, found);
-  const mock = reason === "network" ? mocked(found, message) : undefined;
-  if (mock) return unmatched(mock, cause);
+  const mock = reason === "network" ? mocked(found, message, (words) => unmatched(words, cause)) : undefined;
+  if (mock) return mock;
   const isWorded = reason === "network" && phase !== "body";
   const { event, code, hint } = (phase === "connect" && unconnected(failure)) || nothing;
   return new Failure({
@@ -148,7 +149,7 @@ const timeoutEvents: Readonly<Record<Phase, RetryEvent>> = {
 function executedSoFar(phase: Phase, status: number | undefined): Executed {
   if (phase === "connect") return "no";
   if (status === undefined) return "unknown";
-  return status >= 200 && status < 300 ? "yes" : events[rowOfStatus(status).event].executed;
+  return isSuccess(status) ? "yes" : events[rowOfStatus(status).event].executed;
 }
 
 /** The failure of a call that its deadline or its caller ended; `exchange` is what it had under way. */

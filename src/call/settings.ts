@@ -1,7 +1,6 @@
-import { permissionFor, readVariable, warn } from "#platform";
+import { checkSeen, permissionFor, readVariable, warn } from "#platform";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import {
-  checkAccountId,
   checkApiKey,
   checkBaseUrl,
   checkCallback,
@@ -10,7 +9,7 @@ import {
   checkId,
   checkIfGiven,
   checkInteger,
-  checkModel,
+  checkText,
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
@@ -117,10 +116,37 @@ export class LateSettings {
   }
 }
 
+type Check<T> = (value: unknown, what: string) => T;
+
+/** What nobody sees, and a key and an address do not have. */
+export const unseen: RegExp = /[\s\p{Cc}]/u;
+
+/** A check of what may come from the environment: it names what files, editors and copies leave in it. */
+export function seen<T>(check: Check<T>, inside: RegExp = /\p{Cc}/u): Check<T> {
+  return (value, what) => {
+    checkSeen(value, what, inside);
+    return check(value, what);
+  };
+}
+
+/** Checks a service's address. */
+export function checkAddress(value: unknown, what: string, allowInsecureHttp: boolean): string {
+  return seen(() => checkBaseUrl(value, what, allowInsecureHttp), unseen)(value, what);
+}
+
+/** The id of an account. */
+export const checkAccountId: Check<string> = seen(checkId);
+
+/** The name of a model for every call, or undefined. */
+export const checkModel: Check<string | undefined> = seen(checkText);
+
+/** A key that can stand in a header. */
+export const checkKey: Check<string> = seen(checkApiKey, unseen);
+
 function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSettings {
   const baseUrl =
-    given.baseUrl ?? read("baseUrl", (value, name) => checkBaseUrl(value, name, given.allowInsecureHttp));
-  const apiKey = given.apiKey ?? read("apiKey", checkApiKey);
+    given.baseUrl ?? read("baseUrl", (value, name) => checkAddress(value, name, given.allowInsecureHttp));
+  const apiKey = given.apiKey ?? read("apiKey", checkKey);
   const accountId = given.accountId ?? read("accountId", checkAccountId, needsAccount);
   const rerankModel = given.rerankModel ?? read("rerankModel", checkModel, false);
   if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {

@@ -67,13 +67,12 @@ export function checkApiKey(value: unknown, what: string): string {
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
   if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
-  return unseenIn(value, unseen) ?? "has a character outside ASCII, or over 8192 characters.";
+  return "has a space, a line break, a character outside ASCII, or over 8192 characters.";
 }
 
-const unseen = /[\s\p{Cc}]/u;
-
-// What files, editors and copies leave at the ends of a value, or what `inside` finds, to stand behind its name.
-function unseenIn(text: string, inside: RegExp): string | undefined {
+/** What files, editors and copies leave at the ends of a value, or what `inside` finds, to stand behind its name. */
+export function unseenIn(text: unknown, inside: RegExp): string | undefined {
+  if (typeof text !== "string") return undefined;
   const end = /^\s|\s$/.exec(text);
   const [char] = end ?? inside.exec(text) ?? [];
   if (char === undefined) return undefined;
@@ -83,15 +82,15 @@ function unseenIn(text: string, inside: RegExp): string | undefined {
   return `${where} a ${name}${end ? "" : " inside"}.`;
 }
 
-/** Refuses what nobody sees at the ends of a text, and control characters. @param inside What else it may not have */
-function checkSeen(text: unknown, what: string, inside = /\p{Cc}/u): void {
-  const found = typeof text === "string" && unseenIn(text, inside);
+/** Refuses a text that has it. @throws StatusError */
+export function checkSeen(text: unknown, what: string, inside: RegExp): void {
+  const found = unseenIn(text, inside);
   if (found) throw invalid(`${what} ${found}`);
 }
 
 const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
   [/[?#]/, "a query or fragment"],
-  [/\\/, "backslashes"],
+  [/[\s\\\p{Cc}]/u, "spaces, backslashes or control characters"],
   // The URL template would fill them in as path parameters.
   [/[{}]/, '"{" or "}"'],
   [/\/(\.|%2e){1,2}(\/|$)/i, 'the path segments "." or ".."'],
@@ -99,7 +98,6 @@ const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
 
 /** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
-  checkSeen(value, what, unseen);
   const url = urlOf(value);
   if (typeof value !== "string" || url === undefined) {
     throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
@@ -131,22 +129,6 @@ export function checkText(value: unknown, what: string): string | undefined {
   if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
   throw invalid(`${what} must be printable ASCII text.`);
 }
-
-type Check<T> = (value: unknown, what: string) => T;
-
-// Of what may come from the environment.
-function withSeenEnds<T>(check: Check<T>): Check<T> {
-  return (value, what) => {
-    checkSeen(value, what);
-    return check(value, what);
-  };
-}
-
-/** The id of an account. */
-export const checkAccountId: Check<string> = withSeenEnds(checkId);
-
-/** The name of a model for every call, or undefined. */
-export const checkModel: Check<string | undefined> = withSeenEnds(checkText);
 
 /** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
 export const longestTimerMs: number = 2 ** 31 - 1;

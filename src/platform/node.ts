@@ -8,9 +8,10 @@ import type { RerankUsage } from "../generated/types.js";
 import type { AttemptTrace, CallTrace, TraceDetails } from "../options/callOptions.js";
 import { memberOf } from "../values.js";
 
-export { isBeforeConnection } from "../transport/beforeConnection.js";
+export { checkSeen, unseenIn } from "../options/arguments.js";
 export { createNodeTransport as createTransport } from "../transport/node/agents.js";
 export { keyAdvice, mocked, unconnected, wordsFor } from "../transport/node/networkErrors.js";
+export { inspectedAs } from "../values.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;

@@ -6,16 +6,17 @@ import { isBeforeConnection } from "../transport/beforeConnection.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 import * as web from "./web.js";
 
-export { isBeforeConnection } from "../transport/beforeConnection.js";
+export { checkSeen, unseenIn } from "../options/arguments.js";
 export { keyAdvice, mocked, unconnected } from "../transport/node/networkErrors.js";
+export { inspectedAs } from "../values.js";
 export * from "./web.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = runtimeName();
 
 /** The platform's own `fetch`. */
-export function createTransport(options: TransportOptions): Transport {
-  return web.createTransport(options, isBeforeConnection);
+export function createTransport(options: TransportOptions, given: readonly string[]): Transport {
+  return web.createTransport(options, given, isBeforeConnection);
 }
 
 // Deno's `fetch` sends a stream without its length, so that a file is read whole before.

@@ -6,13 +6,15 @@ import type { Transport, TransportOptions } from "../transport/transport.js";
 /** The runtime's part of the User-Agent. */
 export const runtime: string = "web";
 
-/** The platform's own `fetch`. */
+/** The caller's fetch function, or the platform's own. @param isEarly What an error must be to prove that nothing was sent */
 export function createTransport(
   options: TransportOptions,
-  isEarly: (error: unknown) => boolean = isBeforeConnection,
+  _given?: unknown,
+  isEarly: (error: unknown) => boolean = () => false,
 ): Transport {
   const option = (["agent", "dispatcher", "proxy"] as const).find((name) => options[name] !== undefined);
   if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
+  if (options.fetch) return createFetchTransport(options.fetch, isEarly);
   if (typeof globalThis.fetch !== "function") {
     throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
   }
@@ -46,6 +48,12 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
   return undefined;
 }
 
+/** What is refused is refused by its check, which names it less exactly. */
+export function unseenIn(): undefined {}
+
+/** The same. */
+export function checkSeen(): void {}
+
 /** Tells the program's user of a setting that does nothing. */
 export function warn(text: string): void {
   console.warn(text);
@@ -57,11 +65,6 @@ export function permissionFor(_variables: readonly string[]): undefined {}
 /** What the network reported: `fetch` has words for people. */
 export function wordsFor(message: string, _error: unknown): string {
   return message;
-}
-
-/** Nobody knows: pages are told no code. */
-export function isBeforeConnection(_error: unknown): boolean {
-  return false;
 }
 
 /** There are no mocks of the network here but `fetch` functions. */
@@ -84,6 +87,9 @@ export function attemptTracer(): undefined {}
 
 /** Nobody listens. */
 export function publishRefusal(_operation: unknown, _error: unknown): void {}
+
+/** Its console shows a client's functions, and nothing that they hold. */
+export function inspectedAs(): undefined {}
 
 /** Whether visitors could read the key. */
 export function isBrowser(): boolean {

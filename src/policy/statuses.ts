@@ -10,12 +10,6 @@ export interface CodeOfStatus {
   readonly inferred: boolean;
 }
 
-// How many codes share a status in the service's table.
-const sharing = new Map<number, number>();
-for (const httpStatus of Object.values(httpStatuses)) {
-  sharing.set(httpStatus, (sharing.get(httpStatus) ?? 0) + 1);
-}
-
 /**
  * The code for an answer that names none. Where several codes share a status, and for statuses outside the
  * contract's `Code` table, it is this client's choice and marked `inferred`.
@@ -24,7 +18,8 @@ for (const httpStatus of Object.values(httpStatuses)) {
  * @example codeOfHttpStatus(404); // { code: "NOT_FOUND", inferred: false }
  */
 export function codeOfHttpStatus(httpStatus: number): CodeOfStatus {
-  return { code: rowOfStatus(httpStatus).code, inferred: sharing.get(httpStatus) !== 1 };
+  const sharing = Object.values(httpStatuses).filter((each) => each === httpStatus).length;
+  return { code: rowOfStatus(httpStatus).code, inferred: sharing !== 1 };
 }
 
 /** What the decision table says of a status whose answer names no code. */

@@ -8,6 +8,7 @@ import {
   type FailureReason,
   isForm,
   isNamed,
+  isSuccess,
   maxErrorBytes,
   type Phase,
   sourceFailed,
@@ -100,7 +101,7 @@ class FetchExchange implements Exchange {
       const status = answer.status === 0 ? 302 : answer.status;
       this.#arrived = headers["content-encoding"] === undefined ? 1 : Number.NaN;
       this.answer = { status, headers };
-      const ok = isOk(status);
+      const ok = isSuccess(status);
       const limit = ok ? request.maxResponseBytes : maxErrorBytes;
       const reader = readerOf(answer, headers, limit);
       if (reader === undefined) throw this.#failure(undefined, "foreign", noResponse);
@@ -159,10 +160,6 @@ class FetchExchange implements Exchange {
       cause,
     });
   }
-}
-
-function isOk(status: number): boolean {
-  return status >= 200 && status < 300;
 }
 
 function textOf(error: unknown): string {

@@ -30,9 +30,8 @@ export function readerOf(response: FetchResponse, headers: Headers, limit: numbe
   if (typeof body?.getReader === "function") return body.getReader();
   const isStream = typeof body === "object" && Symbol.asyncIterator in body;
   if (body && !isStream && !response.arrayBuffer && !response.text) return undefined;
-  const chunks = isStream
-    ? (body as AsyncIterable<BodyChunk>)[Symbol.asyncIterator]()
-    : wholeOf(response, headers, limit);
+  const source = isStream ? (body as AsyncIterable<BodyChunk>) : wholeOf(response, headers, limit);
+  const chunks = source[Symbol.asyncIterator]();
   return { read: () => chunks.next(), cancel: async () => chunks.return?.() };
 }
 

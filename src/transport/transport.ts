@@ -1,4 +1,5 @@
 import type { Multipart } from "../files/multipart.js";
+import type { FetchLike } from "../options/clientOptions.js";
 import { memberOf, textFor } from "../values.js";
 
 /** How far a request got. */
@@ -51,6 +52,11 @@ export interface TransportResponse {
   readonly unread?: string | undefined;
 }
 
+/** Whether a status says that the request succeeded. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 export interface Exchange {
   readonly response: Promise<TransportResponse>;
   /** How far it got. */
@@ -73,6 +79,8 @@ export interface TransportOptions {
   readonly dispatcher?: unknown;
   /** The URL of a proxy, or "env". */
   readonly proxy: string | undefined;
+  /** A fetch function of the caller's. */
+  readonly fetch?: FetchLike | undefined;
 }
 
 /** Sends requests. Follows no redirect and repeats nothing. */

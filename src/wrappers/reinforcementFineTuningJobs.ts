@@ -8,7 +8,7 @@ import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
 import { validate } from "../options/validate.js";
-import { memberOf } from "../values.js";
+import { memberOf, valueOr } from "../values.js";
 import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
@@ -78,16 +78,8 @@ function codeOf(reported: unknown): StatusCode | undefined {
   return isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
 }
 
-function shown(reported: unknown): string {
-  return (codeText(reported) ?? `of type ${typeof reported}`).slice(0, 100);
-}
-
 // Some values have no text, and making one of them throws.
-function codeText(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return undefined;
-  }
+function shown(reported: unknown): string {
+  const text = typeof reported === "string" ? reported : valueOr(() => JSON.stringify(reported), undefined);
+  return (text ?? `of type ${typeof reported}`).slice(0, 100);
 }

@@ -68,7 +68,7 @@ describe("a base URL", () => {
     ["https://api.example.com/?key=k", "a query or fragment"],
     ["https://api.example.com/#part", "a query or fragment"],
     ["https://api.example.com/a b", "has a blank inside"],
-    ["https://api.example.com/a\\b", "may not contain backslashes"],
+    ["https://api.example.com/a\\b", "spaces, backslashes or control characters"],
     ["https://api.example.com/{region}", '"{" or "}"'],
     ["https://api.example.com/a/../b", 'the path segments "." or ".."'],
   ])("%s is refused because of %s", (baseUrl, what) => {

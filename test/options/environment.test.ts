@@ -189,7 +189,7 @@ test.each(
 
 test.each(["é", "k".repeat(8193)])("a key of %s is refused because of what it has", (apiKey) => {
   expect(textOf(thrownBy(() => createClient({ apiKey })))).toBe(
-    "[INVALID_ARGUMENT] apiKey has a character outside ASCII, or over 8192 characters.",
+    "[INVALID_ARGUMENT] apiKey has a space, a line break, a character outside ASCII, or over 8192 characters.",
   );
 });
 

@@ -5,6 +5,9 @@ import "../../src/wrappers/anyRequest.js";
 import "../../src/ranking/rankItems.js";
 import "../../src/wrappers/uploadFile.js";
 
+// What sums of times with fractions may differ by, added in another order.
+const roundingMs = 1e-6;
+
 /**
  * Time that passes when a test says so, however busy the machine is. It stands in for `setTimeout`, `clearTimeout` and
  * `performance.now`; sockets, Node's own timers and `node:timers/promises` keep real time.
@@ -66,13 +69,13 @@ export class TestClock {
   /** Lets time pass. What falls due on the way runs in its order, each at its own time. */
   pass(ms: number): void {
     const until = this.now + ms;
-    for (let next = this.#next(); next && next.at <= until; next = this.#next()) this.#run(next);
-    this.now = until;
+    for (let next = this.#next(); next && next.at <= until + roundingMs; next = this.#next()) this.#run(next);
+    this.now = Math.max(this.now, until);
   }
 
   /** Whether something waits for exactly this long from now. */
   isAwaited(ms: number): boolean {
-    return [...this.#timers].some(({ at }) => at === this.now + ms);
+    return [...this.#timers].some(({ at }) => Math.abs(at - this.now - ms) < roundingMs);
   }
 
   /** Resolves once something waits for exactly this long from now. */

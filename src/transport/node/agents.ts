@@ -1,6 +1,8 @@
 import { invalid } from "../../errors/statusError.js";
 import type { DispatcherLike } from "../../options/clientOptions.js";
 import { isLoopback, memberOf, urlOf } from "../../values.js";
+import { isBeforeConnection } from "../beforeConnection.js";
+import { createFetchTransport } from "../fetch.js";
 import {
   type Exchange,
   type Transport,
@@ -12,8 +14,16 @@ import { Origins, type SharedPool } from "./origins.js";
 import type { Pool } from "./pool.js";
 import { NodeExchange } from "./send.js";
 
-/** Sends over node:http and node:https with keep-alive sockets, through the caller's agent or dispatcher when there is one. */
-export function createNodeTransport(options: TransportOptions): Transport {
+/**
+ * Sends over node:http and node:https with keep-alive sockets, through the caller's agent, dispatcher or fetch function when
+ * there is one.
+ * @param given The options of the connections that the caller gave. @throws StatusError
+ */
+export function createNodeTransport(options: TransportOptions, given: readonly string[]): Transport {
+  const ways = given.filter((name) => options.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name));
+  if (ways.length > 1)
+    throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
+  if (options.fetch) return createFetchTransport(options.fetch, isBeforeConnection);
   if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
   checkOptions(options);
   return new NodeTransport(options, new Origins(options), true);

@@ -6,6 +6,7 @@ import {
   acceptEncodings,
   type Body,
   isForm,
+  isSuccess,
   maxErrorBytes,
   type TransportRequest,
   type TransportResponse,
@@ -88,7 +89,7 @@ export abstract class Answer implements TransportResponse {
 
   constructor(status: number, maxResponseBytes: number, encoding: string | undefined) {
     this.status = status;
-    this.ok = status >= 200 && status < 300;
+    this.ok = isSuccess(status);
     this.#limit = this.ok ? maxResponseBytes : maxErrorBytes;
     this.#encoding = encoding;
   }

@@ -55,12 +55,19 @@ export function keyAdvice(key: string): string | undefined {
   return isQuoted(key) ? "The key begins and ends with quotes: leave them out." : undefined;
 }
 
-/** What nock and undici's MockAgent say of a request that they have no response for: nothing left this machine. */
-export function mocked(error: unknown, message: string): { message: string; hint: string } | undefined {
+/**
+ * What `make` makes of a request that nock or undici's MockAgent has no response for: nothing left this machine. Undefined for
+ * any other error.
+ */
+export function mocked<T>(
+  error: unknown,
+  message: string,
+  make: (words: { readonly message: string; readonly hint: string }) => T,
+): T | undefined {
   const isMock = /^(ERR_NOCK_NO_MATCH|UND_MOCK_ERR_MOCK_NOT_MATCHED)$/.test(networkCode(error));
   if (!isMock && !isNamed(error, "NetConnectNotAllowedError")) return undefined;
   const hint = "Prepare one for its method, path and body.";
-  return { message: `The mock has no response for this request: ${message}`, hint };
+  return make({ message: `The mock has no response for this request: ${message}`, hint });
 }
 
 // What the network calls a connection that never came to be, and what to do about it.
