@@ -2,9 +2,9 @@
 
 import { requests } from "../generated/contract.js";
 import type { AttemptEvent } from "../options/callOptions.js";
+import { logLevels } from "../options/clientOptions.js";
 import type { RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
-import { levels } from "./settings.js";
 import type { Log, LogSettings } from "./types.js";
 
 type Exchange = Parameters<Log>[1];
@@ -15,7 +15,7 @@ const longestBody = 10_000;
 export function writeLine(settings: LogSettings, event: AttemptEvent, exchange: Exchange): unknown {
   const { logger, level, withBodies } = settings;
   const severity = severityOf(event);
-  if (levels.indexOf(severity) > levels.indexOf(level)) return undefined;
+  if (logLevels.indexOf(severity) > logLevels.indexOf(level)) return undefined;
   const { host, cause, ...always } = event;
   const asked = {
     ...(level === "debug" && { host, cause: cause instanceof Error ? cause.message : undefined }),

@@ -12,7 +12,7 @@ import {
   checkText,
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
-import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
+import { type ApiKey, type ClientOptions, type LogLevel, logLevels } from "../options/clientOptions.js";
 import { checkHeaders } from "../options/headers.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
@@ -179,9 +179,7 @@ function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Er
   });
 }
 
-/** Each with all before it. */
-export const levels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
-const methods = levels.slice(1) as Exclude<LogLevel, "off">[];
+const methods = logLevels.slice(1) as Exclude<LogLevel, "off">[];
 
 let hasWarned = false;
 
@@ -205,7 +203,8 @@ export function logOf(
   level: unknown,
   name: string,
 ): Log | false {
-  if (!levels.includes(level as LogLevel)) throw invalid(`${name} must be one of ${levels.join(", ")}.`);
+  if (!logLevels.includes(level as LogLevel))
+    throw invalid(`${name} must be one of ${logLevels.join(", ")}.`);
   if (
     logger !== undefined &&
     typeof logger !== "function" &&

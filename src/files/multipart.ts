@@ -15,7 +15,8 @@ export class Multipart implements FetchForm, FileForm {
 
   constructor(field: string, type: string, part: FilePart) {
     const { name, size } = part.file;
-    const boundary = `tunerank-${randomText()}`;
+    // Not crypto.randomUUID: pages on plain http do not have it.
+    const boundary = `tunerank-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
     this.part = part;
     this.contentType = `multipart/form-data; boundary=${boundary}`;
     this.head =
@@ -64,12 +65,6 @@ async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
   // Copied: a stream may fill the same buffer again.
   for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
   return parts;
-}
-
-// Not crypto.randomUUID: pages on plain http do not have it.
-function randomText(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** The file's bytes, counted against its size and its limit. Each chunk counts as sent when the next is requested. */

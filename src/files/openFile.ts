@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import { checkInteger } from "../options/arguments.js";
-import { memberOf } from "../values.js";
+import { memberOf, valueOr } from "../values.js";
 import { type BlobLike, checkFileName, type FileSource, type UrlLike, unusable } from "./fileSource.js";
 import { bytesIn, bytesOf, fromStream, isDetached, isStream, type Stream } from "./streamSource.js";
 
@@ -91,7 +91,7 @@ function isBlob(value: unknown): value is BlobLike {
 }
 
 function isNative(value: unknown): value is Blob {
-  return typeof Blob !== "undefined" && value instanceof Blob;
+  return valueOr(() => value instanceof Blob, false);
 }
 
 function isUrl(value: unknown): value is UrlLike {

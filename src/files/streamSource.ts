@@ -110,12 +110,11 @@ function problemOfWebStream(stream: ReadableStreamLike): SourceError | undefined
   return isDisturbed(stream) ? unusable("a stream that was read or cancelled already") : undefined;
 }
 
-// A web stream does not expose that it was read, but the Response constructor refuses such a body.
+// A web stream does not expose that it was read, but the Response constructor refuses such a body. Where there are no such
+// classes, nothing is known.
 function isDisturbed(stream: ReadableStreamLike): boolean {
-  if (typeof Response === "undefined" || typeof ReadableStream === "undefined") return false;
-  if (!(stream instanceof ReadableStream)) return false;
   try {
-    void new Response(stream);
+    if (stream instanceof ReadableStream) void new Response(stream);
     return false;
   } catch (error) {
     return (error as Error).name === "TypeError";

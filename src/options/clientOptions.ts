@@ -174,6 +174,9 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
   dangerouslyAllowBrowser?: boolean | undefined;
 }
 
+/** @internal Each has the lines of those before it, too. */
+export const logLevels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
+
 /** @internal The names of {@link ClientOptions}. */
 export const clientOptionNames: Names<ClientOptions> = {
   baseUrl: 1,

@@ -86,7 +86,7 @@ export function partialOf<T>(
     usage: usageOf(merged),
     requestIds: requestIdsOf(merged),
     missing,
-    failed: { batch: failed.batch, offset: failed.offset, count: failed.count },
+    failed,
     fingerprint,
   };
 }

@@ -20,8 +20,8 @@ import type { RerankCall, RerankItemsOptions, RerankItemsResponse, RerankPartial
 
 const { body: rules } = requests.rerankDocuments;
 
-const setByItems: ReadonlySet<string> = new Set(["query", "documents", "top_n", "return_documents"]);
-const fieldNames = Object.keys(rules.properties).filter((name) => !setByItems.has(name));
+const setByItems = /^(query|documents|top_n|return_documents)$/;
+const fieldNames = Object.keys(rules.properties).filter((name) => !setByItems.test(name));
 const optionNames: Names<RerankItemsOptions<unknown>> = {
   ...callOptionNames,
   text: 1,

@@ -1,15 +1,35 @@
 // The turns of the event loop, each of which reads what has arrived.
 
-type Turn = <T extends readonly unknown[]>(run: (...given: T) => void, ...given: T) => unknown;
+type Turn = (run: () => void) => unknown;
+
+interface Port {
+  onmessage: (() => void) | null;
+  postMessage(message: unknown): void;
+  close(): void;
+}
 
 // Taken when this is loaded: tests put others in their place.
-const { setImmediate, setTimeout } = globalThis as unknown as {
+const {
+  setImmediate,
+  MessageChannel: Channel,
+  setTimeout,
+} = globalThis as unknown as {
   setImmediate?: Turn;
-  setTimeout: typeof globalThis.setTimeout;
+  MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };
+  setTimeout: Turn;
 };
 
 /** Calls `run` after what has arrived is read. */
-export const nextTurn: Turn = setImmediate ?? ((run, ...given) => setTimeout(() => run(...given), 0));
+export const nextTurn: Turn = setImmediate ?? (Channel ? byMessage : setTimeout);
+
+function byMessage(run: () => void): void {
+  const { port1, port2 } = new (Channel as NonNullable<typeof Channel>)();
+  port1.onmessage = () => {
+    port1.close();
+    run();
+  };
+  port2.postMessage(0);
+}
 
 // A timer that fires so much too late was kept from it by a busy loop, or by a process that stood still.
 const lateMs = 2;

@@ -8,7 +8,7 @@ import { ThreadServer } from "../support/threadServer.js";
 import { until } from "../support/turns.js";
 
 // A program that computes for longer than a call may take: what came meanwhile is read before any timer ends a call.
-const timeoutMs = 1_000;
+const timeoutMs = 2_000;
 let server: ThreadServer;
 const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
 beforeAll(() => {

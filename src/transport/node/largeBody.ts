@@ -27,7 +27,7 @@ export function holdWriteErrors(socket: Socket): () => void {
 // Between two turns of the loop everything that has arrived is read. What TLS says of itself is known at once.
 function held(done: Done): Done {
   return (error) => {
-    if (closed.has(networkCode(error))) nextTurn(() => nextTurn(done, error));
+    if (closed.has(networkCode(error))) nextTurn(() => nextTurn(() => done(error)));
     else done(error);
   };
 }

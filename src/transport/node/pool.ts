@@ -72,7 +72,7 @@ export class Pool {
       const isOneOfFew = this.#atWork < fewAtOnce;
       this.#admit(call);
       if (isOneOfFew || call.fresh) call.start();
-      else nextTurn(start, call);
+      else nextTurn(() => start(call));
     } else {
       // Bound, so that traces and the like see the call's own context, not that of the call that left.
       const admit = AsyncResource.bind(() => {
