@@ -16,6 +16,8 @@ interface Runner {
   readonly documented?: true;
   /** The test's own text, when it is not the usual one. */
   readonly text?: string;
+  /** Its fake timers: the functions `startClock`, `pass` and `stopClock`. */
+  readonly clock?: string;
   readonly configuration?: object;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -92,10 +94,100 @@ const runners: readonly Runner[] = [
   },
 ];
 
+// What each of them fakes leaves `performance` alone, as the defaults of older ones do, but for Sinon's own.
+const jestTimers = `const startClock = () => jest.useFakeTimers({ doNotFake: ["performance"] });
+const pass = (ms) => jest.advanceTimersByTimeAsync(ms);
+const stopClock = () => jest.useRealTimers();
+`;
+const vitestTimers = (
+  toFake: readonly string[],
+) => `import { vi } from ${JSON.stringify(tool("vitest/dist/index.js"))};
+const startClock = () => vi.useFakeTimers({ toFake: ${JSON.stringify(toFake)} });
+const pass = (ms) => vi.advanceTimersByTimeAsync(ms);
+const stopClock = () => vi.useRealTimers();
+`;
+const nodeTimers = (options: string) => `const { mock } = require("node:test");
+const startClock = () => mock.timers.enable(${options});
+const pass = async (ms) => mock.timers.tick(ms);
+const stopClock = () => mock.timers.reset();
+`;
+const sinonTimers = (
+  options: string,
+) => `const timers = require(${JSON.stringify(tool("@sinonjs/fake-timers"))});
+let clock;
+const startClock = () => (clock = timers.install(${options}));
+const pass = (ms) => clock.tickAsync(ms);
+const stopClock = () => clock.uninstall();
+`;
+// The default of Vitest 1 and 2.
+const olderVitest = [
+  "setTimeout",
+  "clearTimeout",
+  "setInterval",
+  "clearInterval",
+  "setImmediate",
+  "clearImmediate",
+  "Date",
+];
+
+const faking: readonly Runner[] = [
+  ...[29, 30].map(
+    (version): Runner => ({
+      name: `Jest ${version}, fake timers`,
+      file: "a.test.js",
+      imports: "require",
+      clock: jestTimers,
+      args: [tool(`jest-${version}/bin/jest.js`), "--watchman=false"],
+    }),
+  ),
+  {
+    name: "Jest 30, fake timers: enabled globally",
+    file: "a.test.js",
+    imports: "require",
+    clock: jestTimers.replace(/jest\.use.*/g, "{};"),
+    args: [tool("jest-30/bin/jest.js"), "--watchman=false"],
+    configuration: { fakeTimers: { enableGlobally: true, doNotFake: ["performance"] } },
+  },
+  ...[[], olderVitest, ["setTimeout", "clearTimeout"]].map(
+    (toFake): Runner => ({
+      name: `vitest, fake timers: ${toFake.join(" ") || "as by default"}`,
+      file: "a.test.ts",
+      imports: "import",
+      testFrom: "vitest",
+      clock: toFake.length === 0 ? vitestTimers([]).replace("{ toFake: [] }", "") : vitestTimers(toFake),
+      args: [tool("vitest/vitest.mjs"), "run"],
+    }),
+  ),
+  ...["", '{ apis: ["setTimeout"] }'].map(
+    (options): Runner => ({
+      name: `node:test, fake timers: ${options || "as by default"}`,
+      file: "a.test.js",
+      imports: "require",
+      testFrom: "node:test",
+      clock: nodeTimers(options),
+      args: ["--test"],
+    }),
+  ),
+  ...[
+    // Node's own sockets and streams need these two.
+    '{ toNotFake: ["nextTick", "queueMicrotask"] }',
+    '{ toFake: ["setTimeout", "clearTimeout", "setImmediate", "Date"] }',
+  ].map(
+    (options): Runner => ({
+      name: `mocha, fake timers of Sinon: ${options}`,
+      file: "test/a.js",
+      imports: "require",
+      clock: sinonTimers(options),
+      args: [tool("mocha/bin/mocha.js"), "--ui", "qunit"],
+    }),
+  ),
+];
+
 /** Runs the test with each. */
 export async function checkTestRunners(user: string): Promise<string> {
   const failed: string[] = [];
-  await inPairs([...runners.entries()], async ([number, runner]) => {
+  const all = [...runners, ...faking];
+  await inPairs([...all.entries()], async ([number, runner]) => {
     const project = path.join(user, `tests-${number}`);
     writeProject(project, runner);
     await runNode(runner.args, project, runner.env).catch((error: Error) =>
@@ -103,7 +195,7 @@ export async function checkTestRunners(user: string): Promise<string> {
     );
   });
   if (failed.length > 0) throw new Error(failed.join("\n"));
-  return runners.map(({ name }) => name).join("; ");
+  return all.map(({ name }) => name).join("; ");
 }
 
 function writeProject(project: string, runner: Runner): void {
@@ -113,7 +205,7 @@ function writeProject(project: string, runner: Runner): void {
   writeFileSync(path.join(project, "package.json"), JSON.stringify({ jest: configuration }));
 }
 
-function ownTest({ imports, testFrom, ...runner }: Runner): string {
+function ownTest({ imports, testFrom, clock, ...runner }: Runner): string {
   const bind = (names: string, from: string): string =>
     imports === "import"
       ? `import { ${names} } from "${from}";\n`
@@ -125,7 +217,17 @@ function ownTest({ imports, testFrom, ...runner }: Runner): string {
       ? ""
       : bind("test", testFrom === "vitest" ? tool("vitest/dist/index.js") : testFrom),
   ];
-  return lines.join("") + (runner.text ?? text("calls.js"));
+  if (clock === undefined) return lines.join("") + (runner.text ?? text("calls.js"));
+  // Before any clock is another.
+  lines.push(bind("createServer", "node:http"));
+  lines.push(bind("gzipSync", "node:zlib"));
+  lines.push(
+    bind(
+      imports === "import" ? "setImmediate as setRealImmediate" : "setImmediate: setRealImmediate",
+      "node:timers",
+    ),
+  );
+  return lines.join("") + clock + text("fakeTimers.js");
 }
 
 // As its page says: in Jest the functions are there without the import.

@@ -20,8 +20,10 @@ export async function runNode(
     // Colours would stand between the words.
     env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, ...env },
     maxBuffer: 2 ** 26,
-  }).catch(({ stdout = "", stderr = "", message }) => {
-    throw new Error(`${stdout}${stderr}`.trim() || message);
+    // What hangs is ended and told.
+    timeout: 240_000,
+  }).catch(({ stdout = "", stderr = "", message, killed }) => {
+    throw new Error(`${killed ? "It did not end. " : ""}${stdout}${stderr}`.trim() || message);
   });
   return stdout;
 }

@@ -210,6 +210,7 @@ const onServer: Readonly<Record<string, Case>> = {
   dispatcher: { answer: ranking, sends: [rerank] },
   // These bring their own service.
   testMockAgent: { answer: done, sends: [] },
+  testClock: { answer: done, sends: [] },
   testFailures: { answer: done, sends: [] },
   testOffline: { answer: done, sends: [] },
   testServer: { answer: done, sends: [] },
