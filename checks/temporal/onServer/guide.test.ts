@@ -11,8 +11,9 @@ import { readResults, writeChunks } from "../support/lists.js";
 import { until } from "../support/waiting.js";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
-const commands = readFileSync(path.join(here, "documented/temporal.sh"), "utf8");
-const [install = "", run = "", compile = ""] = commands.replace(/^#.*\n/gm, "").split("\n\n");
+const documented = (file: string): string => readFileSync(path.join(here, "documented", file), "utf8");
+const [install = "", run = ""] = documented("temporal.sh").split("\n\n");
+const compile = documented("temporalCompiled.sh");
 const { dependencies } = JSON.parse(readFileSync(path.join(here, "package.json"), "utf8"));
 
 let service: RefusingService;
