@@ -57,7 +57,7 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   "retries-used-up": "The retries that maxRetries and this kind of failure allow are used up.",
   budget: "It was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
-  "asked-to-wait-too-long": "It was not retried, because no call waits longer than 60 s.",
+  "asked-to-wait-too-long": "It was not retried, because no call waits that long.",
   refused: "",
   aborted: "",
 };
