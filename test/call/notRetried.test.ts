@@ -56,7 +56,11 @@ describe.each(transports)("over $name", ({ options }) => {
   test("a service that asks to wait for more than a minute says so", async () => {
     server.reply({ ...unavailable, headers: { "retry-after": "60.001" } });
     const error = await failureOf(() => retrying().deployments.scale("prod", 1, { timeoutMs: 600_000 }));
-    expectReason(error, "asked-to-wait-too-long", /The service asks to wait 60\.001 s\. .*no call waits that long/);
+    expectReason(
+      error,
+      "asked-to-wait-too-long",
+      /The service asks to wait 60\.001 s\. .*no call waits that long/,
+    );
   });
 
   test("a call aborted during a wait says so, and what its attempt met", async () => {
