@@ -17,13 +17,14 @@ import {
   checkCallback,
   checkDuration,
   checkFlag,
+  checkHeaders,
   checkIfGiven,
   checkInteger,
   checkText,
   ownProperties,
 } from "./options/arguments.js";
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
-import { checkHeaders } from "./options/headers.js";
+
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import { sharedTransport } from "./policy/types.js";
 import type { Transport } from "./transport/transport.js";

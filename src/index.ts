@@ -68,7 +68,7 @@ export type {
   LogLevel,
   LogRecord,
 } from "./options/clientOptions.js";
-export { type CodeOfStatus, codeOfHttpStatus } from "./policy/statuses.js";
+export { type CodeOfStatus, codeOfHttpStatus } from "./policy/decisions.js";
 export type {
   ItemBatch,
   ItemRange,

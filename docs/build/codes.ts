@@ -1,7 +1,7 @@
 import { columns } from "../../scripts/generate/columns.js";
 import type { StatusCode } from "../../src/errors/codes.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
-import { codeOfHttpStatus } from "../../src/policy/statuses.js";
+import { codeOfHttpStatus } from "../../src/policy/decisions.js";
 import { adviceFor } from "./codeAdvice.js";
 import {
   describe,

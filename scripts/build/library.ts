@@ -58,13 +58,13 @@ function inputOf(entry: Entry, platform: Platform): BuildOptions {
 // What brings a library along, and what few clients have.
 const apartParts = {
   "chunks/proxies": "src/transport/node/proxies.ts",
-  "chunks/dispatcher": "src/transport/dispatcher.ts",
+  "chunks/undici": "src/transport/undici.ts",
 };
 
 // On Node each file read at start costs about a millisecond: what is loaded when it is used is part of it.
 const oneFile: BuildOptions = {
   format: "esm",
-  plugins: [...plugins, joined, apart("./proxies.js"), apart("../dispatcher.js")],
+  plugins: [...plugins, joined, apart("./proxies.js"), apart("../undici.js")],
 };
 
 function severalFiles(root: string): BuildOptions {

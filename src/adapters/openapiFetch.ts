@@ -14,8 +14,8 @@ import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "ope
 import type { Client } from "../client.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
-import { ownProperties } from "../options/arguments.js";
-import { headerPairs } from "../options/headers.js";
+import { headerPairs, ownProperties } from "../options/arguments.js";
+
 import type { Names } from "../options/validate.js";
 import { type EncodedCall, encodedCall, type RequestOptions } from "../wrappers/types.js";
 import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";

@@ -3,14 +3,14 @@ import { withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import { Lane, type LaneParts } from "../policy/lane.js";
-import type { Limiter } from "../policy/limiter.js";
-import { LimitSearch } from "../policy/limitSearch.js";
-import { MachineLimiter } from "../policy/openFiles.js";
+import { type Limiter, MachineLimiter } from "../policy/limiter.js";
+import { LimitSearch } from "../policy/search.js";
+
 import { attemptPolicy, type CallTime, type PolicyOption, sharedTransport } from "../policy/types.js";
-import { jsonBytes } from "../ranking/planBatches.js";
+import { jsonBytes } from "../ranking/plan.js";
 import { memberOf, notify } from "../values.js";
 import type { PendingRequest } from "./intake.js";
-import type { RunSettings } from "./settings.js";
+import type { RunSettings } from "./options.js";
 
 /** What the calls of a run have in common. */
 export interface RunParts extends LaneParts {

@@ -5,9 +5,14 @@
  */
 import type { Client } from "../client.js";
 import { IterableSource } from "./intake.js";
-import type { RerankAllOptions, RerankAllRequest, RerankAllResult, RerankAllResults } from "./options.js";
+import {
+  type RerankAllOptions,
+  type RerankAllRequest,
+  type RerankAllResult,
+  type RerankAllResults,
+  settingsOf,
+} from "./options.js";
 import { Run } from "./run.js";
-import { settingsOf } from "./settings.js";
 
 export type {
   RerankAllAttempt,

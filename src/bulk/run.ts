@@ -12,7 +12,7 @@ import { memberOf } from "../values.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { AsTheyCome, Delivery, type Failed, InOrder } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
-import type { RerankAllRequest, RerankAllResult } from "./options.js";
+import type { RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
 import {
   asStatusError,
   endedAs,
@@ -23,7 +23,6 @@ import {
   ranWell,
   underWay,
 } from "./runErrors.js";
-import type { RunSettings } from "./settings.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
 const pendingForEach = 4;

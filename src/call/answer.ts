@@ -1,9 +1,9 @@
 import type { StatusCode } from "../errors/codes.js";
 import type { DatasetFile, RerankResponse } from "../generated/types.js";
-import type { RetryEvent } from "../policy/decisions.js";
+import { codeOfHttpStatus, type RetryEvent } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
 import { header, retryAfterMs } from "../policy/retryAfter.js";
-import { codeOfHttpStatus } from "../policy/statuses.js";
+
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson } from "../values.js";

@@ -2,8 +2,8 @@ import { mocked, unconnected, wordsFor } from "#platform";
 import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
 import type { StatusErrorDetails } from "../errors/details.js";
 import { SourceError } from "../files/fileSource.js";
-import { events, type RetryEvent } from "../policy/decisions.js";
-import { rowOfStatus } from "../policy/statuses.js";
+import { events, type RetryEvent, rowOfStatus } from "../policy/decisions.js";
+
 import { redactCause, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,

@@ -1,6 +1,6 @@
 // Why a command failed, in the words of the command line.
 import { isStatusError, type StatusError } from "../index.js";
-import { camelCase } from "../wrappers/operation.js";
+import { camelCase } from "../wrappers/request.js";
 import { Reported, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { idsOf, operationIds } from "./operations.js";

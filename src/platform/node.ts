@@ -9,8 +9,8 @@ import type { AttemptTrace, CallTrace, TraceDetails } from "../options/callOptio
 import { memberOf } from "../values.js";
 
 export { checkSeen, unseenIn } from "../options/arguments.js";
-export { createNodeTransport as createTransport } from "../transport/node/agents.js";
 export { keyAdvice, mocked, unconnected, wordsFor } from "../transport/node/networkErrors.js";
+export { createNodeTransport as createTransport } from "../transport/node/transport.js";
 export { inspectedAs } from "../values.js";
 
 /** The runtime's part of the User-Agent. */

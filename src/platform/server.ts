@@ -2,7 +2,7 @@
 import { openBlob, openPath } from "../files/diskFile.js";
 import { streamed } from "../files/fetchForms.js";
 import type { Disk } from "../files/openFile.js";
-import { isBeforeConnection } from "../transport/beforeConnection.js";
+import { isBeforeConnection } from "../transport/node/networkErrors.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 import * as web from "./web.js";
 

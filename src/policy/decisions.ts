@@ -1,7 +1,6 @@
 // Every decision about a failure, as data: retry.ts, the docs, the README and contract/conformance read it.
 import type { Executed, StatusCode } from "../errors/codes.js";
-import type { RetryKind } from "../generated/contract.js";
-
+import { httpStatuses, type RetryKind } from "../generated/contract.js";
 /** What can happen to an attempt, as far as a retry is concerned. */
 export type RetryEvent =
   | "unavailable"
@@ -180,3 +179,29 @@ export const defaultKeepAliveMs: number = 4_000;
 
 /** The most retries of a call; a client's default. */
 export const defaultMaxRetries: number = 2;
+
+/** A code read from an HTTP status alone. */
+export interface CodeOfStatus {
+  /** One of the service's failure codes. */
+  readonly code: StatusCode;
+  /** False where the service's table has exactly one code for this status. */
+  readonly inferred: boolean;
+}
+
+/**
+ * The code for an answer that names none. Where several codes share a status, and for statuses outside the
+ * contract's `Code` table, it is this client's choice and marked `inferred`.
+ *
+ * @param httpStatus The status of the answer, such as 404.
+ * @example codeOfHttpStatus(404); // { code: "NOT_FOUND", inferred: false }
+ */
+export function codeOfHttpStatus(httpStatus: number): CodeOfStatus {
+  const sharing = Object.values(httpStatuses).filter((each) => each === httpStatus).length;
+  return { code: rowOfStatus(httpStatus).code, inferred: sharing !== 1 };
+}
+
+/** What the decision table says of a status whose answer names no code. */
+export function rowOfStatus(httpStatus: number): StatusRow {
+  // The last row has all.
+  return statusRows.find(({ statuses }) => statuses.test(`${httpStatus}`)) as StatusRow;
+}

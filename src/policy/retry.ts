@@ -7,8 +7,7 @@ import {
 } from "../errors/codes.js";
 import type { OperationName } from "../errors/details.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
-import { backoff, budget, eventOfCode, events, type RetryEvent } from "./decisions.js";
-import { rowOfStatus } from "./statuses.js";
+import { backoff, budget, eventOfCode, events, type RetryEvent, rowOfStatus } from "./decisions.js";
 
 /** The kind of a call: its operation's, or the one that `repeatable` chose, as it always does for `request`. */
 export function kindOf(operation: OperationName, repeatable: boolean | undefined): RetryKind {

@@ -4,8 +4,8 @@ import { invalid, refusal } from "../errors/statusError.js";
 import { httpStatuses, meanings, type OperationId, operations } from "../generated/contract.js";
 import { examples } from "../generated/examples.js";
 import type { Code } from "../generated/types.js";
-import { checkDuration, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
-import { headerPairs } from "../options/headers.js";
+import { checkDuration, checkFlag, checkInteger, headerPairs, ownProperties } from "../options/arguments.js";
+
 import type { Names } from "../options/validate.js";
 import type { ScriptedFailure } from "./types.js";
 

@@ -1,6 +1,7 @@
 // What undici 6 tells of a request, as undici 7 and 8 do.
-import type { Controller, Headers } from "./dispatched.js";
+
 import { headersFrom } from "./node/decode.js";
+import type { Controller, Headers } from "./undici.js";
 
 /** Ends and slows a request of undici 6, which asks at each chunk whether to go on. */
 class LegacyController implements Controller {

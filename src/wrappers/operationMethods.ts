@@ -10,7 +10,7 @@ import type {
 } from "./types.js";
 
 // Few programs need it: it is loaded with the first such request.
-const late = () => loaded(import("./anyRequest.js"));
+const late = () => loaded(import("./request.js"));
 
 /** @internal Gives a client methods by group and name; a group without a name is the client itself. */
 export function addOperations<T extends object>(

@@ -80,7 +80,7 @@ function createRerankItems(rerank: RerankCall): RerankItems {
         const own = ownProperties(options, "options");
         // Copied: the caller's may change while the rest is loaded, and while calls run.
         const list = Array.isArray(given) ? [...given] : given;
-        const { rankItems } = await loaded(import("../ranking/rankItems.js"));
+        const { rankItems } = await loaded(import("../ranking/rank.js"));
         return rankItems(rerank, query, list, own);
       },
       (response) => response,

@@ -4,7 +4,7 @@ import type { NotRetried } from "../../src/errors/codes.js";
 import { adviceFor, joined, reasonFor } from "../../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../../src/generated/contract.js";
 import type { StatusCode } from "../../src/index.js";
-import { codeOfHttpStatus } from "../../src/policy/statuses.js";
+import { codeOfHttpStatus } from "../../src/policy/decisions.js";
 import { secondsFor, tunerank } from "../support/commandLine.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 

@@ -15,9 +15,9 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/wrappers/uploadFile.ts",
   ],
   "rerank.items: a ranking of many batches": [
-    "src/ranking/mergeRankings.ts",
-    "src/ranking/rankItems.ts",
-    "src/ranking/runBatches.ts",
+    "src/ranking/merge.ts",
+    "src/ranking/rank.ts",
+    "src/ranking/run.ts",
     "src/ranking/types.ts",
   ],
   "bulk, which ranks": ["src/bulk/calls.ts", "src/bulk/runErrors.ts", "src/bulk/index.ts", "src/bulk/run.ts"],

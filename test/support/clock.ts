@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach } from "vitest";
 // Loaded already: a clock that a test moves does not wait for a module to be loaded.
-import "../../src/wrappers/anyRequest.js";
-import "../../src/ranking/rankItems.js";
+import "../../src/wrappers/request.js";
+import "../../src/ranking/rank.js";
 import "../../src/wrappers/uploadFile.js";
 
 // What sums of times with fractions may differ by, added in another order.

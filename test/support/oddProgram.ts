@@ -8,7 +8,7 @@ import { inspect } from "node:util";
 import type { Agent } from "undici";
 import type { AttemptEvent, ClientOptions } from "../../src/index.js";
 import { isStatusError } from "../../src/index.js";
-import { DispatcherExchange } from "../../src/transport/dispatcher.js";
+import { DispatcherExchange } from "../../src/transport/undici.js";
 import { type OperationCall, operationCalls } from "./clients.js";
 import { TestClock } from "./clock.js";
 import type { Fault } from "./faults/fault.js";

@@ -3,9 +3,9 @@
 import type { RetryEvent } from "../../src/policy/decisions.js";
 import { Lane } from "../../src/policy/lane.js";
 import { SearchedLimiter } from "../../src/policy/limiter.js";
-import { LimitSearch } from "../../src/policy/limitSearch.js";
 import { Pace, type Rate } from "../../src/policy/pace.js";
 import { type Clock, Schedule } from "../../src/policy/schedule.js";
+import { LimitSearch } from "../../src/policy/search.js";
 import { usual } from "./retryInput.js";
 
 /** What a service makes of a request: an answer after so long, or a refusal. */

@@ -8,14 +8,16 @@ import { httpStatuses, type OperationRow, operations } from "../../../src/genera
 import {
   backoff,
   budget,
+  codeOfHttpStatus,
   defaultConnectTimeoutMs,
   defaultMaxRetries,
   eventOfCode,
   events,
+  rowOfStatus,
   statusRows,
 } from "../../../src/policy/decisions.js";
 import { decideRetry } from "../../../src/policy/retry.js";
-import { codeOfHttpStatus, rowOfStatus } from "../../../src/policy/statuses.js";
+
 import { maxErrorBytes } from "../../../src/transport/transport.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
 import { faults, transportFailure } from "./failures.js";

@@ -4,8 +4,8 @@ import { existsSync, renameSync, type Stats, statSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
 import { isSilent } from "../terminal.js";
 import { hashOf, isInShard } from "./ids.js";
-import { type Lease, takeLease } from "./lease.js";
-import type { LeaseRequest } from "./leaseWatch.js";
+import { type Lease, type LeaseRequest, takeLease } from "./lease.js";
+
 import type { Line } from "./lines.js";
 import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
 import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";

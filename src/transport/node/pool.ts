@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import type { TransportRequest } from "../transport.js";
 import { nextTurn } from "../turns.js";
-import { idleSockets, type PoolCall, type PoolOptions, requestOptions, withoutIdle } from "./sockets.js";
+import { idleSockets, type PoolCall, type PoolOptions, requestOptions, withoutIdle } from "./connect.js";
 
 const idleSince: unique symbol = Symbol("idleSince");
 const idleUntil: unique symbol = Symbol("idleUntil");

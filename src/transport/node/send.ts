@@ -16,10 +16,17 @@ import {
 } from "../transport.js";
 import { nextTurn } from "../turns.js";
 import { Content, NodeAnswer } from "./bodies.js";
-import { Connecting, type ConnectListener, isQueued, notBegun, tunnelStatusOf } from "./connect.js";
+import {
+  Connecting,
+  type ConnectListener,
+  hearErrors,
+  isQueued,
+  notBegun,
+  type PoolCall,
+  tunnelStatusOf,
+} from "./connect.js";
 import type { BodyListener } from "./decode.js";
 import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
-import { hearErrors, type PoolCall } from "./sockets.js";
 
 type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
 

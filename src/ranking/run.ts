@@ -5,10 +5,9 @@ import { Lane } from "../policy/lane.js";
 import { Limiter } from "../policy/limiter.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
-import type { Places } from "./planBatches.js";
-import { itemsOf } from "./readRanking.js";
+import type { Places } from "./plan.js";
+import { itemsOf } from "./rank.js";
 import type { ItemBatch } from "./types.js";
-
 /** Why batches were ended. */
 export interface BatchFailure {
   readonly batch: number;
