@@ -1,10 +1,9 @@
-import { requestIdOf } from "../call/answer.js";
+import { readRerank, requestIdOf, UnusableAnswer } from "../call/answer.js";
 import type { Attempt } from "../errors/details.js";
-import { invalid, StatusError } from "../errors/statusError.js";
+import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import { memberOf, notify } from "../values.js";
-import type { Batch, Places } from "./plan.js";
-import type { Ranking } from "./rank.js";
+import { type Batch, itemsOf, type Places } from "./plan.js";
 import type {
   ItemBatch,
   ItemRange,
@@ -13,6 +12,64 @@ import type {
   RerankItemsResponse,
   RerankPartial,
 } from "./types.js";
+
+/** A rerank answer whose items are those of the request. */
+export interface Ranking {
+  readonly data: readonly { readonly index: number; readonly score: number }[];
+  readonly model: string | undefined;
+  readonly usage: RerankUsage;
+}
+
+/**
+ * Reads a rerank answer; {@link UnusableAnswer} unless it ranks every document that was sent, and no other.
+ * @param itemOf The caller's item that a document is of.
+ */
+export function readRanking(
+  answer: object,
+  documents: readonly string[],
+  itemOf: (document: number) => number,
+): Ranking | UnusableAnswer {
+  const { length } = documents;
+  const named = (index: number): string => ` (items[${itemOf(index)}])`;
+  const isSent = (index: number): boolean => index >= 0 && index < length;
+  const whole = readRerank(answer, (index) => (isSent(index) ? named(index) : ""));
+  if (whole instanceof UnusableAnswer) return whole;
+  const model = memberOf(answer, "model");
+  const usage = memberOf(answer, "usage");
+  const scores = new Map<number, number>();
+  for (const [position, entry] of whole.data.entries()) {
+    const { index, relevance_score: score } = entry;
+    const document = memberOf(entry, "document");
+    if (!isSent(index)) {
+      return broken(
+        `data[${position}].index is not one of ${length} documents (${itemsOf(itemOf(0), itemOf(length - 1))})`,
+      );
+    }
+    if (scores.has(index)) return broken(`index ${index} is there twice${named(index)}`);
+    // Asked for none, a service may still send the text, or an empty one.
+    if (typeof document === "string" && document !== "" && document !== documents[index]) {
+      return broken(`the document of index ${index} is another${named(index)}`);
+    }
+    scores.set(index, score);
+  }
+  const missing = documents.findIndex((_, index) => !scores.has(index));
+  if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
+  return {
+    data: Array.from(scores, ([index, score]) => ({ index, score })),
+    model: typeof model === "string" ? model : undefined,
+    usage: { prompt_tokens: count(usage, "prompt_tokens"), total_tokens: count(usage, "total_tokens") },
+  };
+}
+
+function broken(what: string): UnusableAnswer {
+  return new UnusableAnswer("INTERNAL", `The ranking cannot be matched with what was sent: ${what}.`);
+}
+
+function count(usage: unknown, name: keyof RerankUsage): number {
+  const tokens = memberOf(usage, name);
+  return typeof tokens === "number" ? tokens : 0;
+}
+
 export interface DoneBatch {
   readonly number: number;
   readonly batch: Batch;
@@ -138,70 +195,6 @@ export function notifyBatch<T>(
   });
 }
 
-/** What stands for the requests of a call: one hash each of its texts, its query and its other fields. */
-export class CallHash {
-  readonly #texts = new TextHash();
-  readonly #body: object;
-
-  constructor(body: object) {
-    this.#body = body;
-  }
-
-  add(texts: readonly string[]): void {
-    for (const text of texts) this.#texts.add(text);
-  }
-
-  toString(): string {
-    const given = Object.entries(this.#body).filter(([, value]) => value !== undefined);
-    const query = given.find(([name]) => name === "query")?.[1];
-    const others = given.filter(([name]) => name !== "query").sort(([a], [b]) => (a < b ? -1 : 1));
-    return [this.#texts, hashOf(String(query)), hashOf(JSON.stringify(others))].join(".");
-  }
-}
-
-function hashOf(text: string): TextHash {
-  return new TextHash().add(text);
-}
-
-/** Checks that a call continues the one that `partial` is of. @throws StatusError that says what differs */
-export function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): void {
-  const before = partial.fingerprint.split(".");
-  const now = fingerprint.split(".");
-  const what = ["the items", "the query", "the model, the task or another field"];
-  const different = what.filter((_, at) => before[at] !== now[at]);
-  if (different.length > 0)
-    throw invalid(`continueFrom is from another call: ${different.join(", ")} differ.`, {
-      hint: "Pass the failed call's arguments, or leave continueFrom out.",
-    });
-}
-
-/** Checks a partial that may come from a file. @throws StatusError */
-export function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
-  const [data, missing, fingerprint] = ["data", "missing", "fingerprint"].map((name) =>
-    memberOf(value, name),
-  );
-  const isWhole =
-    Array.isArray(data) &&
-    data.every(
-      (entry) => isPosition(memberOf(entry, "index"), count) && typeof memberOf(entry, "score") === "number",
-    ) &&
-    Array.isArray(missing) &&
-    missing.every((range) => isRange(range, count)) &&
-    typeof fingerprint === "string";
-  if (isWhole) return value as RerankPartial<unknown>;
-  throw invalid("continueFrom must be the partial of a failed call for as many items.");
-}
-
-function isPosition(value: unknown, count: number): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < count;
-}
-
-function isRange(range: unknown, count: number): boolean {
-  const length = memberOf(range, "count");
-  const offset = memberOf(range, "offset");
-  return isPosition(offset, count) && isPosition((offset as number) + (length as number) - 1, count);
-}
-
 /** What a failed call has ranked. @param planned All batches of the call */
 export function partialOf<T>(
   merged: Merged<T>,
@@ -235,29 +228,4 @@ function joined(batches: readonly Batch[]): ItemRange[] {
     else ranges.push({ offset, count });
   }
   return ranges;
-}
-
-/** A running hash of texts, to see whether they are the same again: 53 bits, and no secret. */
-class TextHash {
-  #high = 0xdeadbeef;
-  #low = 0x41c6ce57;
-
-  add(text: string): this {
-    // Its length goes in as well: ["ab", "c"] is not ["a", "bc"].
-    this.#mix(text.length);
-    for (let at = 0; at < text.length; at++) this.#mix(text.charCodeAt(at));
-    return this;
-  }
-
-  toString(): string {
-    let { high, low } = { high: this.#high, low: this.#low };
-    high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
-    low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
-    return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
-  }
-
-  #mix(unit: number): void {
-    this.#high = Math.imul(this.#high ^ unit, 2654435761);
-    this.#low = Math.imul(this.#low ^ unit, 1597334677);
-  }
 }

@@ -1,7 +1,7 @@
 import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkInteger } from "../options/arguments.js";
-import { CallHash, checkContinues, checkPartial } from "./merge.js";
+import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial, TextsOf } from "./types.js";
 
 interface PlannedItems<T> {
@@ -253,4 +253,97 @@ function placesOf(
         itemOf: (document) => split[document]?.item ?? offset,
         partOf: (document) => split[document]?.part,
       };
+}
+
+/** What stands for the requests of a call: one hash each of its texts, its query and its other fields. */
+export class CallHash {
+  readonly #texts = new TextHash();
+  readonly #body: object;
+
+  constructor(body: object) {
+    this.#body = body;
+  }
+
+  add(texts: readonly string[]): void {
+    for (const text of texts) this.#texts.add(text);
+  }
+
+  toString(): string {
+    const given = Object.entries(this.#body).filter(([, value]) => value !== undefined);
+    const query = given.find(([name]) => name === "query")?.[1];
+    const others = given.filter(([name]) => name !== "query").sort(([a], [b]) => (a < b ? -1 : 1));
+    return [this.#texts, hashOf(String(query)), hashOf(JSON.stringify(others))].join(".");
+  }
+}
+
+function hashOf(text: string): TextHash {
+  return new TextHash().add(text);
+}
+
+/** Checks that a call continues the one that `partial` is of. @throws StatusError that says what differs */
+export function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): void {
+  const before = partial.fingerprint.split(".");
+  const now = fingerprint.split(".");
+  const what = ["the items", "the query", "the model, the task or another field"];
+  const different = what.filter((_, at) => before[at] !== now[at]);
+  if (different.length > 0)
+    throw invalid(`continueFrom is from another call: ${different.join(", ")} differ.`, {
+      hint: "Pass the failed call's arguments, or leave continueFrom out.",
+    });
+}
+
+/** Checks a partial that may come from a file. @throws StatusError */
+export function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
+  const [data, missing, fingerprint] = ["data", "missing", "fingerprint"].map((name) =>
+    memberOf(value, name),
+  );
+  const isWhole =
+    Array.isArray(data) &&
+    data.every(
+      (entry) => isPosition(memberOf(entry, "index"), count) && typeof memberOf(entry, "score") === "number",
+    ) &&
+    Array.isArray(missing) &&
+    missing.every((range) => isRange(range, count)) &&
+    typeof fingerprint === "string";
+  if (isWhole) return value as RerankPartial<unknown>;
+  throw invalid("continueFrom must be the partial of a failed call for as many items.");
+}
+
+function isPosition(value: unknown, count: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < count;
+}
+
+function isRange(range: unknown, count: number): boolean {
+  const length = memberOf(range, "count");
+  const offset = memberOf(range, "offset");
+  return isPosition(offset, count) && isPosition((offset as number) + (length as number) - 1, count);
+}
+
+/** A running hash of texts, to see whether they are the same again: 53 bits, and no secret. */
+class TextHash {
+  #high = 0xdeadbeef;
+  #low = 0x41c6ce57;
+
+  add(text: string): this {
+    // Its length goes in as well: ["ab", "c"] is not ["a", "bc"].
+    this.#mix(text.length);
+    for (let at = 0; at < text.length; at++) this.#mix(text.charCodeAt(at));
+    return this;
+  }
+
+  toString(): string {
+    let { high, low } = { high: this.#high, low: this.#low };
+    high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+    low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+    return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);
+  }
+
+  #mix(unit: number): void {
+    this.#high = Math.imul(this.#high ^ unit, 2654435761);
+    this.#low = Math.imul(this.#low ^ unit, 1597334677);
+  }
+}
+
+export function itemsOf(first: number, last: number): string {
+  return first === last ? `items[${first}]` : `items[${first}] to items[${last}]`;
 }

@@ -6,7 +6,7 @@ import { Limiter } from "../policy/limiter.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import type { Places } from "./plan.js";
-import { itemsOf } from "./rank.js";
+import { itemsOf } from "./plan.js";
 import type { ItemBatch } from "./types.js";
 /** Why batches were ended. */
 export interface BatchFailure {

@@ -1,7 +1,15 @@
+import type { Flow } from "./node/decode.js";
 // What undici 6 tells of a request, as undici 7 and 8 do.
 
 import { headersFrom } from "./node/decode.js";
-import type { Controller, Headers } from "./undici.js";
+
+/** What ends and slows a request: undici 7 and 8 have an object for it. */
+export interface Controller extends Flow {
+  abort(reason: Error): void;
+}
+
+/** An answer's headers, as undici 7 and 8 have them. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Ends and slows a request of undici 6, which asks at each chunk whether to go on. */
 class LegacyController implements Controller {

@@ -3,9 +3,9 @@ import { subscribe } from "node:diagnostics_channel";
 import { types } from "node:util";
 import type { DispatcherLike } from "../options/clientOptions.js";
 import { memberOf } from "../values.js";
+import type { Controller } from "./legacyHandler.js";
 import { isBeforeConnection } from "./node/networkErrors.js";
 import { networkCode, type Phase } from "./transport.js";
-import type { Controller } from "./undici.js";
 
 // Whether a dispatcher was seen to announce starts.
 const announces = new WeakMap<DispatcherLike, boolean>();

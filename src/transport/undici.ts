@@ -1,3 +1,4 @@
+import type { Controller, Headers } from "./legacyHandler.js";
 // Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself: the class that the
 // rest knows failures by is passed in.
 
@@ -187,11 +188,6 @@ export class DispatcherExchange extends LegacyHandler implements Exchange, BodyL
 
 export type Details = Partial<Pick<TransportFailure, "phase" | "reason" | "status" | "advice" | "cause">>;
 
-/** What ends and slows a request: undici 7 and 8 have an object for it. */
-export interface Controller extends Flow {
-  abort(reason: Error): void;
-}
-
 export class DispatchOptions {
   readonly origin: string;
   readonly path: string;
@@ -212,9 +208,6 @@ export class DispatchOptions {
 }
 // undici reads its other options from a polluted Object.prototype. An object made without one would be twice as slow.
 Object.setPrototypeOf(DispatchOptions.prototype, null);
-
-/** An answer's headers, as undici 7 and 8 have them. */
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 const noFlow: Flow = { pause() {}, resume() {} };
 

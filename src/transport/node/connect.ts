@@ -4,16 +4,10 @@ import type { Agent, ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
-import {
-  type FailureReason,
-  networkCode,
-  refusedByProxy,
-  type TransportRequest,
-  textOf,
-} from "../transport.js";
+import type { TransportRequest } from "../transport.js";
+import { type FailureReason, networkCode, refusedByProxy, textOf } from "../transport.js";
 import { isLate } from "../turns.js";
 import { Addresses } from "./addresses.js";
-import type { PooledSocket } from "./pool.js";
 
 // Taken when this is loaded: tests put clocks of their own in its place.
 const { eventLoopUtilization } = performance;
@@ -293,4 +287,28 @@ export function endTunnel(request: http.ClientRequest): void {
     // The error tells an agent that still listens that there will be no tunnel.
     socket.on("error", () => {}).destroy(new Error("The request was ended."));
   }
+}
+
+const idleSince: unique symbol = Symbol("idleSince");
+
+const idleUntil: unique symbol = Symbol("idleUntil");
+
+/** A socket that an agent keeps between requests. */
+export type PooledSocket = Socket & { [idleSince]?: number; [idleUntil]?: number };
+
+/** Notes that a socket goes back to its agent, which may give it out again for so long. */
+export function markIdle(socket: PooledSocket, keepMs: number): void {
+  const now = performance.now();
+  socket[idleSince] = now;
+  socket[idleUntil] = now + keepMs;
+}
+
+/** When a socket's last answer ended; undefined before its first. */
+export function idleSinceOf(socket: PooledSocket): number | undefined {
+  return socket[idleSince];
+}
+
+/** For how many milliseconds an idle socket may still be used again. */
+export function idleMsLeft(socket: PooledSocket): number {
+  return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
 }

@@ -1,33 +1,18 @@
 import { AsyncResource } from "node:async_hooks";
 import type http from "node:http";
-import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import type { TransportRequest } from "../transport.js";
 import { nextTurn } from "../turns.js";
-import { idleSockets, type PoolCall, type PoolOptions, requestOptions, withoutIdle } from "./connect.js";
-
-const idleSince: unique symbol = Symbol("idleSince");
-const idleUntil: unique symbol = Symbol("idleUntil");
-
-/** A socket that an agent keeps between requests. */
-export type PooledSocket = Socket & { [idleSince]?: number; [idleUntil]?: number };
-
-/** Notes that a socket goes back to its agent, which may give it out again for so long. */
-export function markIdle(socket: PooledSocket, keepMs: number): void {
-  const now = performance.now();
-  socket[idleSince] = now;
-  socket[idleUntil] = now + keepMs;
-}
-
-/** When a socket's last answer ended; undefined before its first. */
-export function idleSinceOf(socket: PooledSocket): number | undefined {
-  return socket[idleSince];
-}
-
-/** For how many milliseconds an idle socket may still be used again. */
-export function idleMsLeft(socket: PooledSocket): number {
-  return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
-}
+import {
+  idleMsLeft,
+  idleSinceOf,
+  idleSockets,
+  type PoolCall,
+  type PooledSocket,
+  type PoolOptions,
+  requestOptions,
+  withoutIdle,
+} from "./connect.js";
 
 // A server that reads no more of a request that it has answered would keep its connection for ever.
 const longestWriteMs = 1000;

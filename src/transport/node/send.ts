@@ -20,13 +20,17 @@ import {
   Connecting,
   type ConnectListener,
   hearErrors,
+  idleMsLeft,
+  idleSinceOf,
   isQueued,
+  markIdle,
   notBegun,
   type PoolCall,
+  type PooledSocket,
   tunnelStatusOf,
 } from "./connect.js";
 import type { BodyListener } from "./decode.js";
-import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PooledSocket } from "./pool.js";
+import type { Pool } from "./pool.js";
 
 type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
 
