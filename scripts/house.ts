@@ -38,7 +38,7 @@ export const floors: readonly (readonly string[])[] = [
   ["ranking"],
   ["wrappers"],
   ["client.ts"],
-  ["index.ts"],
+  ["index.ts", "engine.ts"],
   ["bulk"],
   ["adapters", "conformance", "testing"],
   ["cli"],

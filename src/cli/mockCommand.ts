@@ -1,3 +1,4 @@
+import { isLoopbackAddress } from "../engine.js";
 import type { StatusCode } from "../index.js";
 import { findOperation, testNames } from "../testing/behaviours.js";
 import {
@@ -6,7 +7,6 @@ import {
   type ScriptedFailure,
   type TestOperation,
 } from "../testing/index.js";
-import { isLoopbackAddress } from "../values.js";
 import { type Context, checkPort, listenError, UsageError } from "./context.js";
 import type { Terminal } from "./terminal.js";
 

@@ -1,7 +1,8 @@
 // The operations of the contract, as `tunerank request ID` takes them and shows them.
+
+import type { RequestRules, Rules } from "../engine.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
-import type { RequestRules, Rules } from "../options/validate.js";
 
 /** A parameter that is given with `--param NAME=VALUE`. */
 interface OperationParameter {

@@ -1,6 +1,7 @@
 // Why a command failed, in the words of the command line.
+
+import { camelCase } from "../engine.js";
 import { isStatusError, type StatusError } from "../index.js";
-import { camelCase } from "../wrappers/request.js";
 import { Reported, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { idsOf, operationIds } from "./operations.js";

@@ -1,7 +1,6 @@
+import { type OperationCall, operationCall, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
-import { suggestion } from "../options/validate.js";
-import { type OperationCall, operationCall } from "../wrappers/types.js";
 import { type Context, orUndefined, readInput, refuseOptions, UsageError } from "./context.js";
 import { isOperation, operationIds, operationLines, toldOf } from "./operations.js";
 import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";

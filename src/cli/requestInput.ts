@@ -1,8 +1,8 @@
 // What `tunerank request ID` sends, from its options and the contract's row.
+
+import { type OperationArguments, type Rules, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
 import type { ServiceRequest } from "../index.js";
-import { type Rules, suggestion } from "../options/validate.js";
-import type { OperationArguments } from "../wrappers/types.js";
 import { UsageError } from "./context.js";
 import { parametersOf, requestRules } from "./operations.js";
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
+import { isExcepted } from "../engine.js";
 import { operations } from "../generated/contract.js";
 import { type AttemptEvent, type Client, createClient, type OperationName } from "../index.js";
-import { isExcepted } from "../transport/node/proxyUrls.js";
 import { type Context, type ServiceOptions, UsageError, unreadable } from "./context.js";
 import { isSilent, type Terminal } from "./terminal.js";
 

@@ -7,6 +7,17 @@ test("no file of src imports from a room above its own", () => {
   expect(importsUpwards(imports)).toEqual([]);
 });
 
+test("the command line imports the public entries, what is generated, and its one private door", () => {
+  const doors = /^(cli|generated|conformance|testing)\/|^(index|bulk\/index|engine)\.ts$/;
+  const others = [...imports].flatMap(([file, found]) =>
+    file.startsWith("cli/")
+      ? found.filter((each) => !doors.test(each)).map((each) => `${file} -> ${each}`)
+      : [],
+  );
+  expect(others).toEqual([]);
+  expect(imports.get("cli/withClient.ts")).toContain("engine.ts");
+});
+
 test("no files of src import each other in a circle, types included", () => {
   expect(circlesIn(imports)).toEqual([]);
 });

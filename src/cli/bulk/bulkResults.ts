@@ -1,7 +1,7 @@
 // What comes of a bulk run's requests: rows in files, and what people are told.
 import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
+import { type OutOfFiles, outOfFiles } from "../../engine.js";
 import type { StatusError } from "../../index.js";
-import { type OutOfFiles, outOfFiles } from "../../policy/limiter.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { isSilent, oneLine, type Terminal, withBar } from "../terminal.js";
 import type { BadLine, BulkRequest } from "./bulkRequest.js";

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
-import { type Client, type DatasetFile, isStatusError, type StatusError } from "../../index.js";
-import type { Lane } from "../../policy/lane.js";
-import { attemptPolicy, type PolicyOption } from "../../policy/types.js";
-import { runBatches } from "../../ranking/run.js";
-import type { UploadOptions } from "../../wrappers/types.js";
+import { attemptPolicy, type Lane, type PolicyOption, runBatches } from "../../engine.js";
+import {
+  type Client,
+  type DatasetFile,
+  isStatusError,
+  type StatusError,
+  type UploadOptions,
+} from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
