@@ -82,11 +82,14 @@ function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string
   return found;
 }
 
-/** Every type, class and function that two files of src export under one name, as "name: files". */
+/**
+ * Every type, class and function that two files of src have under one name, as "name: files": in the core also those that
+ * are not exported.
+ */
 export function namesTwice(files: ReadonlyMap<string, string> = readTexts()): readonly string[] {
   const places = new Map<string, string[]>();
   for (const [file, text] of files) {
-    for (const [, name = ""] of text.matchAll(declared))
+    for (const [, name = ""] of text.matchAll(isCore(file) ? declared : exported))
       places.set(name, [...(places.get(name) ?? []), file]);
   }
   return [...places]
@@ -94,7 +97,14 @@ export function namesTwice(files: ReadonlyMap<string, string> = readTexts()): re
     .map(([name, found]) => `${name}: ${found.join(", ")}`);
 }
 
-const declared = /^export (?:abstract )?(?:async )?(?:class|interface|type|function\*?) (\w+)/gm;
+const exported = /^export (?:abstract )?(?:async )?(?:class|interface|type|function\*?) (\w+)/gm;
+const declared = /^(?:export )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?) (\w+)/gm;
+
+/** Whether a file is one that calls and runs go through. */
+export function isCore(file: string): boolean {
+  return !/^(adapters|cli|conformance|generated|testing)\//.test(file);
+}
+
 // Of the files of platform/ and what they show, one is chosen; each command of the command line has a `run`.
 const alternatives = /^(platform\/|generated\/|transport\/node\/networkErrors\.ts$|cli\/\w+Command\.ts$)/;
 

@@ -2,12 +2,12 @@
 
 import { createTransport, inspectedAs, isBrowser, runtime } from "#platform";
 import {
+  ClientConfig,
   checkAccountId,
   checkAddress,
   checkKey,
   checkModel,
   type GivenSettings,
-  LateSettings,
   logOf,
 } from "./call/settings.js";
 import type { ClientSettings, Log } from "./call/types.js";
@@ -104,7 +104,7 @@ function build(options: ClientOptions, shared: Shared, transport: Transport): Cl
     });
   }
   const given = givenSettings(options, transport, shared.budget);
-  const settings = new LateSettings(given);
+  const settings = new ClientConfig(given);
   const close = async (): Promise<void> => {
     for (const call of given.calls) call.end("closed");
     transport.close();

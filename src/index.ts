@@ -82,7 +82,7 @@ export type {
   RerankPartial,
 } from "./ranking/types.js";
 export type * from "./wrappers/contractMethods.js";
-export type { Datasets, UploadDatasetFileResponse } from "./wrappers/datasets.js";
+export type { Datasets } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
 export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
 export { throwIfFailed } from "./wrappers/reinforcementFineTuningJobs.js";

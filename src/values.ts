@@ -1,8 +1,8 @@
 // Values from outside, whose shape nobody has checked.
 
 /** What inherits nothing. Members of Object.create(null) are kept in a table: to read and copy them costs several times more. */
-export const Bare = function Bare() {} as unknown as new () => object;
-Bare.prototype = Object.create(null);
+export const WithoutPrototype = function Bare() {} as unknown as new () => object;
+WithoutPrototype.prototype = Object.create(null);
 
 /**
  * A member of a value of unknown shape, its own or its class's; what others put on Object.prototype is none. Undefined

@@ -11,7 +11,7 @@ import { checkCallback, checkInteger, ownProperties } from "../options/arguments
 import type { Names } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
-import { type ChunkTools, callFailure, failureOptions, rankChunk } from "./temporalChunk.js";
+import { activityFailure, type ChunkTools, failureOptions, rankChunk } from "./temporalChunk.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
 export type {
@@ -106,7 +106,7 @@ async function run<T>(operation: ActivityCall<T>["operation"], call: ActivityCal
     if (!isStatusError(error)) throw error;
     // Temporal asks for this one where it cancelled; what it makes of it is its own to know.
     if (context.cancellationSignal.aborted && error.code === "CANCELLED")
-      throw new CancelledFailure(error.message, [callFailure(error)]);
+      throw new CancelledFailure(error.message, [activityFailure(error)]);
     throw ApplicationFailure.create(failureOptions(error));
   }
 }

@@ -62,7 +62,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
   const options = { concurrency, timeoutMs, rate, signal: aids.signal, [oneOfMany]: true };
   try {
     for await (const { id, response, error } of rerankAll(client, [...left.values()], options)) {
-      part.push(error ? { id, error: callFailure(error) } : { id, response });
+      part.push(error ? { id, error: activityFailure(error) } : { id, response });
       if (part.length === partRows) await write();
     }
   } finally {
@@ -101,7 +101,7 @@ function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRe
 const optional = ["operation", "notRetried", "httpStatus", "requestId", "retryAfterMs", "path"] as const;
 
 /** What of an error is kept in a workflow's history. Its body may be long, or hold what nobody wants there. */
-export function callFailure(error: StatusError): CallFailure {
+export function activityFailure(error: StatusError): CallFailure {
   const { code, message, executed, executedBecause, attempts } = error;
   const known = optional.filter((name) => error[name] !== undefined).map((name) => [name, error[name]]);
   const optionals = Object.fromEntries(known);
@@ -122,5 +122,5 @@ export function failureOptions(error: StatusError): FailureOptions {
   const { message, code, retryAfterMs } = error;
   const nonRetryable = !mayRepeat(error);
   const nextRetryDelay = nonRetryable ? undefined : retryAfterMs;
-  return { message, type: code, nonRetryable, nextRetryDelay, details: [callFailure(error)] };
+  return { message, type: code, nonRetryable, nextRetryDelay, details: [activityFailure(error)] };
 }

@@ -2,18 +2,18 @@ import type { Client } from "../client.js";
 import { withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
-import { Lane, type LaneParts } from "../policy/lane.js";
+import { Lane, type LaneOptions } from "../policy/lane.js";
 import { type Limiter, MachineLimiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/search.js";
 
-import { attemptPolicy, type CallTime, type PolicyOption, sharedTransport } from "../policy/types.js";
+import { attemptPolicy, type CallDeadline, type PolicyOption, sharedTransport } from "../policy/types.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { memberOf, notify } from "../values.js";
 import type { PendingRequest } from "./intake.js";
 import type { RunSettings } from "./options.js";
 
 /** What the calls of a run have in common. */
-export interface RunParts extends LaneParts {
+export interface RunParts extends LaneOptions {
   /** This package's clients do not listen to it: {@link RunLane.abort} ends their calls. */
   readonly signal: AbortSignal;
 }
@@ -22,14 +22,14 @@ export interface RunParts extends LaneParts {
 export class RunLane extends Lane {
   readonly signal: AbortSignal;
   #isAborted = false;
-  #time: CallTime | undefined;
+  #time: CallDeadline | undefined;
 
   constructor(parts: RunParts, bytes: number) {
     super(parts, bytes);
     this.signal = parts.signal;
   }
 
-  begun(time: CallTime): void {
+  begun(time: CallDeadline): void {
     this.#time = time;
     if (this.#isAborted) time.end("aborted");
   }

@@ -1,7 +1,7 @@
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/callOptions.js";
-import { Bare } from "../values.js";
+import { WithoutPrototype } from "../values.js";
 import type { Failed } from "./delivery.js";
 import type { RerankAllRequest } from "./options.js";
 
@@ -22,7 +22,7 @@ export interface PendingRequest<Id> {
 // Its id stays here, all other fields are the body.
 function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRequest<Id> {
   const fields = typeof request === "object" && request !== null ? request : ({} as RerankAllRequest<Id>);
-  const body = new Bare() as RerankRequest & Record<string, unknown>;
+  const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;
   // Field by field: to take "the rest" costs twice as much.
   for (const name of Object.keys(fields))
     if (name !== "id") body[name] = fields[name as keyof RerankAllRequest<Id>];

@@ -1,4 +1,5 @@
 import type { StatusCode } from "../errors/codes.js";
+import type { ResponseHeaders } from "../errors/details.js";
 import type { DatasetFile, RerankResponse } from "../generated/types.js";
 import { codeOfHttpStatus, type RetryEvent } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter } from "../policy/retry.js";
@@ -65,7 +66,7 @@ function usable<T>(
   const { code, message, event } = data;
   const redact = redactorOf(secrets);
   const { body } = readErrorBody(answer.text, answer.status, redact);
-  return unusable(answer, redact, { message, code, executed: "yes", events: [event], body });
+  return unusableAnswer(answer, redact, { message, code, executed: "yes", events: [event], body });
 }
 
 function notAnObject(answer: TransportResponse, redact: Redact): Failure {
@@ -73,7 +74,7 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
   // A web page is somebody else's answer: the service may never have seen the request.
   if (isPage(text)) {
     const { message: words = "" } = readErrorBody(text, status, redact);
-    return unusable(answer, redact, {
+    return unusableAnswer(answer, redact, {
       message: `A web page came instead of the service's answer (HTTP ${status})${words && `: ${words}`}`,
       code: "INTERNAL",
       executed: "unknown",
@@ -81,7 +82,7 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
       hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
     });
   }
-  return unusable(answer, redact, {
+  return unusableAnswer(answer, redact, {
     message: unreadIn(answer, redact) ?? `${notPromised} (HTTP ${status}).`,
     code: "INTERNAL",
     executed: "yes",
@@ -89,7 +90,11 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
   });
 }
 
-function unusable({ status, headers }: TransportResponse, redact: Redact, details: FailureInput): Failure {
+function unusableAnswer(
+  { status, headers }: TransportResponse,
+  redact: Redact,
+  details: FailureInput,
+): Failure {
   return new Failure({ ...details, httpStatus: status, ...toldBy(headers, redact) });
 }
 
@@ -137,11 +142,15 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-type Headers = Readonly<Record<string, string>>;
-
 /** What an attempt tells of a response's headers, without the key: they are searched for it when somebody reads them. */
-export function toldBy(headers: Headers, redact: Redact): Pick<FailureInput, "requestId" | "headers"> {
-  return { requestId: requestIdOf(headers, redact), headers: () => redactValues(redact, headers) as Headers };
+export function toldBy(
+  headers: ResponseHeaders,
+  redact: Redact,
+): Pick<FailureInput, "requestId" | "headers"> {
+  return {
+    requestId: requestIdOf(headers, redact),
+    headers: () => redactValues(redact, headers) as ResponseHeaders,
+  };
 }
 
 /** The answer's `x-request-id`, else `request-id`; an error's is redacted. */

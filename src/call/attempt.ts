@@ -54,7 +54,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
     exchange = transport.send({
       method: request.method,
       url: request.url,
-      headers: headersOf(run),
+      headers: requestHeaders(run),
       body: request.body,
       maxResponseBytes: request.maxResponseBytes,
       freshSocket: run.freshSocket,
@@ -100,7 +100,7 @@ export function secretsOf<T>({ client, keys }: RunningCall<T>): readonly string[
   return [...keys, ...(client.transport.secrets ?? [])];
 }
 
-function headersOf<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
+function requestHeaders<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
   const { contentType } = request;
   const headers: Record<string, string> = {
     accept: "application/json",

@@ -8,14 +8,14 @@ import { requestIdOf } from "./answer.js";
 import type { Outcome } from "./types.js";
 
 /** What no message may show. */
-export interface Secretive {
+export interface HasSecrets {
   readonly secrets: readonly string[];
 }
 
 /** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
 export function startCall<T>(
   operation: OperationName,
-  client: Secretive,
+  client: HasSecrets,
   run: () => Promise<Outcome<T>>,
 ): CallPromise<T> {
   return start(operation, client, run, responseOf);
@@ -24,7 +24,7 @@ export function startCall<T>(
 /** The same for a call of any outcome; `present` makes of it what `withResponse` resolves to. */
 export function start<T, O extends { readonly data: T }, R>(
   operation: OperationName,
-  client: Secretive,
+  client: HasSecrets,
   run: () => Promise<O>,
   present: (outcome: O) => R,
 ): Promise<O["data"]> & { withResponse(): Promise<R> } {
@@ -68,7 +68,7 @@ export function loaded<T>(part: Promise<T>): Promise<T> {
   });
 }
 
-function namedError(error: unknown, operation: OperationName, client: Secretive): StatusError {
+function namedError(error: unknown, operation: OperationName, client: HasSecrets): StatusError {
   if (!isStatusError(error)) return unreadable(error, operation, redactorOf(client.secrets));
   // Checks of arguments do not know which operation they serve.
   return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);

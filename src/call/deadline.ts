@@ -13,7 +13,7 @@ export interface CallTimes {
 export type EndReason = "aborted" | "closed" | "deadline";
 
 /** What a call is doing, as far as it can be stopped. */
-export interface Stoppable {
+export interface Abortable {
   /** Changes with whatever arrives; undefined where nothing can. */
   readonly arrived?: number | undefined;
   abort(reason: "aborted" | "attempt-timeout"): void;
@@ -24,7 +24,7 @@ export class Deadline {
   /** Set once the call is over, whatever it is doing. */
   ended: EndReason | undefined;
   /** What to stop when time runs out. */
-  running: Stoppable | undefined;
+  running: Abortable | undefined;
   readonly #attemptTimeoutMs: number;
   readonly #endsAt: number;
   #attemptEndsAt = Number.POSITIVE_INFINITY;
@@ -96,7 +96,7 @@ export class Deadline {
   }
 
   // The call may have ended before this began.
-  #run(running: Stoppable): void {
+  #run(running: Abortable): void {
     this.running = running;
     if (this.ended) running.abort("aborted");
   }
@@ -148,15 +148,15 @@ export class Deadline {
 }
 
 /** What ends when a signal is aborted. */
-export interface Endable {
+export interface EndsOnAbort {
   end(reason: "aborted"): void;
 }
 
 // One listener for all that a signal ends: Node warns of a leak when an eleventh is added.
-const listening = new WeakMap<AbortSignalLike, { calls: Set<Endable>; onAbort: () => void }>();
+const listening = new WeakMap<AbortSignalLike, { calls: Set<EndsOnAbort>; onAbort: () => void }>();
 
 /** Ends a call when the signal is aborted, until {@link stopEndingOnAbort}. */
-export function endOnAbort(signal: AbortSignalLike, call: Endable): void {
+export function endOnAbort(signal: AbortSignalLike, call: EndsOnAbort): void {
   const entry = listening.get(signal);
   if (entry) {
     entry.calls.add(call);
@@ -171,7 +171,7 @@ export function endOnAbort(signal: AbortSignalLike, call: Endable): void {
 }
 
 /** The call listens no longer. */
-export function stopEndingOnAbort(signal: AbortSignalLike, call: Endable): void {
+export function stopEndingOnAbort(signal: AbortSignalLike, call: EndsOnAbort): void {
   const entry = listening.get(signal);
   entry?.calls.delete(call);
   if (entry?.calls.size !== 0) return;

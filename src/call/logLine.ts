@@ -7,12 +7,12 @@ import type { RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { Log, LogSettings } from "./types.js";
 
-type Exchange = Parameters<Log>[1];
+type LoggedExchange = Parameters<Log>[1];
 
 const longestBody = 10_000;
 
 /** Writes one line for an attempt, on stderr where there is no logger. @returns what the logger does */
-export function writeLine(settings: LogSettings, event: AttemptEvent, exchange: Exchange): unknown {
+export function writeLine(settings: LogSettings, event: AttemptEvent, exchange: LoggedExchange): unknown {
   const { logger, level, withBodies } = settings;
   const severity = severityOf(event);
   if (logLevels.indexOf(severity) > logLevels.indexOf(level)) return undefined;
@@ -25,7 +25,7 @@ export function writeLine(settings: LogSettings, event: AttemptEvent, exchange: 
   if (logger === undefined) return console.error(message);
   if (typeof logger !== "function") return logger[severity](message);
   // The event's own come last: no field of a body takes the place of one of them.
-  return logger(severity, { ...fieldsOf(exchange), ...always, ...asked, message } as never);
+  return logger(severity, { ...logFields(exchange), ...always, ...asked, message } as never);
 }
 
 function severityOf({ code, waitMs }: AttemptEvent): "error" | "warn" | "info" {
@@ -51,7 +51,7 @@ function lineOf(event: AttemptEvent, asked: object): string {
 }
 
 // Ids, numbers, lengths and names: no text that a user of the service wrote.
-function fieldsOf({ request: { operation, ids, content }, result }: Exchange): object {
+function logFields({ request: { operation, ids, content }, result }: LoggedExchange): object {
   const fields: Record<string, unknown> =
     "details" in result
       ? { executed: result.details.executed }
@@ -73,7 +73,7 @@ function bodiesOf({
   request: { body },
   result,
   redact,
-}: Exchange): Record<"request" | "response", string | undefined> {
+}: LoggedExchange): Record<"request" | "response", string | undefined> {
   const answer = "details" in result ? result.details.body : result.answer.text;
   const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   const shown = (value: string | undefined) => value && redact(value.slice(0, longestBody), true);

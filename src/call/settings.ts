@@ -26,7 +26,7 @@ import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js"
  * @param needsAccount Whether the operation's path names one: the call's own, else the client's.
  * @throws StatusError when an option cannot be used, or the client misses what the call needs.
  */
-export function callSettings(late: LateSettings, own: CallOptions, needsAccount = false): CallSettings {
+export function callSettings(late: ClientConfig, own: CallOptions, needsAccount = false): CallSettings {
   const client = late.settle(needsAccount && own.accountId === undefined);
   const { maxRetries = client.maxRetries ?? defaultMaxRetries } = own;
   const policy = (own as WithPolicy)[attemptPolicy];
@@ -91,7 +91,7 @@ const variables = {
 } as const satisfies Readonly<Record<FromEnvironment, string>>;
 
 /** A client's settings: the environment is read at the first call, so that a program can be built without it. */
-export class LateSettings {
+export class ClientConfig {
   readonly #given: GivenSettings;
   #settled: ClientSettings | undefined;
 
@@ -146,20 +146,21 @@ export const checkKey: Check<string> = seen(checkApiKey, unseen);
 
 function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSettings {
   const baseUrl =
-    given.baseUrl ?? read("baseUrl", (value, name) => checkAddress(value, name, given.allowInsecureHttp));
-  const apiKey = given.apiKey ?? read("apiKey", checkKey);
-  const accountId = given.accountId ?? read("accountId", checkAccountId, needsAccount);
-  const rerankModel = given.rerankModel ?? read("rerankModel", checkModel, false);
+    given.baseUrl ??
+    readOption("baseUrl", (value, name) => checkAddress(value, name, given.allowInsecureHttp));
+  const apiKey = given.apiKey ?? readOption("apiKey", checkKey);
+  const accountId = given.accountId ?? readOption("accountId", checkAccountId, needsAccount);
+  const rerankModel = given.rerankModel ?? readOption("rerankModel", checkModel, false);
   if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
     throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
   }
   const { logBodies } = given;
-  const log = given.log ?? read("log", (text, name) => logNamed(text, name, logBodies), false);
+  const log = given.log ?? readOption("log", (text, name) => logNamed(text, name, logBodies), false);
   return { ...given, baseUrl, apiKey, accountId, rerankModel, log };
 }
 
 // An empty variable counts as unset.
-function read<T>(
+function readOption<T>(
   option: FromEnvironment,
   check: (value: string, name: string) => T,
   isNeeded = true,

@@ -60,7 +60,7 @@ export function addOutputOptions(command: Command): Command {
 }
 
 /** Reads an option that may be given more than once. */
-export function collect(value: string, before: readonly string[] = []): readonly string[] {
+export function collectValues(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
@@ -81,12 +81,12 @@ export function addRequestOptions(command: Command): Command {
     .option(
       "--param <NAME=VALUE>",
       "A parameter of the operation: of its path, query or headers. May be given more than once, as for a list.",
-      collect,
+      collectValues,
     )
     .option(
       "--query <NAME=VALUE>",
       "A parameter of the query of a PATH. May be given more than once.",
-      collect,
+      collectValues,
     )
     .option("--body <JSON>", "The body, as JSON.")
     .option(

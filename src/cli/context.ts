@@ -34,7 +34,7 @@ export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 }
 
 /** What is thrown where a file cannot be read. @param name What the command line calls it @param more What follows */
-export function unreadable(name: string, error: unknown, more = ""): unknown {
+export function cannotRead(name: string, error: unknown, more = ""): unknown {
   if (error instanceof UsageError || (error as Error).name === "AbortError") return error;
   return new UsageError(`${name} cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}.${more}`);
 }
@@ -97,7 +97,7 @@ const mostPipedBytes = 64 * 1024 * 1024;
 export async function readInput(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
   if (file === "-") return readAll(addAbortSignal(signal, process.stdin), mostPipedBytes);
   return readFile(file, signal).catch((error) => {
-    throw unreadable(name, error);
+    throw cannotRead(name, error);
   });
 }
 

@@ -7,7 +7,7 @@ import {
   addOutputOptions,
   addRequestOptions,
   addServiceOptions,
-  collect,
+  collectValues,
   numberOf,
   operationOfCommand as operation,
 } from "./commandOptions.js";
@@ -131,12 +131,12 @@ function addMock(program: Command): Command {
     .option(
       "--allow-origin <ORIGIN>",
       "An origin whose web pages may call it, beside those of this machine. May be given more than once.",
-      collect,
+      collectValues,
     )
     .option(
       "--fail <SCRIPT>",
       "Failures for the next requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED, or of any operation by its id. May be given more than once.",
-      collect,
+      collectValues,
     )
     .option("--strict", "Answer 400 to fields and query parameters that the contract does not have.");
 }
@@ -153,11 +153,15 @@ function addConformance(program: Command): Command {
       "The port on this machine; 0 chooses a free one. Default: 4020.",
       numberOf("--port"),
     )
-    .option("--only <TEXT>", "Serve only rows with TEXT in their name. May be given more than once.", collect)
+    .option(
+      "--only <TEXT>",
+      "Serve only rows with TEXT in their name. May be given more than once.",
+      collectValues,
+    )
     .option(
       "--except <TEXT>",
       "Leave out rows with TEXT in their name. May be given more than once.",
-      collect,
+      collectValues,
     )
     .option("--list", "Print the names of the rows, and serve nothing.")
     .option(

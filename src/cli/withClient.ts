@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isExcepted } from "../engine.js";
 import { operations } from "../generated/contract.js";
 import { type AttemptEvent, type Client, createClient, type OperationName } from "../index.js";
-import { type Context, type ServiceOptions, UsageError, unreadable } from "./context.js";
+import { type Context, cannotRead, type ServiceOptions, UsageError } from "./context.js";
 import { isSilent, type Terminal } from "./terminal.js";
 
 /** Runs `use` with a client made of the command line and the environment. */
@@ -56,7 +56,7 @@ async function keyFrom(file: string | undefined): Promise<string | undefined> {
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {
-    throw unreadable("--api-key-file", error, " It takes the name of a file, not the key.");
+    throw cannotRead("--api-key-file", error, " It takes the name of a file, not the key.");
   }
 }
 

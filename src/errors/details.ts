@@ -16,7 +16,8 @@ export interface Target {
   readonly host: string;
 }
 
-type Headers = Readonly<Record<string, string>>;
+/** @internal A response's headers, names in lower case. */
+export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /** One HTTP request made for a call. */
 export interface Attempt {
@@ -32,7 +33,7 @@ export interface Attempt {
    * The response's headers without the key, names in lower case, when one began. Not enumerable: no log lists them, and
    * a copy made with `...` has none.
    */
-  readonly headers?: Headers;
+  readonly headers?: ResponseHeaders;
   /** The code of its failure; absent when it succeeded. */
   readonly code?: StatusCode;
   /** What the network reported, when that is why it failed. */
@@ -66,7 +67,7 @@ export interface StatusErrorDetails {
   /** The answer's `x-request-id`, else `request-id`. */
   readonly requestId?: string | undefined;
   /** The response's headers, names in lower case, or what makes them when they are read. */
-  readonly headers?: Headers | (() => Headers | undefined) | undefined;
+  readonly headers?: ResponseHeaders | (() => ResponseHeaders | undefined) | undefined;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** The error body: parsed when it is JSON, else its text. */

@@ -63,7 +63,7 @@ const reasons: Readonly<Record<NotRetried, string>> = {
 };
 
 /** Sentences one behind the other; empty ones are left out. */
-export function joined(...sentences: readonly string[]): string {
+export function sentences(...sentences: readonly string[]): string {
   return sentences.filter(Boolean).join(" ");
 }
 
@@ -77,7 +77,7 @@ export function reasonFor({
   // After one attempt only `maxRetries: 0` uses up what the event allows.
   const isOnly = attempts?.length === 1 && notRetried === "retries-used-up";
   const reason = isOnly ? "It was not retried, because maxRetries is 0." : notRetried && reasons[notRetried];
-  return joined(asked, reason ?? "");
+  return sentences(asked, reason ?? "");
 }
 
 /** What to do now; empty where the message says it. */

@@ -8,7 +8,7 @@ import {
   type StatusCode,
 } from "./codes.js";
 import type { Attempt, OperationName, StatusErrorDetails } from "./details.js";
-import { adviceFor, joined, reasonFor } from "./hints.js";
+import { adviceFor, reasonFor, sentences } from "./hints.js";
 
 // What an error may have.
 const optionalFields = [
@@ -95,8 +95,8 @@ export class StatusError extends Error {
     const text = sentence(message);
     const advice = own.hint ?? own.advice ?? adviceFor(own, message);
     const reason = own.reason ?? (own.hint === undefined ? reasonFor(own) : "");
-    const hint = joined(advice, reason);
-    super(joined(`[${code}]`, text, hint), cause === undefined ? undefined : { cause });
+    const hint = sentences(advice, reason);
+    super(sentences(`[${code}]`, text, hint), cause === undefined ? undefined : { cause });
     define(this, { [brand]: true, text, advice, reason });
     withHeaders(this, own.headers);
     this.code = code;

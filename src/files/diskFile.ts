@@ -18,7 +18,7 @@ export async function openPath(
 ): Promise<FileSource> {
   // getBuiltinModule, not import: Bun and Deno run the build for the web, whose bundlers know no modules of Node.
   const { open, stat } = globalThis.process.getBuiltinModule("node:fs/promises");
-  const filePath = typeof path === "string" ? path : pathOf(path);
+  const filePath = typeof path === "string" ? path : localPath(path);
   // Before opening: to open a named pipe would block until there is a writer.
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
@@ -51,7 +51,7 @@ async function checkUnchanged(handle: FileHandle, { size, mtimeNs }: BigIntStats
   throw new SourceError("FAILED_PRECONDITION", message);
 }
 
-function pathOf(url: UrlLike): string {
+function localPath(url: UrlLike): string {
   try {
     return globalThis.process.getBuiltinModule("node:url").fileURLToPath(url.href);
   } catch (cause) {

@@ -10,14 +10,14 @@ export function parseMultipart(body: Uint8Array, contentType: string): Part[] | 
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) return undefined;
-  const first = bytesOf(`--${boundary}`);
-  const between = bytesOf(`\r\n--${boundary}`);
-  const blankLine = bytesOf("\r\n\r\n");
+  const first = latin1Bytes(`--${boundary}`);
+  const between = latin1Bytes(`\r\n--${boundary}`);
+  const blankLine = latin1Bytes("\r\n\r\n");
   if (!startsWith(body, first, 0)) return undefined;
   const parts: Part[] = [];
   let start = first.length;
-  while (!startsWith(body, bytesOf("--"), start)) {
-    if (!startsWith(body, bytesOf("\r\n"), start)) return undefined;
+  while (!startsWith(body, latin1Bytes("--"), start)) {
+    if (!startsWith(body, latin1Bytes("\r\n"), start)) return undefined;
     const headEnd = find(body, blankLine, start);
     const contentStart = headEnd + blankLine.length;
     const contentEnd = headEnd === -1 ? -1 : find(body, between, contentStart);
@@ -55,7 +55,7 @@ function decodedName(text: string): string {
   }
 }
 
-function bytesOf(text: string): Uint8Array {
+function latin1Bytes(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 

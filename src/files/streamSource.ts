@@ -18,13 +18,13 @@ export function fromStream(
   size: number | undefined,
   sent?: FileSource["streamed"],
 ): FileSource {
-  let read = false;
+  let readWeb = false;
   return {
     name,
     size,
     type: "",
     get replayable() {
-      return !read;
+      return !readWeb;
     },
     blob: undefined,
     streamed: sent,
@@ -35,11 +35,11 @@ export function fromStream(
     async *chunks() {
       const problem = problemOf(stream);
       if (problem) throw problem.cause ?? problem;
-      read = true;
+      readWeb = true;
       yield* notEmpty(bytesOf(stream));
     },
     async close() {
-      if (read) release(stream);
+      if (readWeb) release(stream);
     },
   };
 }

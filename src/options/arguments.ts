@@ -1,5 +1,5 @@
 import { invalid, refusal } from "../errors/statusError.js";
-import { Bare, isLoopback, memberOf, tagOf, urlOf } from "../values.js";
+import { isLoopback, memberOf, tagOf, urlOf, WithoutPrototype } from "../values.js";
 import type { HeadersLike } from "./callOptions.js";
 import { checkNames, validate } from "./validate.js";
 
@@ -16,7 +16,7 @@ export function ownProperties<T extends object>(
 ): T {
   if (value === undefined) return nothing as T;
   checkObject(value, what);
-  const own = Object.assign(new Bare(), value) as T;
+  const own = Object.assign(new WithoutPrototype(), value) as T;
   if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
   if (names !== undefined) checkNames(own, names, what);
   return own;

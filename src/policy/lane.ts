@@ -3,14 +3,14 @@ import type { Schedule, Waiting } from "./schedule.js";
 import type {
   AttemptPolicy,
   AttemptTimes,
-  CallTime,
+  CallDeadline,
   Connections,
   FailedAttempt,
   PolicyOption,
 } from "./types.js";
 
 /** What the calls of a run have in common. */
-export interface LaneParts {
+export interface LaneOptions {
   readonly schedule: Schedule;
   /** Whether only the deadline of a call ends its retries, as far as the table allows them. */
   readonly untilDeadline: boolean;
@@ -25,7 +25,7 @@ export type Progress = "made" | "admitted" | "too-many";
 
 /** One call of a run: its attempts begin when the schedule lets them. */
 export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting {
-  readonly #parts: LaneParts;
+  readonly #parts: LaneOptions;
   /** The size of its request; 0 where nobody counts tokens. */
   readonly bytes: number;
   /** The tokens that its last attempt is taken to need. */
@@ -46,7 +46,7 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
   #endedAt = 0;
   #resume: (() => void) | undefined;
 
-  constructor(parts: LaneParts, bytes: number) {
+  constructor(parts: LaneOptions, bytes: number) {
     this.#parts = parts;
     this.bytes = bytes;
   }
@@ -90,7 +90,7 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
     return decision;
   }
 
-  async wait(ms: number, time: CallTime): Promise<void> {
+  async wait(ms: number, time: CallDeadline): Promise<void> {
     const { schedule } = this.#parts;
     this.readyAt = this.#endedAt + ms;
     const turn = new Promise<void>((resolve) => {

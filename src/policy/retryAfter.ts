@@ -1,10 +1,13 @@
-type Headers = Readonly<Record<string, string>>;
-
+import type { ResponseHeaders } from "../errors/details.js";
 /**
  * The shortest wait that an answer asks for, in milliseconds: the longest of `retry-after-ms`, `retry-after` in
  * seconds or as a date of RFC 9110, and what its body says.
  */
-export function retryAfterMs(headers: Headers, bodyMs: number | undefined, now: number): number | undefined {
+export function retryAfterMs(
+  headers: ResponseHeaders,
+  bodyMs: number | undefined,
+  now: number,
+): number | undefined {
   const asked = [
     milliseconds(shortHeader(headers, "retry-after-ms"), 1),
     milliseconds(shortHeader(headers, "retry-after"), 1000),
@@ -15,7 +18,7 @@ export function retryAfterMs(headers: Headers, bodyMs: number | undefined, now: 
 }
 
 // Against the answer's own clock, which may differ from this machine's.
-function untilDate(headers: Headers, now: number): number | undefined {
+function untilDate(headers: ResponseHeaders, now: number): number | undefined {
   const date = parseDate(shortHeader(headers, "retry-after"), now);
   if (date === undefined) return undefined;
   return Math.max(0, date - (parseDate(shortHeader(headers, "date"), now) ?? now));
@@ -49,13 +52,13 @@ function yearNear(now: number, digits: number): number {
 }
 
 // Node's fetch leaves the tabs around a value. No time is long.
-function shortHeader(headers: Headers, name: string): string | undefined {
+function shortHeader(headers: ResponseHeaders, name: string): string | undefined {
   const value = header(headers, name);
   return value && value.length < 100 ? value.replace(/^[\t ]+|[\t ]+$/g, "") : undefined;
 }
 
 /** A header that is there and not empty. */
-export function header(headers: Headers, name: string): string | undefined {
+export function header(headers: ResponseHeaders, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return value === "" ? undefined : value;
 }

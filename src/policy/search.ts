@@ -31,7 +31,7 @@ export class LimitSearch {
   #state: State = "steady";
   #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, taken: 0 };
   readonly #steps: Steps = new Steps();
-  readonly #usual: UsualShare = new UsualShare();
+  readonly #usual: AverageShare = new AverageShare();
   // Whether the refusals at the base may come from its limit.
   #isDoubted = false;
   // The refusals of this epoch show how many were too many.
@@ -135,7 +135,7 @@ export class LimitSearch {
     } else if (this.#state === "down") {
       this.#usual.value = 0;
       if (found.share < leastShare) this.#set(found.limit, "steady");
-      else this.#set(takenOf(found), "settling");
+      else this.#set(acceptedBy(found), "settling");
     } else if (this.#isDoubted) this.#tryLess();
     else this.#stay(limit);
   }
@@ -183,7 +183,7 @@ export class LimitSearch {
   #tryLess(): void {
     this.#isDoubted = false;
     this.#steps.slowDown(this.#base.limit);
-    this.#set(Math.min(this.#base.limit - 1, takenOf(this.#base)), "down");
+    this.#set(Math.min(this.#base.limit - 1, acceptedBy(this.#base)), "down");
   }
 
   #tryMore(): void {
@@ -215,7 +215,7 @@ export interface Measured {
 export const leastShare = 0.03;
 
 /** How many of the limit were not refused. */
-export function takenOf({ limit, share }: Measured): number {
+export function acceptedBy({ limit, share }: Measured): number {
   return Math.max(1, Math.round(limit * (1 - share)));
 }
 
@@ -290,7 +290,7 @@ export class Round {
 }
 
 /** The part of refusals that has nothing to do with the limit, as far as is known. */
-export class UsualShare {
+export class AverageShare {
   value = 0;
   // The answers by which it is known.
   #known = 0;

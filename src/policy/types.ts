@@ -24,7 +24,7 @@ export interface AttemptTimes {
 }
 
 /** A call's time. */
-export interface CallTime {
+export interface CallDeadline {
   /** Waits for `promise`; resolves to undefined as soon as the call is over. */
   during<T>(promise: Promise<T>): Promise<T | undefined>;
   /** Ends the call. */
@@ -37,11 +37,11 @@ export interface CallTime {
  */
 export interface AttemptPolicy {
   /** The call begins; its time can end it. */
-  begun?(time: CallTime): void;
+  begun?(time: CallDeadline): void;
   /** An attempt failed: whether there is another, and when. */
   decide(input: RetryInput, failed: FailedAttempt): Decision;
   /** Waits until the next may begin, but no longer than the call lasts. */
-  wait(ms: number, time: CallTime): Promise<void>;
+  wait(ms: number, time: CallDeadline): Promise<void>;
 }
 
 /** The most connections that a client has at once, where it knows. */

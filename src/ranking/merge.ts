@@ -203,7 +203,7 @@ export function partialOf<T>(
   fingerprint: string,
 ): RerankPartial<T> {
   const done = new Set(merged.batches.map(({ number }) => number));
-  const missing = joined(planned.filter((_, number) => !done.has(number)));
+  const missing = joinRanges(planned.filter((_, number) => !done.has(number)));
   const isMissing = (index: number): boolean =>
     missing.some(({ offset, count }) => index >= offset && index < offset + count);
   return {
@@ -219,7 +219,7 @@ export function partialOf<T>(
 }
 
 // Batches come in the order of their items.
-function joined(batches: readonly Batch[]): ItemRange[] {
+function joinRanges(batches: readonly Batch[]): ItemRange[] {
   const ranges: { offset: number; count: number }[] = [];
   for (const { offset, count } of batches) {
     const last = ranges.at(-1);

@@ -1,6 +1,6 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { callTracer } from "#platform";
-import { callSettings, type LateSettings } from "../call/settings.js";
+import { type ClientConfig, callSettings } from "../call/settings.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
@@ -70,11 +70,11 @@ function planOf<T>(
   query: string,
   items: readonly T[],
   own: RerankItemsOptions<T>,
-  client: LateSettings,
+  client: ClientConfig,
 ): Plan<T> {
   if (!Array.isArray(items)) throw invalid("items must be a list.");
   const { topN } = own;
-  const body = { ...fieldsOf(own), query, top_n: undefined, return_documents: false };
+  const body = { ...bodyFields(own), query, top_n: undefined, return_documents: false };
   validate({ ...body, documents: [""] }, rules, "body");
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   checkCallback(own.onBatch, "onBatch");
@@ -178,6 +178,6 @@ async function rankBatch<T>(
 }
 
 /** The options that are fields of the request's body. */
-function fieldsOf(own: object): Partial<RerankRequest> {
+function bodyFields(own: object): Partial<RerankRequest> {
   return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rules.properties, name)));
 }

@@ -1,5 +1,5 @@
 import type { UnusableAnswer } from "../call/answer.js";
-import type { LateSettings } from "../call/settings.js";
+import type { ClientConfig } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import type { Attempt } from "../errors/details.js";
 import type { StatusError } from "../errors/statusError.js";
@@ -166,7 +166,7 @@ export interface RerankItems {
 
 /** @internal The rerank call that {@link RerankItems} is made of. */
 export interface RerankCall {
-  readonly client: LateSettings;
+  readonly client: ClientConfig;
   send<R>(
     body: RerankRequest,
     options: CallOptions,

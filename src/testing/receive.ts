@@ -1,4 +1,4 @@
-import { joined } from "../errors/hints.js";
+import { sentences } from "../errors/hints.js";
 import { isStatusError } from "../errors/statusError.js";
 import { parseMultipart } from "../files/parseMultipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
@@ -118,7 +118,7 @@ function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefi
     validate(value, rules, name);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    return new Refusal(error.code, joined(error.text, error.hint));
+    return new Refusal(error.code, sentences(error.text, error.hint));
   }
   const problem = strictProblem(value, rules, name);
   return problem === undefined ? undefined : invalidRequest(problem);

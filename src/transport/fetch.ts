@@ -151,7 +151,7 @@ class FetchExchange implements Exchange {
     if (failed && reason === undefined) return this.#failure(failed.cause, "source", sourceFailed);
     // A Blob of a file tells of a change of the file only when it is read.
     if (isNamed(cause, "NotReadableError")) return this.#failure(fileChanged, "source", sourceFailed);
-    return new TransportFailure(message ?? `The request failed: ${textOf(cause)}`, {
+    return new TransportFailure(message ?? `The request failed: ${wordsOf(cause)}`, {
       phase: this.phase,
       reason: reason ?? "network",
       status: this.answer?.status,
@@ -160,12 +160,12 @@ class FetchExchange implements Exchange {
   }
 }
 
-function textOf(error: unknown): string {
+function wordsOf(error: unknown): string {
   return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
 export type BodyChunk = Uint8Array<ArrayBuffer>;
-type Headers = Record<string, string>;
+type FetchHeaders = Record<string, string>;
 
 /** The reader of a web stream, or the same for another body. */
 export interface Reader {
@@ -174,11 +174,11 @@ export interface Reader {
 }
 
 /** A response's headers; undefined for what is no response. */
-export function fetchedHeaders(response: FetchResponse | undefined): Headers | undefined {
+export function fetchedHeaders(response: FetchResponse | undefined): FetchHeaders | undefined {
   const given = memberOf(response, "headers") as Partial<FetchResponse["headers"]> | undefined;
   if (!Number.isInteger(memberOf(response, "status")) || typeof given?.forEach !== "function")
     return undefined;
-  const headers: Headers = {};
+  const headers: FetchHeaders = {};
   given.forEach((value, name) => {
     headers[name] = value;
   });
@@ -186,7 +186,7 @@ export function fetchedHeaders(response: FetchResponse | undefined): Headers | u
 }
 
 /** What reads a response's body; undefined when nothing can. */
-export function readerOf(response: FetchResponse, headers: Headers, limit: number): Reader | undefined {
+export function readerOf(response: FetchResponse, headers: FetchHeaders, limit: number): Reader | undefined {
   const body = (response.body ?? undefined) as ReadableStream<BodyChunk> | undefined;
   if (typeof body?.getReader === "function") return body.getReader();
   const isStream = typeof body === "object" && Symbol.asyncIterator in body;
@@ -197,7 +197,11 @@ export function readerOf(response: FetchResponse, headers: Headers, limit: numbe
 }
 
 // The whole body at once, as in React Native. Of text as text: its older versions give no bytes.
-async function* wholeOf(response: FetchResponse, headers: Headers, limit: number): AsyncGenerator<BodyChunk> {
+async function* wholeOf(
+  response: FetchResponse,
+  headers: FetchHeaders,
+  limit: number,
+): AsyncGenerator<BodyChunk> {
   // Not even read: as good as more than may be taken.
   if (Number(headers["content-length"]) > limit) yield { byteLength: limit + 1 } as BodyChunk;
   const isText = /json|text/.test(headers["content-type"] ?? "") || !response.arrayBuffer;

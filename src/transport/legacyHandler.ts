@@ -9,7 +9,7 @@ export interface Controller extends Flow {
 }
 
 /** An answer's headers, as undici 7 and 8 have them. */
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type DispatchHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Ends and slows a request of undici 6, which asks at each chunk whether to go on. */
 class LegacyController implements Controller {
@@ -37,7 +37,7 @@ export abstract class LegacyHandler {
   #legacy: LegacyController | undefined;
 
   abstract onRequestStart(controller: Controller): void;
-  abstract onResponseStart(controller: Controller, status: number, headers: Headers): void;
+  abstract onResponseStart(controller: Controller, status: number, headers: DispatchHeaders): void;
   abstract onResponseData(controller: Controller, chunk: Uint8Array): void;
   abstract onResponseEnd(): void;
   abstract onResponseError(controller: Controller | null, error: Error): void;

@@ -1,4 +1,4 @@
-import type { Controller, Headers } from "./legacyHandler.js";
+import type { Controller, DispatchHeaders } from "./legacyHandler.js";
 // Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself: the class that the
 // rest knows failures by is passed in.
 
@@ -107,7 +107,7 @@ export class DispatcherExchange extends LegacyHandler implements Exchange, BodyL
     sawStart(this.#dispatcher);
   }
 
-  onResponseStart(_controller: Controller, status: number, headers: Headers): void {
+  onResponseStart(_controller: Controller, status: number, headers: DispatchHeaders): void {
     // Not those that come before the answer, such as 103.
     if (this.#request === undefined || status < 200) return;
     if (this.#controller === undefined) sawNoStart(this.#dispatcher);
@@ -212,16 +212,18 @@ Object.setPrototypeOf(DispatchOptions.prototype, null);
 const noFlow: Flow = { pause() {}, resume() {} };
 
 export class DispatcherAnswer extends Answer {
-  readonly #headers: Headers;
+  readonly #headers: DispatchHeaders;
 
-  constructor(status: number, maxResponseBytes: number, headers: Headers) {
-    super(status, maxResponseBytes, own(headers, "content-encoding"));
+  constructor(status: number, maxResponseBytes: number, headers: DispatchHeaders) {
+    super(status, maxResponseBytes, firstHeader(headers, "content-encoding"));
     this.#headers = headers;
   }
 
   get headers(): Record<string, string> {
     const names = Object.keys(this.#headers);
-    return Object.fromEntries(names.map((name) => [name.toLowerCase(), own(this.#headers, name) ?? ""]));
+    return Object.fromEntries(
+      names.map((name) => [name.toLowerCase(), firstHeader(this.#headers, name) ?? ""]),
+    );
   }
 }
 
@@ -230,7 +232,7 @@ export function answerIn(error: Error, listener: BodyListener): DispatcherAnswer
   const status = memberOf(error, "statusCode");
   const isAnswer = /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(networkCode(error));
   if (!isAnswer || typeof status !== "number" || status < 300) return undefined;
-  const { "content-encoding": _undone, ...headers } = (memberOf(error, "headers") ?? {}) as Headers;
+  const { "content-encoding": _undone, ...headers } = (memberOf(error, "headers") ?? {}) as DispatchHeaders;
   const answer = new DispatcherAnswer(status, 0, headers);
   const body = memberOf(error, "body");
   const text = typeof body === "string" ? body : valueOr(() => JSON.stringify(body), "");
@@ -238,7 +240,7 @@ export function answerIn(error: Error, listener: BodyListener): DispatcherAnswer
   return answer;
 }
 
-function own(headers: Headers, name: string): string | undefined {
+function firstHeader(headers: DispatchHeaders, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return typeof value === "object" ? value.join(", ") : value;
 }

@@ -79,11 +79,11 @@ export async function contentOf(body: unknown, contentType: string | undefined):
   // By its tag: naming the classes would load all of fetch on Node, and packages and other realms have their own.
   const tag = tagOf(body);
   if (/^(Uint8Array|Blob|File|FormData)$/.test(tag))
-    return bytesOf(body as Bytes, tag as BytesTag, contentType);
+    return readBytes(body as Bytes, tag as BytesTag, contentType);
   return jsonOf(body, contentType);
 }
 
-async function bytesOf(body: Bytes, tag: BytesTag, contentType: string | undefined): Promise<EncodedBody> {
+async function readBytes(body: Bytes, tag: BytesTag, contentType: string | undefined): Promise<EncodedBody> {
   const isForm = tag === "FormData";
   if (contentType === undefined || (isForm && !/^multipart\/form-data$/i.test(contentType))) {
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";

@@ -1,5 +1,5 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import { accountOf, type LateSettings } from "../call/settings.js";
+import { accountOf, type ClientConfig } from "../call/settings.js";
 import type { CallSettings } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
@@ -30,7 +30,7 @@ export interface Datasets extends DatasetsOperations {
 }
 
 /** @internal Makes {@link Datasets} with a client's settings. */
-export function createDatasets(client: LateSettings): Pick<Datasets, "upload"> {
+export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
   function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
     return startCall("uploadDatasetFile", client, async () => {
       handleErrors(file);
@@ -51,10 +51,3 @@ function handleErrors(file: unknown): void {
   const on = memberOf(file, "on");
   if (typeof on === "function") on.call(file, "error", () => {});
 }
-
-/**
- * The former name of what an upload answers.
- *
- * @deprecated Write `DatasetFile`. This name goes with the next minor version.
- */
-export type UploadDatasetFileResponse = DatasetFile;

@@ -1,6 +1,6 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
+import { accountOf, type ClientConfig, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import { checkId, ownProperties } from "../options/arguments.js";
 import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
@@ -23,7 +23,7 @@ export interface Deployments extends DeploymentsOperations {
 }
 
 /** @internal Makes {@link Deployments} with a client's settings. */
-export function createDeployments(client: LateSettings): Pick<Deployments, "scale"> {
+export function createDeployments(client: ClientConfig): Pick<Deployments, "scale"> {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", client, async () => {
       const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);

@@ -1,5 +1,5 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import type { LateSettings } from "../call/settings.js";
+import type { ClientConfig } from "../call/settings.js";
 import type {
   EncodedCall,
   OperationCall,
@@ -15,7 +15,7 @@ const late = () => loaded(import("./request.js"));
 /** @internal Gives a client methods by group and name; a group without a name is the client itself. */
 export function addOperations<T extends object>(
   client: T,
-  settings: LateSettings,
+  settings: ClientConfig,
   methods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>>,
 ): T {
   const groups = client as Record<string, object>;
@@ -35,18 +35,18 @@ function mergedInto(group: string, groups: Record<string, object>, calls: object
 }
 
 /** @internal Makes {@link OperationCall} with a client's settings. */
-export function createOperationCall(settings: LateSettings): OperationCall {
+export function createOperationCall(settings: ClientConfig): OperationCall {
   return (input, options) =>
     startCall(input.operation, settings, async () => (await late()).callOperation(settings, input, options));
 }
 
 /** @internal Makes {@link ServiceCall} with a client's settings. */
-export function createRequest(client: LateSettings): ServiceCall {
+export function createRequest(client: ClientConfig): ServiceCall {
   return <T>(request: ServiceRequest, options?: RequestOptions) =>
     startCall<T>("request", client, async () => (await late()).sendAny<T>(client, request, options));
 }
 
 /** @internal Makes {@link EncodedCall} with a client's settings. */
-export function createEncodedCall(client: LateSettings): EncodedCall {
+export function createEncodedCall(client: ClientConfig): EncodedCall {
   return (...given) => startCall("request", client, async () => (await late()).sendEncoded(client, ...given));
 }

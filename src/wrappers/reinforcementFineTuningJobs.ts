@@ -1,6 +1,6 @@
 import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
+import { accountOf, type ClientConfig, callSettings } from "../call/settings.js";
 import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { StatusError } from "../errors/statusError.js";
 import { httpStatuses } from "../generated/contract.js";
@@ -27,7 +27,7 @@ export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobs
 
 /** @internal Makes {@link ReinforcementFineTuningJobs} with a client's settings. */
 export function createReinforcementFineTuningJobs(
-  client: LateSettings,
+  client: ClientConfig,
 ): Pick<ReinforcementFineTuningJobs, "resume"> {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
     return startCall("resumeReinforcementFineTuningJob", client, async () => {

@@ -2,7 +2,7 @@
 import { readAnswer, readWhole, UnusableAnswer } from "../call/answer.js";
 import { makeRequest } from "../call/call.js";
 import { pathWith, writeJson } from "../call/request.js";
-import { accountOf, callSettings, type LateSettings } from "../call/settings.js";
+import { accountOf, type ClientConfig, callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, PreparedRequest } from "../call/types.js";
 import { isIdempotent } from "../errors/codes.js";
 import { invalid } from "../errors/statusError.js";
@@ -24,7 +24,7 @@ import type {
 } from "./types.js";
 /** The arguments of a method in their order: ids, body or file, parameters, options. @throws StatusError */
 export async function callMethod<T>(
-  client: LateSettings,
+  client: ClientConfig,
   { operation, path, body, parameters }: OperationMethod,
   given: readonly unknown[],
 ): Promise<Outcome<T>> {
@@ -42,7 +42,7 @@ export async function callMethod<T>(
 
 /** Checks what an operation takes, and sends it. @throws StatusError */
 export async function callOperation<T>(
-  client: LateSettings,
+  client: ClientConfig,
   { operation, ids, body, json, parameters }: OperationArguments,
   options: CallOptions | undefined,
 ): Promise<Outcome<T>> {
@@ -67,10 +67,10 @@ export async function callOperation<T>(
     body: bodyOf(rules, body, json),
     contentType: body === undefined ? undefined : rules.contentType,
     maxResponseBytes: row.maxResponseBytes,
-    read: readerOf(row) as PreparedRequest<T>["read"],
+    read: readerFor(row) as PreparedRequest<T>["read"],
     content: body,
   };
-  return makeRequest<T>(request, withHeaders(settings, row, headers));
+  return makeRequest<T>(request, addHeaders(settings, row, headers));
 }
 
 // What stands in the path of an operation: the account of the call, and the ids.
@@ -116,7 +116,7 @@ function bodyOf(
   return json ?? writeJson(body);
 }
 
-function readerOf({ answer, accept = "" }: OperationRow): PreparedRequest<unknown>["read"] {
+function readerFor({ answer, accept = "" }: OperationRow): PreparedRequest<unknown>["read"] {
   const readObject: PreparedRequest<unknown>["read"] = (got, secrets) =>
     readAnswer(got, secrets, (value) => value);
   if (answer === undefined) return readObject;
@@ -132,7 +132,7 @@ function readerOf({ answer, accept = "" }: OperationRow): PreparedRequest<unknow
     isPage(got) && !page.test(accept) ? readObject(got, secrets) : readWhole(got, secrets, read[answer]);
 }
 
-function withHeaders(
+function addHeaders(
   settings: CallSettings,
   { accept }: OperationRow,
   headers: Readonly<Record<string, string>>,
@@ -152,7 +152,7 @@ const defaultMaxResponseBytes = 1024 * 1024;
 
 /** Checks and encodes what the caller gave, and sends it. @throws StatusError */
 export async function sendAny<T>(
-  client: LateSettings,
+  client: ClientConfig,
   request: ServiceRequest,
   options: RequestOptions | undefined,
 ): Promise<Outcome<T>> {
@@ -169,7 +169,7 @@ export async function sendAny<T>(
 
 /** Sends what is encoded, and hands the answer's body back as it is. @throws StatusError */
 export async function sendEncoded(
-  client: LateSettings,
+  client: ClientConfig,
   ...[request, options, onAnswer]: Parameters<EncodedCall>
 ): Promise<Outcome<Uint8Array>> {
   checkMethod(request.method, request.body);
@@ -184,7 +184,7 @@ export async function sendEncoded(
 }
 
 function make<T>(
-  client: LateSettings,
+  client: ClientConfig,
   request: EncodedRequest,
   options: RequestOptions | undefined,
   read: PreparedRequest<T>["read"],

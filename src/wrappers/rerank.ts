@@ -2,7 +2,7 @@ import type { UnusableAnswer } from "../call/answer.js";
 import { readRerank } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
 import { loaded, start, startCall } from "../call/callPromise.js";
-import { callSettings, type LateSettings } from "../call/settings.js";
+import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
@@ -40,7 +40,7 @@ export interface Rerank {
 }
 
 /** @internal Makes {@link Rerank} with a client's settings. */
-export function createRerank(client: LateSettings): Rerank {
+export function createRerank(client: ClientConfig): Rerank {
   // Called by async functions: what its checks throw is a rejection.
   function send<T>(
     body: RerankRequest,

@@ -3,7 +3,7 @@
 import { disk } from "#platform";
 import { readDatasetFile, UnusableAnswer } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
-import { callSettings, type LateSettings } from "../call/settings.js";
+import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome } from "../call/types.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
@@ -35,7 +35,7 @@ export interface UploadTarget {
 
 /** Opens the file and sends it as the one part of a form. @param options Copied from the caller's. @throws StatusError */
 export async function uploadFile(
-  client: LateSettings,
+  client: ClientConfig,
   { operation, path: pathOf }: UploadTarget,
   file: UploadFile,
   options: UploadOptions,

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { inFlags } from "../../src/cli/reportFailure.js";
 import type { NotRetried } from "../../src/errors/codes.js";
-import { adviceFor, joined, reasonFor } from "../../src/errors/hints.js";
+import { adviceFor, reasonFor, sentences } from "../../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../../src/generated/contract.js";
 import type { StatusCode } from "../../src/index.js";
 import { codeOfHttpStatus } from "../../src/policy/decisions.js";
@@ -88,7 +88,7 @@ test("no hint that a command can give names an option of the library", () => {
   }
   for (const each of advice) {
     for (const notRetried of reasons) {
-      expect(inFlags(joined(each, reasonFor({ notRetried })))).not.toMatch(
+      expect(inFlags(sentences(each, reasonFor({ notRetried })))).not.toMatch(
         /\b[a-z]+[A-Z]\w*|\{|a Blob|createClient/,
       );
     }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { NotRetried } from "../../src/errors/codes.js";
-import { adviceFor, joined, reasonFor } from "../../src/errors/hints.js";
+import { adviceFor, reasonFor, sentences } from "../../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../../src/generated/contract.js";
 import type { StatusCode } from "../../src/index.js";
 import { codeOfHttpStatus } from "../../src/policy/decisions.js";
@@ -156,7 +156,7 @@ test("every hint is a sentence or several", () => {
     const { code } = codeOfHttpStatus(httpStatus);
     const advice = adviceFor({ code, executed: "no", httpStatus, requestId: "req-1" }, "");
     for (const notRetried of reasons) {
-      expect(joined(advice, reasonFor({ notRetried, retryAfterMs: 1500 }))).toMatch(
+      expect(sentences(advice, reasonFor({ notRetried, retryAfterMs: 1500 }))).toMatch(
         /^[A-Z].{15,}\. The service asks to wait 1\.5 s\.( .*\.)?$/,
       );
     }

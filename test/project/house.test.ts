@@ -22,13 +22,18 @@ test("no files of src import each other in a circle, types included", () => {
   expect(circlesIn(imports)).toEqual([]);
 });
 
-test("no two files of src export a type or a function of one name", () => {
+test("no two files of src export a type or a function of one name, and no two of the core have one", () => {
   expect(namesTwice()).toEqual([]);
   const twice = new Map([
     ["call/call.ts", "export interface Answer {}"],
-    ["testing/answer.ts", "export class Answer {}"],
+    ["testing/answer.ts", "export class Answer {}\nfunction own() {}"],
+    ["call/errorBody.ts", "function own() {}\nasync function read() {}"],
+    ["transport/fetch.ts", "function read() {}"],
   ]);
-  expect(namesTwice(twice)).toEqual(["Answer: call/call.ts, testing/answer.ts"]);
+  expect(namesTwice(twice)).toEqual([
+    "Answer: call/call.ts, testing/answer.ts",
+    "read: call/errorBody.ts, transport/fetch.ts",
+  ]);
 });
 
 test("an arrow that runs up and a circle would be found", () => {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
-import { hashOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
+import { digestOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
 import type { Line } from "../checkpoints/lines.js";
 import { orUndefined } from "../context.js";
 
@@ -23,7 +23,7 @@ export class BulkRequest {
     this.line = line;
     this.id = id;
     this.key = JSON.stringify(id);
-    this.hash = hashOf(this.key);
+    this.hash = digestOf(this.key);
     this.#fields = fields;
     this.#reading = reading;
   }
@@ -83,7 +83,7 @@ function requestOf({ bytes, number: line }: Line, reading: InputFormat): BulkReq
 }
 
 function readFields(line: number, fields: RequestFields, reading: InputFormat): BulkRequest | BadLine {
-  const id = own(fields, reading.idField);
+  const id = fieldOf(fields, reading.idField);
   if (typeof id === "number" && !Number.isSafeInteger(id))
     return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };
   if (typeof id !== "string" && typeof id !== "number")
@@ -96,13 +96,13 @@ function readFields(line: number, fields: RequestFields, reading: InputFormat): 
 function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
   const { idField, queryField, documentsField, defaults } = reading;
   const body: Record<string, unknown> = {
-    query: own(fields, queryField),
-    documents: own(fields, documentsField),
+    query: fieldOf(fields, queryField),
+    documents: fieldOf(fields, documentsField),
   };
   const named = new Set([idField, queryField, documentsField]);
   for (const name of others) {
     const isSaid = !named.has(name) && Object.hasOwn(fields, name);
-    const value = isSaid ? fields[name] : own(defaults as RequestFields, name);
+    const value = isSaid ? fields[name] : fieldOf(defaults as RequestFields, name);
     if (value !== undefined) body[name] = value;
   }
   // A field in another spelling is refused by the client, which names the right one.
@@ -113,7 +113,7 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
   return body as unknown as RerankRequest;
 }
 
-function own(fields: RequestFields, name: string): unknown {
+function fieldOf(fields: RequestFields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 

@@ -4,7 +4,7 @@ import type { RerankAllOptions } from "../../bulk/index.js";
 import type { RerankRequest } from "../../index.js";
 import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
-import { type Context, refuseOptions, UsageError, unreadable } from "../context.js";
+import { type Context, cannotRead, refuseOptions, UsageError } from "../context.js";
 import type { InputFormat } from "./bulkRequest.js";
 
 /** The options of `rerank` that a bulk run takes or refuses. */
@@ -102,6 +102,6 @@ function isNoFile(file: string): boolean {
   try {
     return !statSync(file).isFile();
   } catch (error) {
-    throw unreadable("--bulk", error);
+    throw cannotRead("--bulk", error);
   }
 }

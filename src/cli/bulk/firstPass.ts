@@ -1,6 +1,6 @@
 import { readSync, statSync } from "node:fs";
 import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
-import { hashOf, type IdHash, IdTable, LineSet } from "../checkpoints/ids.js";
+import { digestOf, type IdHash, IdTable, LineSet } from "../checkpoints/ids.js";
 import { type Line, linesOf, openInput } from "../checkpoints/lines.js";
 import type { Row } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
@@ -110,7 +110,7 @@ export class DoneRequests {
   }
 
   note(line: Line, row: Row): void {
-    this.#ids.add(hashOf(JSON.stringify(row.id)), this.#offsets.length);
+    this.#ids.add(digestOf(JSON.stringify(row.id)), this.#offsets.length);
     this.#offsets.push(line.offset);
     this.#fingerprints.push(shortened(row.fingerprint));
   }

@@ -3,7 +3,7 @@ import { type Client, isStatusError, type RerankRequest, type StatusError } from
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { linesOf, openInput } from "../checkpoints/lines.js";
 import type { RowSource } from "../checkpoints/readRows.js";
-import { type Context, Reported, UsageError, unreadable } from "../context.js";
+import { type Context, cannotRead, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import { withClient } from "../withClient.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
@@ -73,7 +73,7 @@ async function runOwning(
   const found = settings.isPipe
     ? undefined
     : await firstPass(pass).catch((error) => {
-        throw unreadable("--bulk", error);
+        throw cannotRead("--bulk", error);
       });
   const files: OutputFiles = {
     output: (output as CheckpointFile).open(),

@@ -11,7 +11,7 @@ import {
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
-import { type Context, Reported, UsageError, unreadable } from "../context.js";
+import { type Context, cannotRead, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
 import {
@@ -275,7 +275,7 @@ async function hashOf(file: string, signal: AbortSignal): Promise<string> {
     for await (const chunk of createReadStream(file, { signal, highWaterMark: 1024 * 1024 }))
       hash.update(chunk);
   } catch (error) {
-    throw unreadable("A FILE", error, " Nothing was sent.");
+    throw cannotRead("A FILE", error, " Nothing was sent.");
   }
   return hash.digest("hex");
 }

@@ -3,7 +3,7 @@
 import { existsSync, renameSync, type Stats, statSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
 import { isSilent } from "../terminal.js";
-import { hashOf, isInShard } from "./ids.js";
+import { digestOf, isInShard } from "./ids.js";
 import { type Lease, type LeaseRequest, takeLease } from "./lease.js";
 
 import type { Line } from "./lines.js";
@@ -140,7 +140,7 @@ export class CheckpointFile {
 }
 
 function checkShard({ number }: Line, { id }: Row, { option, shard }: RowSource): void {
-  if (id !== undefined && !isInShard(hashOf(JSON.stringify(id)), shard))
+  if (id !== undefined && !isInShard(digestOf(JSON.stringify(id)), shard))
     throw new UsageError(`${option}, line ${number}, is a row of another shard. Name another file.`);
 }
 

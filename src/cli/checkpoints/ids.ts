@@ -12,7 +12,7 @@ export interface IdHash {
 }
 
 /** The hash of an id. @param key Its JSON */
-export function hashOf(key: string): IdHash {
+export function digestOf(key: string): IdHash {
   const digest = hash("sha256", key, "hex");
   return { high: Number.parseInt(digest.slice(0, 8), 16), low: Number.parseInt(digest.slice(8, 16), 16) };
 }

@@ -96,7 +96,7 @@ interface File {
   readonly bytes?: number;
 }
 
-function bytesOf({ content = "", base64, bytes = 0 }: File): Buffer {
+function fileBytes({ content = "", base64, bytes = 0 }: File): Buffer {
   return base64 === undefined ? Buffer.from(content) : Buffer.alloc(bytes, Buffer.from(base64, "base64"));
 }
 
@@ -119,7 +119,7 @@ function formProblems(
   if (found === undefined) return [...problems, `the form has no part named ${part}`];
   if (found.filename !== file.name)
     problems.push(`the form names the file ${found.filename ?? "nothing"} instead of ${file.name}`);
-  if (!bytesOf(file).equals(found.content)) problems.push("the form does not hold the file's content");
+  if (!fileBytes(file).equals(found.content)) problems.push("the form does not hold the file's content");
   return problems;
 }
 

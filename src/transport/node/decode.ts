@@ -87,14 +87,14 @@ export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<strin
   // Not by assignment to an object, which fails for a name that Object.prototype has where a program has frozen it.
   const headers = new Map<string, string>();
   for (let i = 0; i < raw.length; i += 2) {
-    const name = textOf(raw[i]).toLowerCase();
-    const value = textOf(raw[i + 1]);
+    const name = headerText(raw[i]).toLowerCase();
+    const value = headerText(raw[i + 1]);
     headers.set(name, headers.has(name) ? `${headers.get(name)}, ${value}` : value);
   }
   return Object.fromEntries(headers);
 }
 
 // undici 6 has bytes.
-function textOf(value: string | Uint8Array | undefined): string {
+function headerText(value: string | Uint8Array | undefined): string {
   return typeof value === "string" ? value : Buffer.from(value ?? []).toString("latin1");
 }

@@ -19,10 +19,6 @@ const longestWriteMs = 1000;
 // With so few under way the server would have nothing to do meanwhile.
 const fewAtOnce = 4;
 
-function start(call: PoolCall): void {
-  call.start();
-}
-
 /** The sockets to one origin: how many calls use them at once, and for how long idle ones are kept. */
 export class Pool {
   readonly agent: http.Agent;
@@ -57,7 +53,7 @@ export class Pool {
       const isOneOfFew = this.#atWork < fewAtOnce;
       this.#admit(call);
       if (isOneOfFew || call.fresh) call.start();
-      else nextTurn(() => start(call));
+      else nextTurn(() => call.start());
     } else {
       // Bound, so that traces and the like see the call's own context, not that of the call that left.
       const admit = AsyncResource.bind(() => {

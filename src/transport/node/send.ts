@@ -32,7 +32,7 @@ import {
 import type { BodyListener } from "./decode.js";
 import type { Pool } from "./pool.js";
 
-type Details = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
+type SendDetails = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
 
 // Over TLS Node confirms a write at the end of the turn in which its response may be read already, and some turns later
 // through a proxy that speaks TLS itself.
@@ -104,7 +104,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     this.#connected = true;
   }
 
-  failed(text: string, details: Details): void {
+  failed(text: string, details: SendDetails): void {
     if (this.#request === undefined) return;
     const { phase } = this;
     const status = this.#answer?.status;
@@ -219,7 +219,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
   }
 
   // An error answer is understood from what came of it; a 2xx must be whole.
-  #cut(text: string, details: Details): void {
+  #cut(text: string, details: SendDetails): void {
     if (this.#answer && !this.#answer.ok) this.ended();
     else this.failed(text, details);
     this.#message?.destroy();
