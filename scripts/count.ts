@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
-import { circlesIn, importsUpwards, readImports } from "./house.js";
+import { circlesIn, importsUpwards, isCore, readImports } from "./house.js";
 
 if (process.argv.includes("--call")) {
   const program = ["--conditions=tunerank-source", "--import", "tsx", "scripts/filesOfCall.ts"];
@@ -14,7 +14,7 @@ if (process.argv.includes("--call")) {
 }
 
 /** What a file or a function is aimed to have at most. */
-const aims = { fileLines: 200, functionLines: 40, parameters: 4 };
+const aims = { fileLines: 400, functionLines: 40, parameters: 4 };
 
 interface Found {
   readonly place: string;
@@ -40,6 +40,10 @@ console.log(
 );
 console.log(
   `${generated.length} files of src, ${files.length} of them by hand: ${sum(lengths)} lines, ${sum(files.map(codeOf))} of code`,
+);
+const core = files.filter(({ fileName }) => isCore(fileName.replace(/^src\//, "")));
+console.log(
+  `the core of it: ${core.length} files, ${sum(core.map((file) => ({ place: "", count: linesOf(file) })))} lines, ${core.flatMap(typesOf).length} types and classes`,
 );
 const imports = readImports();
 console.log(
@@ -75,6 +79,13 @@ function codeOf(file: ts.SourceFile): Found {
   };
   visit(file);
   return { place: file.fileName, count: lines.size };
+}
+
+function typesOf(file: ts.SourceFile): readonly ts.Statement[] {
+  return file.statements.filter(
+    (each) =>
+      ts.isClassDeclaration(each) || ts.isInterfaceDeclaration(each) || ts.isTypeAliasDeclaration(each),
+  );
 }
 
 function functionsOf(file: ts.SourceFile): { place: string; lines: number; parameters: number }[] {

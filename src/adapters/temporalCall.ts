@@ -69,8 +69,8 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   }
 }
 
-// A record of an earlier attempt tells nothing of the last one, which may have died without a word. An attempt 1 with a
-// record is one whose count was reset.
+// Heartbeat details of an attempt before the last one prove nothing: the last one may have died before it recorded any. An
+// attempt 1 that has details is one whose attempts were counted anew (a reset workflow).
 function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
   if (attempt === 1) return heartbeatDetails === undefined || heartbeatDetails === null;
   return (

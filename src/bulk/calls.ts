@@ -14,7 +14,7 @@ import type { RunSettings } from "./options.js";
 
 /** What the calls of a run have in common. */
 export interface RunParts extends LaneOptions {
-  /** This package's clients do not listen to it: {@link RunLane.abort} ends their calls. */
+  /** For calls of others. Calls of this package's clients do not listen to it: {@link RunLane.abort} ends them. */
   readonly signal: AbortSignal;
 }
 

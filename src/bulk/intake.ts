@@ -46,7 +46,7 @@ export class Intake<Id> {
   /** @param arrived Called when a source that answers later has answered */
   constructor(source: Source<RerankAllRequest<Id>>, arrived: () => void) {
     this.#source = source;
-    // Written twice, like Schedule's isClosed.
+    // Assigned twice, undefined first: V8 takes a field that is assigned once for a constant, and compiles again when it changes.
     this.isDry = false;
     this.#arrived = arrived;
   }

@@ -171,7 +171,7 @@ export class Run<Id> implements RunParts {
   #holdBack(error: StatusError): void {
     if ((error.retryAfterMs ?? 0) > (this.#heldBy?.retryAfterMs ?? 0)) this.#heldBy = error;
     this.schedule.close();
-    // Whoever shares the limit is told so too.
+    // Other runs that share the limiter may go on: the pause that ended this one is not theirs.
     this.#limiter.heldUntil = 0;
   }
 

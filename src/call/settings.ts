@@ -44,7 +44,7 @@ export function callSettings(late: ClientConfig, own: CallOptions, needsAccount 
     headers: own.headers === undefined ? client.headers : { ...client.headers, ...checkHeaders(own.headers) },
     onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
-    // The last: everything else is right.
+    // Admitted last, once every option has been checked: a call with a wrong option takes no place in its run.
     policy: policy?.admitted(client.transport),
   };
 }

@@ -112,7 +112,7 @@ export interface RowExchange {
   readonly comparedFor?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A row of exchanges.json: what it says itself counts for each of its operations. */
+/** A row of exchanges.json: its fields hold for each of its operations that has none of its own. */
 export interface ExchangeRow extends RowExchange {
   readonly name: string;
   readonly description: string;

@@ -10,7 +10,7 @@ import {
 import type { Attempt, OperationName, StatusErrorDetails } from "./details.js";
 import { adviceFor, reasonFor, sentences } from "./hints.js";
 
-// What an error may have.
+// The fields of an error that are absent where nothing is known of them.
 const optionalFields = [
   "httpStatus",
   "operation",

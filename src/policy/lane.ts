@@ -20,7 +20,7 @@ export interface LaneOptions {
   noted?(lane: Lane, failed: FailedAttempt, decision: Decision): void;
 }
 
-/** How far a call got. */
+/** How far a call of a run got: `made` is not yet admitted, `too-many` had no file or socket left on this machine. */
 export type Progress = "made" | "admitted" | "too-many";
 
 /** One call of a run: its attempts begin when the schedule lets them. */

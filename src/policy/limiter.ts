@@ -32,7 +32,7 @@ export class Limiter {
     this.#limit = limit;
   }
 
-  /** Attempts of an earlier one say nothing of this limit. */
+  /** Counts the changes of the limit: the response to an attempt that began in an earlier epoch tells nothing of the present limit. */
   get epoch(): number {
     return 0;
   }

@@ -61,8 +61,7 @@ export class Schedule implements Sharer {
     this.pace = pace;
     this.clock = clock;
     this.#opened = opened;
-    // Written twice, undefined first: V8 takes a field written once for a constant, and compiles all again when a run's end
-    // changes it.
+    // Assigned twice, undefined first: V8 takes a field that is assigned once for a constant, and compiles again when it changes.
     this.#isClosed = false;
   }
 

@@ -25,7 +25,7 @@ export class LimitSearch {
   limit: number = firstLimit;
   /** Whether others send to the same service. */
   isOneOfMany = false;
-  /** Attempts of an earlier one say nothing of this limit. */
+  /** Counts the changes of the limit: the response to an attempt that began in an earlier epoch tells nothing of the present limit. */
   epoch = 0;
   #most: number;
   #state: State = "steady";
@@ -90,7 +90,7 @@ export class LimitSearch {
     return now + restAfter(this.#answerMs, this.limit, askedMs, isLong);
   }
 
-  // A round ends with as many answers as may be under way, more where some of them are refusals.
+  // How many responses end a round: as many as may be in flight, and more where some of them are rejections.
   get #samples(): number {
     const isClean = this.#round.refused === 0 && this.#steps.areWide;
     return Math.max(isClean ? firstLimit : fewestSamples, this.limit);
@@ -128,7 +128,7 @@ export class LimitSearch {
     if (Math.abs(evidence) < certain && ended < 8 * Math.max(fewestSamples, this.limit)) return;
     this.#steps.passed(ended);
     if (evidence > 0) {
-      // They have nothing to do with it.
+      // The limit is not why attempts are rejected: it may grow in spite of them.
       this.#steps.areWide = true;
       const common = this.#usual.join(this.#round, share);
       this.#grow({ ...found, limit: Math.max(limit, found.limit), share: common });
@@ -367,6 +367,6 @@ const longRestMs = 1000;
 /** In how many milliseconds a place that was refused is free again. */
 export function restAfter(answerMs: number, limit: number, askedMs: number, isLong: boolean): number {
   const shortest = isLong || askedMs > 0 ? longRestMs : limit > 1 ? 0 : onlyRestMs;
-  // What all wait for is no rest of this place, unless it is the only one.
+  // A Retry-After pauses all places, so it does not count as the rest of this one, unless it is the only one.
   return Math.max(answerMs, shortest) + (limit > 1 ? askedMs : 0);
 }

@@ -158,7 +158,7 @@ async function sha256(content: Uint8Array): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** What the service may refuse in a valid value, and the client leaves to it: another form, values that are not listed, unknown fields. */
+/** What a strict test service rejects although the client sends it: text of another form, values outside an enumeration, unknown fields. */
 export function strictProblem(value: unknown, rules: Rules, name: string): string | undefined {
   const { pattern, enum: listed, items, properties = {}, additionalProperties } = rules;
   if (pattern !== undefined && !new RegExp(pattern, "u").test(value as string)) {

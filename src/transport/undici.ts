@@ -263,7 +263,7 @@ export class FormBytes implements AsyncIterable<Uint8Array> {
     this.#bytes = this.#read();
   }
 
-  // undici begins anew where it repeats a request: of what has been read, nothing would be sent.
+  // undici asks for the iterator a second time where it retries a request by itself: the bytes read so far would be missing.
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     if (this.#begun) {
       const cause = new Error("The dispatcher sends the request again by itself; a file is sent once.");

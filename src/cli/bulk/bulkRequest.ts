@@ -52,7 +52,7 @@ export interface InputFormat {
   readonly queryField: string;
   readonly documentsField: string;
   readonly defaults: Partial<RerankRequest>;
-  /** The lines that are read; without it all. */
+  /** The part of the lines that this machine reads; undefined for all of them. */
   readonly shard: Shard | undefined;
 }
 

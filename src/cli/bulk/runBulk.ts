@@ -28,7 +28,7 @@ import {
   type WrongRequests,
 } from "./firstPass.js";
 
-// As many as concurrency may be by itself.
+// The most requests at a time that the adaptive concurrency of a run may reach, and so the sockets that its client needs.
 const usualConnections = 256;
 
 interface BulkRun {

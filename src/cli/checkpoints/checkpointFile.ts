@@ -31,7 +31,10 @@ export class CheckpointFile {
     this.#lease = lease;
   }
 
-  /** Takes a file. @param run Stands for this run. @throws UsageError when it is no file of runs, or another run writes it */
+  /**
+   * Takes the lock of a file of results.
+   * @param run The fingerprint of this run's options. @throws UsageError when it is no file of results, or another run writes it
+   */
   static async take(source: RowSource, run: string, waiting: WaitOptions): Promise<CheckpointFile> {
     const { path, option } = source;
     try {
@@ -109,7 +112,8 @@ export class CheckpointFile {
     return rows;
   }
 
-  // An owner that was only asleep writes into a file that has no name any more.
+  // Works on a copy under the file's name: a process that lost the lock while it was suspended still writes into the old
+  // file, which no name leads to any more.
   #copy(): void {
     if (existsSync(this.path)) {
       const { rows: name } = filesBeside(this.path);

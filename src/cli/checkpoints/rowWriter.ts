@@ -55,7 +55,7 @@ export class RowWriter {
     try {
       this.#write(bytes);
     } catch (error) {
-      // A part of a row is no row. Where it cannot be cut, the next start does it.
+      // A row that was written in part is cut off. Where that fails, the next start of the run does it.
       orUndefined(() => ftruncateSync(this.#file, this.#end));
       throw cannotGoOn(this.#name, error);
     }
