@@ -6,14 +6,18 @@
 
 export { type Client, type ConnectionOption, createClient, type SharedOptions } from "./client.js";
 export {
+  type Attempt,
   type CodeSource,
   type Executed,
   type ExecutedBecause,
   httpStatusOfCode,
   type NotRetried,
+  type OperationName,
   type StatusCode,
+  type StatusErrorDetails,
+  type Target,
 } from "./errors/codes.js";
-export type { Attempt, OperationName, StatusErrorDetails, Target } from "./errors/details.js";
+
 export { isStatusError, StatusError } from "./errors/statusError.js";
 export type { BlobLike, ReadableStreamLike, UploadFile, UrlLike } from "./files/fileSource.js";
 export type { OperationId } from "./generated/contract.js";

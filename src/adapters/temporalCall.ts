@@ -1,4 +1,4 @@
-import type { OperationName } from "../errors/details.js";
+import type { OperationName } from "../errors/codes.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { memberOf } from "../values.js";

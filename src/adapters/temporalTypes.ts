@@ -1,6 +1,6 @@
 import type { RerankAllOptions } from "../bulk/index.js";
-import type { Executed, ExecutedBecause, NotRetried, StatusCode } from "../errors/codes.js";
-import type { OperationName } from "../errors/details.js";
+import type { Executed, ExecutedBecause, NotRetried, OperationName, StatusCode } from "../errors/codes.js";
+
 import type { UploadFile } from "../files/fileSource.js";
 import type {
   DatasetFile,

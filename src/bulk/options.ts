@@ -14,6 +14,7 @@ import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/call
 import type { Names } from "../options/validate.js";
 import type { Rate } from "../policy/pace.js";
 import { oneOfMany } from "../policy/types.js";
+
 /** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {
   /** It is on the result too, so that you know which request it belongs to. It is not sent. */

@@ -1,28 +1,19 @@
 import { endOnAbort, stopEndingOnAbort } from "../call/deadline.js";
 import type { Client } from "../client.js";
-import type { StatusError } from "../errors/statusError.js";
+import type { StatusErrorDetails } from "../errors/codes.js";
+import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { Lane } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
 import { type Decision, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import type { FailedAttempt } from "../policy/types.js";
-import { isLate, readOn } from "../transport/turns.js";
+import { isLate, readOn } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { AsTheyCome, Delivery, type Failed, InOrder } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
-import type { RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
-import {
-  asStatusError,
-  endedAs,
-  endedBy,
-  endedByHold,
-  endsRun,
-  type RunProgress,
-  ranWell,
-  underWay,
-} from "./runErrors.js";
+import type { RerankAllError, RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
 const pendingForEach = 4;
@@ -210,4 +201,102 @@ export class Run<Id> implements RunParts {
     this.#delivery.finish(failed);
     return this.#intake.close();
   }
+}
+
+/** What a run had come to when it ended. */
+interface RunProgress<Id> {
+  readonly done: number;
+  readonly notDone: readonly Id[];
+  readonly ran: Ran;
+}
+
+/** What is known of a request that was answered. */
+const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
+/** The same of one that is under way. */
+export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
+
+/** The error that ends a run: that of a request, with what is not done. */
+function endedBy<Id>(error: StatusError, progress: RunProgress<Id>): RerankAllError<Id> {
+  return withProgress(error.text, detailsOf(error), progress);
+}
+
+/** The same for a run that its caller or its deadline ended. */
+function endedAs<Id>(
+  reason: "aborted" | "deadline",
+  { cause, totalTimeoutMs }: { cause?: unknown; totalTimeoutMs?: number | undefined },
+  progress: RunProgress<Id>,
+): RerankAllError<Id> {
+  const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
+  if (reason === "aborted") {
+    const details = { ...shared, code: "CANCELLED", notRetried: "aborted", cause } as const;
+    return withProgress("The caller aborted the run.", details, progress);
+  }
+  const details = {
+    ...shared,
+    code: "DEADLINE_EXCEEDED",
+    notRetried: "deadline-too-close",
+    hint: "Allow more time with totalTimeoutMs. Repeating what is not done is safe.",
+  } as const;
+  return withProgress(
+    `The run was not over within ${totalTimeoutMs} ms (totalTimeoutMs).`,
+    details,
+    progress,
+  );
+}
+
+/** The same for a run that the service asks to wait for too long. @param error That of the request that was told so */
+function endedByHold<Id>(
+  error: StatusError,
+  maxHoldMs: number,
+  progress: RunProgress<Id>,
+): RerankAllError<Id> {
+  const { retryAfterMs = 0, httpStatus, requestId, headers, attempts } = error;
+  const longest =
+    maxHoldMs === 0
+      ? "never waits (maxHoldMs is 0)"
+      : `waits no longer than ${maxHoldMs / 1000} s (maxHoldMs)`;
+  const details = {
+    code: "RESOURCE_EXHAUSTED",
+    codeSource: "client",
+    operation: "rerankDocuments",
+    notRetried: "asked-to-wait-too-long",
+    ...{ retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
+    hint: "Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
+  } as const;
+  const text = `The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`;
+  return withProgress(text, details, progress);
+}
+
+function withProgress<Id>(
+  message: string,
+  details: Omit<StatusErrorDetails, "executed">,
+  { done, notDone, ran }: RunProgress<Id>,
+): RerankAllError<Id> {
+  const text = `${message} The run ended with ${done} results handed out and ${notDone.length} requests begun`;
+  const { executed, executedBecause } = ran;
+  const error = new StatusError(text, { ...details, executed, executedBecause });
+  return Object.assign(error, { done, notDone });
+}
+
+/** Whether no other request of the run can fare better: the key is refused, or the client cannot call at all. */
+function endsRun(error: StatusError, progress: Lane["progress"]): boolean {
+  if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
+  const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
+  // What is refused by a client that could make the call, before it made a request ready, is what it was given.
+  const isClients = progress !== "admitted" || error.path !== undefined;
+  return refusedHere && error.notRetried === "refused" && isClients;
+}
+
+/** Whatever a call rejected with, as a StatusError: of what is none nobody knows whether it ran. */
+function asStatusError(error: unknown): StatusError {
+  if (isStatusError(error)) return error;
+  const { executed, executedBecause } = underWay;
+  const details = {
+    executed,
+    executedBecause,
+    code: "INTERNAL",
+    codeSource: "client",
+    cause: error,
+  } as const;
+  return new StatusError("The request failed.", details);
 }

@@ -1,6 +1,6 @@
 import { attemptTracer, keyAdvice, mocked, unseenIn } from "#platform";
-import type { NotRetried } from "../errors/codes.js";
-import type { Attempt, StatusErrorDetails, Target } from "../errors/details.js";
+import type { Attempt, NotRetried, StatusErrorDetails, Target } from "../errors/codes.js";
+
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";

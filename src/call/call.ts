@@ -1,6 +1,6 @@
 import { requestTracer } from "#platform";
-import type { NotRetried } from "../errors/codes.js";
-import type { Attempt } from "../errors/details.js";
+import type { Attempt, NotRetried } from "../errors/codes.js";
+
 import { isStatusError, type StatusError, withHeaders } from "../errors/statusError.js";
 import { budget as budgetRule } from "../policy/decisions.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, ranIn, worse } from "../policy/retry.js";

@@ -1,5 +1,5 @@
 import { publishRefusal } from "#platform";
-import type { OperationName } from "../errors/details.js";
+import type { OperationName } from "../errors/codes.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
 import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
@@ -8,7 +8,7 @@ import { requestIdOf } from "./answer.js";
 import type { Outcome } from "./types.js";
 
 /** What no message may show. */
-export interface HasSecrets {
+interface HasSecrets {
   readonly secrets: readonly string[];
 }
 

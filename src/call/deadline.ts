@@ -1,7 +1,6 @@
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import { after, firedAt, now } from "../policy/clock.js";
-import { isLate, readOn } from "../transport/turns.js";
+import { after, firedAt, isLate, now, readOn } from "../transport/time.js";
 
 /** How long a call and each of its attempts may take, in milliseconds. */
 export interface CallTimes {
@@ -13,7 +12,7 @@ export interface CallTimes {
 export type EndReason = "aborted" | "closed" | "deadline";
 
 /** What a call is doing, as far as it can be stopped. */
-export interface Abortable {
+interface Abortable {
   /** Changes with whatever arrives; undefined where nothing can. */
   readonly arrived?: number | undefined;
   abort(reason: "aborted" | "attempt-timeout"): void;
@@ -148,7 +147,7 @@ export class Deadline {
 }
 
 /** What ends when a signal is aborted. */
-export interface EndsOnAbort {
+interface EndsOnAbort {
   end(reason: "aborted"): void;
 }
 

@@ -1,6 +1,6 @@
 import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { httpStatuses } from "../generated/contract.js";
-import { milliseconds } from "../policy/retryAfter.js";
+import { milliseconds } from "../policy/retry.js";
 import { type Redact, redactValues } from "../redact/redact.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 

@@ -1,6 +1,6 @@
 import { mocked, unconnected, wordsFor } from "#platform";
-import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
-import type { StatusErrorDetails } from "../errors/details.js";
+import type { CodeSource, Executed, NotRetried, StatusCode, StatusErrorDetails } from "../errors/codes.js";
+
 import { SourceError } from "../files/fileSource.js";
 import { events, type RetryEvent, rowOfStatus } from "../policy/decisions.js";
 
@@ -17,7 +17,7 @@ import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
 
 /** What is known of a failed attempt. */
-export interface FailureDetails {
+interface FailureDetails {
   readonly message: string;
   readonly code: StatusCode;
   readonly executed: Executed;

@@ -11,7 +11,7 @@ import type { Call, CallSettings, PreparedRequest } from "./types.js";
 /** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare<T>(baseUrl: string, { operation, path, body, read }: Call<T>): PreparedRequest<T> {
   const { method, path: template, maxResponseBytes } = operations[operation];
-  const url = finalUrl(baseUrl + (path ? pathWith(template, path) : template));
+  const url = exactUrl(baseUrl + (path ? pathWith(template, path) : template));
   const { contentType }: RequestRules = requests[operation];
   const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
   return {
@@ -37,13 +37,11 @@ export function pathWith(template: string, ids: Readonly<Record<string, string>>
 
 let lastUrl: URL | undefined;
 
-// Parsing must not change it: a URL that reads differently would be another operation.
-function finalUrl(text: string): URL {
+/** A text as a URL. @throws StatusError where parsing would change it: the request would be another operation */
+export function exactUrl(text: string): URL {
   if (lastUrl?.href === text) return lastUrl;
   const url = new URL(text);
-  if (url.href !== text || url.search !== "" || url.hash !== "") {
-    throw invalid("An id cannot stand in the operation's URL unchanged.");
-  }
+  if (url.href !== text || url.hash !== "") throw invalid("The path cannot stand in the URL unchanged.");
   lastUrl = url;
   return url;
 }

@@ -1,5 +1,5 @@
 // The nouns of a call, from what is asked for to what comes of it.
-import type { Attempt, OperationName } from "../errors/details.js";
+import type { Attempt, OperationName } from "../errors/codes.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
@@ -38,7 +38,7 @@ export interface PreparedRequest<T> {
 }
 
 /** What a client may still spend on retries, in tenths of one. */
-export interface RetryBudget {
+interface RetryBudget {
   left: number;
 }
 

@@ -171,7 +171,7 @@ function exactly(text: string): unknown {
   return JSON.parse(kept);
 }
 
-export function waitDifferences(expected: Expected, log: RequestLog): readonly string[] {
+function waitDifferences(expected: Expected, log: RequestLog): readonly string[] {
   const { requests, requestsByCall, minWaitMs = 0, maxWaitMs, minTotalWaitMs, minSpreadMs } = expected;
   // Of other requests nobody knows which of them are retries.
   if (requestsByCall !== undefined && log.length !== requests) return [];
@@ -226,7 +226,7 @@ function withoutEnds(drawn: readonly number[]): number {
   return (ordered[ordered.length - 1 - left] ?? 0) - (ordered[left] ?? 0);
 }
 
-export function timeDifferences({ tookMs }: Expected, took: number): readonly string[] {
+function timeDifferences({ tookMs }: Expected, took: number): readonly string[] {
   if (tookMs === undefined) return [];
   const ms = Math.round(took);
   if (ms < tookMs.min) return [`time: the call ended after ${ms} ms, and not before ${tookMs.min} are due`];

@@ -1,6 +1,5 @@
 import { operations } from "../generated/contract.js";
-import { isIdempotent, type NotRetried, type StatusCode } from "./codes.js";
-import type { StatusErrorDetails } from "./details.js";
+import { isIdempotent, type NotRetried, type StatusCode, type StatusErrorDetails } from "./codes.js";
 
 /** What a hint is written from. */
 type Situation = Omit<StatusErrorDetails, "codeSource"> & Partial<Pick<StatusErrorDetails, "codeSource">>;

@@ -1,13 +1,16 @@
 import { define, memberOf } from "../values.js";
 import {
+  type Attempt,
   type CodeSource,
   type Executed,
   type ExecutedBecause,
   executedBecause,
   type NotRetried,
+  type OperationName,
   type StatusCode,
+  type StatusErrorDetails,
 } from "./codes.js";
-import type { Attempt, OperationName, StatusErrorDetails } from "./details.js";
+
 import { adviceFor, reasonFor, sentences } from "./hints.js";
 
 // The fields of an error that are absent where nothing is known of them.

@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 import { invalid } from "../errors/statusError.js";
 import { streamed } from "./fetchForms.js";
 import { checkFileName, type FileSource, SourceError, type UrlLike } from "./fileSource.js";
-import { fromStream } from "./streamSource.js";
+import { fromStream } from "./openFile.js";
 
 const readBytes = 1024 * 1024;
 

@@ -36,7 +36,7 @@ function addAccessors(own: object, value: object, what: string): void {
 }
 
 /** An object that is no list. */
-export function checkObject(value: unknown, what: string): void {
+function checkObject(value: unknown, what: string): void {
   validate(value, { type: "object" }, what);
 }
 

@@ -1,4 +1,4 @@
-import type { Attempt, OperationName, Target } from "../errors/details.js";
+import type { Attempt, OperationName, Target } from "../errors/codes.js";
 import type { RerankUsage } from "../generated/types.js";
 import type { Names } from "./validate.js";
 

@@ -1,5 +1,5 @@
 import { tracingChannel } from "node:diagnostics_channel";
-import type { Attempt, OperationName } from "../errors/details.js";
+import type { Attempt, OperationName } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import { openPath } from "../files/diskFile.js";
 import { FormBlob } from "../files/fetchForms.js";

@@ -1,6 +1,7 @@
 // Every decision about a failure, as data: retry.ts, the docs, the README and contract/conformance read it.
 import type { Executed, StatusCode } from "../errors/codes.js";
 import { httpStatuses, type RetryKind } from "../generated/contract.js";
+
 /** What can happen to an attempt, as far as a retry is concerned. */
 export type RetryEvent =
   | "unavailable"
@@ -32,7 +33,7 @@ export type RetryEvent =
   | "ended";
 
 /** The most retries after an event, and whether the operation ran. */
-export interface EventRow {
+interface EventRow {
   readonly retries: Readonly<Record<RetryKind, number>>;
   readonly executed: Executed;
 }
@@ -108,7 +109,7 @@ export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
 };
 
 /** What an answer that names no code stands for. */
-export interface StatusRow {
+interface StatusRow {
   readonly code: StatusCode;
   readonly event: RetryEvent;
   /** Its HTTP statuses. */

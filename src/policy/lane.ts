@@ -21,7 +21,7 @@ export interface LaneOptions {
 }
 
 /** How far a call of a run got: `made` is not yet admitted, `too-many` had no file or socket left on this machine. */
-export type Progress = "made" | "admitted" | "too-many";
+type Progress = "made" | "admitted" | "too-many";
 
 /** One call of a run: its attempts begin when the schedule lets them. */
 export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting {

@@ -1,4 +1,4 @@
-import { after, now } from "./clock.js";
+import { after, now } from "../transport/time.js";
 import type { Limiter, Sharer } from "./limiter.js";
 
 /** Time, as a schedule needs it. */
@@ -12,7 +12,7 @@ export interface Clock {
 export const machineClock: Clock = { now, after };
 
 /** A declared rate. */
-export interface Pacing {
+interface Pacing {
   /** Nothing is sent before. */
   readonly opensAt: number;
   /** An attempt begins. @returns the tokens that it is taken to need */
@@ -20,7 +20,7 @@ export interface Pacing {
 }
 
 /** What the attempts of a run have in common. */
-export interface ScheduleParts {
+interface ScheduleParts {
   readonly limiter: Limiter;
   readonly pace: Pacing | undefined;
   readonly clock: Clock;

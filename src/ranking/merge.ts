@@ -1,5 +1,5 @@
 import { readRerank, requestIdOf, UnusableAnswer } from "../call/answer.js";
-import type { Attempt } from "../errors/details.js";
+import type { Attempt } from "../errors/codes.js";
 import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import { memberOf, notify } from "../values.js";

@@ -105,7 +105,7 @@ export interface Batch extends ItemRange {
   readonly parts?: number;
 }
 
-export interface BatchLimits {
+interface BatchLimits {
   readonly batchSize: number;
   readonly maxBatchBytes: number | undefined;
   /** The bytes of a request without its documents. */
@@ -120,7 +120,7 @@ export function jsonBytes(value: unknown): number {
  * Puts items into batches, as many into each as the limits allow. Every text is asked for once.
  * @param note Called with the texts of each item. @throws StatusError for an item that fits no request
  */
-export function planBatches(
+function planBatches(
   ranges: readonly ItemRange[],
   textsOf: TextsOf,
   limits: BatchLimits,
@@ -256,7 +256,7 @@ function placesOf(
 }
 
 /** What stands for the requests of a call: one hash each of its texts, its query and its other fields. */
-export class CallHash {
+class CallHash {
   readonly #texts = new TextHash();
   readonly #body: object;
 
@@ -281,7 +281,7 @@ function hashOf(text: string): TextHash {
 }
 
 /** Checks that a call continues the one that `partial` is of. @throws StatusError that says what differs */
-export function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): void {
+function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): void {
   const before = partial.fingerprint.split(".");
   const now = fingerprint.split(".");
   const what = ["the items", "the query", "the model, the task or another field"];
@@ -293,7 +293,7 @@ export function checkContinues(partial: RerankPartial<unknown>, fingerprint: str
 }
 
 /** Checks a partial that may come from a file. @throws StatusError */
-export function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
+function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
   const [data, missing, fingerprint] = ["data", "missing", "fingerprint"].map((name) =>
     memberOf(value, name),
   );

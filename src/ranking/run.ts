@@ -1,4 +1,4 @@
-import type { Attempt } from "../errors/details.js";
+import type { Attempt } from "../errors/codes.js";
 import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { Lane } from "../policy/lane.js";
@@ -8,6 +8,7 @@ import { machineClock, Schedule } from "../policy/schedule.js";
 import type { Places } from "./plan.js";
 import { itemsOf } from "./plan.js";
 import type { ItemBatch } from "./types.js";
+
 /** Why batches were ended. */
 export interface BatchFailure {
   readonly batch: number;

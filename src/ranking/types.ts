@@ -1,7 +1,7 @@
 import type { UnusableAnswer } from "../call/answer.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
-import type { Attempt } from "../errors/details.js";
+import type { Attempt } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
 import type { CallOptions } from "../options/callOptions.js";

@@ -1,6 +1,6 @@
 import { sentences } from "../errors/hints.js";
 import { isStatusError } from "../errors/statusError.js";
-import { parseMultipart } from "../files/parseMultipart.js";
+import { parseMultipart } from "../files/multipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import type { AbortSignalLike } from "../options/callOptions.js";

@@ -16,6 +16,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from "./transport.js";
+
 /** @param isBeforeConnection Whether an error by itself proves that no connection came about */
 export function createFetchTransport(
   fetch: FetchLike | typeof globalThis.fetch,
@@ -164,7 +165,7 @@ function wordsOf(error: unknown): string {
   return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
-export type BodyChunk = Uint8Array<ArrayBuffer>;
+type BodyChunk = Uint8Array<ArrayBuffer>;
 type FetchHeaders = Record<string, string>;
 
 /** The reader of a web stream, or the same for another body. */
@@ -174,7 +175,7 @@ export interface Reader {
 }
 
 /** A response's headers; undefined for what is no response. */
-export function fetchedHeaders(response: FetchResponse | undefined): FetchHeaders | undefined {
+function fetchedHeaders(response: FetchResponse | undefined): FetchHeaders | undefined {
   const given = memberOf(response, "headers") as Partial<FetchResponse["headers"]> | undefined;
   if (!Number.isInteger(memberOf(response, "status")) || typeof given?.forEach !== "function")
     return undefined;
@@ -186,7 +187,7 @@ export function fetchedHeaders(response: FetchResponse | undefined): FetchHeader
 }
 
 /** What reads a response's body; undefined when nothing can. */
-export function readerOf(response: FetchResponse, headers: FetchHeaders, limit: number): Reader | undefined {
+function readerOf(response: FetchResponse, headers: FetchHeaders, limit: number): Reader | undefined {
   const body = (response.body ?? undefined) as ReadableStream<BodyChunk> | undefined;
   if (typeof body?.getReader === "function") return body.getReader();
   const isStream = typeof body === "object" && Symbol.asyncIterator in body;
@@ -210,7 +211,7 @@ async function* wholeOf(
 }
 
 /** One answer, whole. */
-export class FetchAnswer implements TransportResponse {
+class FetchAnswer implements TransportResponse {
   declare readonly status: number;
   declare readonly headers: Readonly<Record<string, string>>;
   readonly #chunks: readonly Uint8Array<ArrayBuffer>[];

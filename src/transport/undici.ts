@@ -1,13 +1,22 @@
-import type { Controller, DispatchHeaders } from "./legacyHandler.js";
 // Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself: the class that the
 // rest knows failures by is passed in.
 
 import type { Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
-import { LegacyHandler } from "./legacyHandler.js";
-import { Answer } from "./node/bodies.js";
-import type { BodyListener, Flow } from "./node/decode.js";
+import {
+  type Controller,
+  type DispatchHeaders,
+  LegacyHandler,
+  phaseAtError,
+  phaseWithoutStart,
+  refuseStart,
+  sawNoStart,
+  sawStart,
+} from "./handlers.js";
+
+import { Answer, type BodyListener, type Flow } from "./node/body.js";
+
 import {
   acceptEncodings,
   answeredEarly,
@@ -24,7 +33,6 @@ import {
   type TransportResponse,
   textOf,
 } from "./transport.js";
-import { phaseAtError, phaseWithoutStart, refuseStart, sawNoStart, sawStart } from "./unannounced.js";
 
 type FailureClass = typeof TransportFailure;
 
@@ -186,7 +194,7 @@ export class DispatcherExchange extends LegacyHandler implements Exchange, BodyL
   }
 }
 
-export type Details = Partial<Pick<TransportFailure, "phase" | "reason" | "status" | "advice" | "cause">>;
+type Details = Partial<Pick<TransportFailure, "phase" | "reason" | "status" | "advice" | "cause">>;
 
 export class DispatchOptions {
   readonly origin: string;
@@ -211,7 +219,7 @@ Object.setPrototypeOf(DispatchOptions.prototype, null);
 
 const noFlow: Flow = { pause() {}, resume() {} };
 
-export class DispatcherAnswer extends Answer {
+class DispatcherAnswer extends Answer {
   readonly #headers: DispatchHeaders;
 
   constructor(status: number, maxResponseBytes: number, headers: DispatchHeaders) {
@@ -228,7 +236,7 @@ export class DispatcherAnswer extends Answer {
 }
 
 /** The answer that an error stands for: interceptors, such as those that retry, make one of the other. */
-export function answerIn(error: Error, listener: BodyListener): DispatcherAnswer | undefined {
+function answerIn(error: Error, listener: BodyListener): DispatcherAnswer | undefined {
   const status = memberOf(error, "statusCode");
   const isAnswer = /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(networkCode(error));
   if (!isAnswer || typeof status !== "number" || status < 300) return undefined;
@@ -249,7 +257,7 @@ function firstHeader(headers: DispatchHeaders, name: string): string | undefined
 const heldBytes = 256 * 1024;
 
 /** A form with a file, as undici reads a body: on, once its socket has taken what came before. */
-export class FormBytes implements AsyncIterable<Uint8Array> {
+class FormBytes implements AsyncIterable<Uint8Array> {
   readonly #form: Multipart;
   readonly #bytes: AsyncGenerator<Uint8Array>;
   readonly #failed: (text: string, cause: unknown) => void;
@@ -320,7 +328,7 @@ export function errorOf(thrown: unknown): Error {
  * @param phase How far the request got.
  * @param isThrown Whether `dispatch` threw it: undici names what it refuses by a code, and all else is an interceptor's.
  */
-export function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text: string, details: Details] {
+function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text: string, details: Details] {
   const code = networkCode(error);
   // The proxy's own certificate: what is wrong with it is in the cause.
   const cause = code === "UND_ERR_PRX_TLS" ? memberOf(error, "cause") : error;

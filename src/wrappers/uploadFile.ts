@@ -27,7 +27,7 @@ const uploadOptionNames: Names<UploadOptions> = {
 };
 
 /** Where a file goes. */
-export interface UploadTarget {
+interface UploadTarget {
   readonly operation: OperationId;
   /** What stands in its path. @throws StatusError for an id that cannot */
   readonly path: (settings: CallSettings) => Record<string, string>;

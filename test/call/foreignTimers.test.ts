@@ -68,7 +68,7 @@ test("timers that are numbers, as in a window of Electron, end no process", asyn
 });
 
 test("a clock that a test has moved on stays exact", async () => {
-  const { after, firedAt, now } = await import("../../src/policy/clock.js");
+  const { after, firedAt, now } = await import("../../src/transport/time.js");
   firedAt(now() + 1234.567);
   expect(now() - performance.now()).toSatisfy(
     (movedMs: number) => Math.abs(movedMs - Math.round(movedMs)) < 0.1,

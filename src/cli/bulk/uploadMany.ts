@@ -25,6 +25,7 @@ import {
 import { withClient } from "../withClient.js";
 import { fingerprintOf } from "./bulkRequest.js";
 import { errorFields } from "./bulkResults.js";
+
 /** The options of `upload` that are about several files. */
 export interface ManyOptions {
   readonly checkpoint?: string;
@@ -203,7 +204,7 @@ function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
   }
 }
 
-export interface PlannedFile {
+interface PlannedFile {
   /** As the command line names it. */
   readonly file: string;
   readonly bytes: number;
@@ -219,7 +220,7 @@ export interface PlannedFile {
  * What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored; so may one
  * whose answer has no id, as earlier versions kept it.
  */
-export function uploadStateOf(row: Row | undefined): "stored" | "unknown" | "not" {
+function uploadStateOf(row: Row | undefined): "stored" | "unknown" | "not" {
   if (row === undefined) return "not";
   const stored = row.response as { id?: unknown } | undefined;
   if (typeof stored?.id === "string") return "stored";
@@ -228,14 +229,14 @@ export function uploadStateOf(row: Row | undefined): "stored" | "unknown" | "not
 }
 
 /** Reads the last row of each file. @throws UsageError for a line that is no row */
-export async function readUploads(checkpoint: CheckpointFile | undefined): Promise<ReadonlyMap<string, Row>> {
+async function readUploads(checkpoint: CheckpointFile | undefined): Promise<ReadonlyMap<string, Row>> {
   const rows = new Map<string, Row>();
   await checkpoint?.read((_line, row) => rows.set(`${row.id}`, row));
   return rows;
 }
 
 /** Reads the files, before anything is sent. @throws UsageError for one that cannot be sent */
-export async function planUploads(
+async function planUploads(
   files: readonly string[],
   dataset: string,
   rows: ReadonlyMap<string, Row>,

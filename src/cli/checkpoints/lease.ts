@@ -18,6 +18,7 @@ import {
   tokenOf,
   writeState,
 } from "./runFile.js";
+
 /** The right to write a file, which is held until it is released, or until another run takes it over. */
 export class Lease {
   /** What else has to hold while it is held. */
@@ -215,13 +216,13 @@ const usualStaleMs = 30_000;
 const noteMs = 10_000;
 
 /** After how long without a sign of life a lease is stale, and how often it is renewed. A test may shorten it. */
-export function leaseTimes(): { readonly staleMs: number; readonly renewMs: number } {
+function leaseTimes(): { readonly staleMs: number; readonly renewMs: number } {
   const staleMs = Number(process.env.TUNERANK_TEST_LEASE_MS) || usualStaleMs;
   return { staleMs, renewMs: staleMs / 10 };
 }
 
 /** Whether a text that a living process would write anew stays the same. */
-export class SilenceWatch {
+class SilenceWatch {
   isChanged = false;
   readonly #staleMs: number;
   #text: string | undefined;

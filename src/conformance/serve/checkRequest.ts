@@ -2,7 +2,7 @@
 
 import type { Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
-import { parseMultipart } from "../../files/parseMultipart.js";
+import { parseMultipart } from "../../files/multipart.js";
 import type { Cell, Step } from "../cells.js";
 import type { OperationData } from "../data.js";
 

@@ -4,9 +4,9 @@ import type { Agent, ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
+import { isLate } from "../time.js";
 import type { TransportRequest } from "../transport.js";
 import { type FailureReason, networkCode, refusedByProxy, textOf } from "../transport.js";
-import { isLate } from "../turns.js";
 import { Addresses } from "./addresses.js";
 
 // Taken when this is loaded: tests put clocks of their own in its place.
@@ -216,10 +216,7 @@ export function hearErrors(socket: Socket): void {
 }
 
 /** Whether a new socket is connected already, as one from a caller's agent may be. */
-export function isConnected(
-  socket: Socket & { readonly secureConnecting?: boolean },
-  secure: boolean,
-): boolean {
+function isConnected(socket: Socket & { readonly secureConnecting?: boolean }, secure: boolean): boolean {
   return !socket.destroyed && !socket.connecting && !(secure && socket.secureConnecting);
 }
 
@@ -277,12 +274,12 @@ export function watchTunnels(agent: object): void {
 }
 
 /** The addresses of the proxy to which a tunnel is being opened for a request. */
-export function proxyAddresses(request: http.ClientRequest): Addresses | undefined {
+function proxyAddresses(request: http.ClientRequest): Addresses | undefined {
   return opening.get(request)?.[0];
 }
 
 /** Ends the tunnel that is being opened for a request. */
-export function endTunnel(request: http.ClientRequest): void {
+function endTunnel(request: http.ClientRequest): void {
   for (const { socket } of opening.get(request) ?? []) {
     // The error tells an agent that still listens that there will be no tunnel.
     socket.on("error", () => {}).destroy(new Error("The request was ended."));

@@ -2,8 +2,8 @@ import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
+import { isLate, nextTurn, readOn } from "../time.js";
 import { networkCode } from "../transport.js";
-import { isLate, nextTurn, readOn } from "../turns.js";
 
 const closed: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
 

@@ -1,8 +1,8 @@
 import { AsyncResource } from "node:async_hooks";
 import type http from "node:http";
 import { longestTimerMs } from "../../options/arguments.js";
+import { nextTurn } from "../time.js";
 import type { TransportRequest } from "../transport.js";
-import { nextTurn } from "../turns.js";
 import {
   idleMsLeft,
   idleSinceOf,

@@ -1,5 +1,6 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
+import { nextTurn } from "../time.js";
 import {
   answeredEarly,
   type Exchange,
@@ -14,8 +15,7 @@ import {
   type TransportResponse,
   textOf,
 } from "../transport.js";
-import { nextTurn } from "../turns.js";
-import { Content, NodeAnswer } from "./bodies.js";
+import { type BodyListener, Content, NodeAnswer } from "./body.js";
 import {
   Connecting,
   type ConnectListener,
@@ -29,7 +29,7 @@ import {
   type PooledSocket,
   tunnelStatusOf,
 } from "./connect.js";
-import type { BodyListener } from "./decode.js";
+
 import type { Pool } from "./pool.js";
 
 type SendDetails = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;

@@ -16,6 +16,7 @@ import { isBeforeConnection } from "./networkErrors.js";
 import { Pool } from "./pool.js";
 import { proxyVariable } from "./proxyUrls.js";
 import { NodeExchange } from "./send.js";
+
 /**
  * Sends over node:http and node:https with keep-alive sockets, through the caller's agent, dispatcher or fetch function when
  * there is one.

@@ -1,11 +1,80 @@
-// How far a request of a dispatcher got that nobody announced the start of: interceptors may keep it to themselves.
 import { subscribe } from "node:diagnostics_channel";
 import { types } from "node:util";
 import type { DispatcherLike } from "../options/clientOptions.js";
 import { memberOf } from "../values.js";
-import type { Controller } from "./legacyHandler.js";
+import { type Flow, headersFrom } from "./node/body.js";
 import { isBeforeConnection } from "./node/networkErrors.js";
 import { networkCode, type Phase } from "./transport.js";
+
+// What undici 6 tells of a request, as undici 7 and 8 do.
+
+/** What ends and slows a request: undici 7 and 8 have an object for it. */
+export interface Controller extends Flow {
+  abort(reason: Error): void;
+}
+
+/** An answer's headers, as undici 7 and 8 have them. */
+export type DispatchHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Ends and slows a request of undici 6, which asks at each chunk whether to go on. */
+class LegacyController implements Controller {
+  paused = false;
+  /** What undici is told when it may go on. */
+  resumed: () => void = () => {};
+  readonly abort: (reason: Error) => void;
+
+  constructor(abort: (reason: Error) => void) {
+    this.abort = abort;
+  }
+
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.resumed();
+  }
+}
+
+/** Has undici 6 call what 7 and 8 call. */
+export abstract class LegacyHandler {
+  #legacy: LegacyController | undefined;
+
+  abstract onRequestStart(controller: Controller): void;
+  abstract onResponseStart(controller: Controller, status: number, headers: DispatchHeaders): void;
+  abstract onResponseData(controller: Controller, chunk: Uint8Array): void;
+  abstract onResponseEnd(): void;
+  abstract onResponseError(controller: Controller | null, error: Error): void;
+
+  onConnect(abort: (reason: Error) => void): void {
+    this.#legacy = new LegacyController(abort);
+    this.onRequestStart(this.#legacy);
+  }
+
+  onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
+    // An interceptor may answer without a start.
+    this.#legacy ??= new LegacyController(() => {});
+    const controller = this.#legacy;
+    controller.resumed = resume;
+    this.onResponseStart(controller, status, headersFrom(raw));
+    return true;
+  }
+
+  onData(chunk: Uint8Array): boolean {
+    const controller = this.#legacy as LegacyController;
+    this.onResponseData(controller, chunk);
+    return !controller.paused;
+  }
+
+  onComplete(): void {
+    this.onResponseEnd();
+  }
+
+  onError(error: Error): void {
+    this.onResponseError(null, error);
+  }
+}
 
 // Whether a dispatcher was seen to announce starts.
 const announces = new WeakMap<DispatcherLike, boolean>();

@@ -1,0 +1,100 @@
+// Time: the turns of the event loop, each of which reads what has arrived, and a clock that a test may move.
+import { longestTimerMs } from "../options/arguments.js";
+
+type Turn = (run: () => void) => unknown;
+
+interface Port {
+  onmessage: (() => void) | null;
+  postMessage(message: unknown): void;
+  close(): void;
+}
+
+// Taken when this is loaded: tests put others in their place.
+const {
+  setImmediate,
+  MessageChannel: Channel,
+  setTimeout: setRealTimeout,
+} = globalThis as unknown as {
+  setImmediate?: Turn;
+  MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };
+  setTimeout: Turn;
+};
+
+/** Calls `run` after what has arrived is read. */
+export const nextTurn: Turn = setImmediate ?? (Channel ? byMessage : setRealTimeout);
+
+function byMessage(run: () => void): void {
+  const { port1, port2 } = new (Channel as NonNullable<typeof Channel>)();
+  port1.onmessage = () => {
+    port1.close();
+    run();
+  };
+  port2.postMessage(0);
+}
+
+// A timer that fires so much too late was kept from it by a busy loop, or by a process that stood still.
+const lateMs = 2;
+const longestMs = 250;
+
+/** Whether a timer fired late: what arrived in time may be unread. */
+export function isLate(dueAt: number, now: number): boolean {
+  return now - dueAt > lateMs;
+}
+
+/**
+ * Calls `end` after the first turn that brings nothing, or after 250 ms.
+ * @param arrived A number that changes with whatever arrives, NaN while it cannot be known; undefined to wait no longer
+ */
+export function readOn(arrived: () => number | undefined, end: () => void): void {
+  const until = performance.now() + longestMs;
+  let seen = arrived();
+  const look = (): void => {
+    const found = arrived();
+    if (found === undefined || found === seen || performance.now() > until) {
+      end();
+      return;
+    }
+    seen = found;
+    nextTurn(look);
+  };
+  nextTurn(look);
+}
+
+// A real timer fires so much too early at most.
+const earlyMs = 2;
+// How far a test has moved its timers on without `performance`.
+let movedMs = 0;
+
+/** The time in milliseconds, for spans of time. */
+export function now(): number {
+  return performance.now() + movedMs;
+}
+
+/**
+ * When a timer fired that was due at `dueAt`. One that fires long before was set on the clock of a test, which moves it on
+ * without `performance`: it is believed, or what waits for it would never end.
+ */
+export function firedAt(dueAt: number): number {
+  const leftMs = dueAt - now();
+  // Whole milliseconds: sums with a fraction would leave a rest to wait for.
+  if (leftMs > earlyMs) movedMs += Math.ceil(leftMs);
+  return now();
+}
+
+/** Calls `run` after so many milliseconds, never too early; the function that it returns prevents that. */
+export function after(ms: number, run: () => void): () => void {
+  const endsAt = now() + ms;
+  let timer: ReturnType<typeof setTimeout>;
+  const wait = (leftMs: number): void => {
+    const timerMs = Math.min(leftMs, longestTimerMs);
+    const dueAt = now() + timerMs;
+    timer = setTimeout(() => {
+      const restMs = endsAt - firedAt(dueAt);
+      // A timer leaves out fractions of a millisecond, and may fire one early.
+      if (restMs > 0) wait(restMs);
+      else run();
+    }, timerMs);
+  };
+  wait(ms);
+  return () => clearTimeout(timer);
+}
