@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
-import { circlesIn, importsUpwards, isCore, readImports } from "./house.js";
+import { circlesIn, importsUpwards, readImports, sizes } from "./house.js";
 
 if (process.argv.includes("--call")) {
   const program = ["--conditions=tunerank-source", "--import", "tsx", "scripts/filesOfCall.ts"];
@@ -41,10 +41,8 @@ console.log(
 console.log(
   `${generated.length} files of src, ${files.length} of them by hand: ${sum(lengths)} lines, ${sum(files.map(codeOf))} of code`,
 );
-const core = files.filter(({ fileName }) => isCore(fileName.replace(/^src\//, "")));
-console.log(
-  `the core of it: ${core.length} files, ${sum(core.map((file) => ({ place: "", count: linesOf(file) })))} lines, ${core.flatMap(typesOf).length} types and classes`,
-);
+const core = sizes();
+console.log(`the core of it: ${core.files} files, ${core.lines} lines, ${core.types} types and classes`);
 const imports = readImports();
 console.log(
   `${circlesIn(imports).flat().length} files in ${circlesIn(imports).length} circles, ${importsUpwards(imports).length} imports upwards`,
@@ -79,13 +77,6 @@ function codeOf(file: ts.SourceFile): Found {
   };
   visit(file);
   return { place: file.fileName, count: lines.size };
-}
-
-function typesOf(file: ts.SourceFile): readonly ts.Statement[] {
-  return file.statements.filter(
-    (each) =>
-      ts.isClassDeclaration(each) || ts.isInterfaceDeclaration(each) || ts.isTypeAliasDeclaration(each),
-  );
 }
 
 function functionsOf(file: ts.SourceFile): { place: string; lines: number; parameters: number }[] {

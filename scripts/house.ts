@@ -109,6 +109,24 @@ export function isCore(file: string): boolean {
 const alternatives = /^(platform\/|generated\/|transport\/node\/networkErrors\.ts$|cli\/\w+Command\.ts$)/;
 
 function readTexts(): ReadonlyMap<string, string> {
-  const files = [...readImports().keys()].filter((file) => !alternatives.test(file));
+  return textsOf([...readImports().keys()].filter((file) => !alternatives.test(file)));
+}
+
+function textsOf(files: readonly string[]): ReadonlyMap<string, string> {
   return new Map(files.map((file) => [file, readFileSync(path.join(src, file), "utf8")]));
+}
+
+const typesAndClasses = /^(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type) \w/gm;
+
+/** How large the core is, and the longest of all files that are written by hand. */
+export function sizes(): Readonly<Record<"files" | "lines" | "types" | "longest", number>> {
+  const byHand = [...readImports().keys()].filter((file) => !file.startsWith("generated/"));
+  const linesOf = (text: string): number => text.trimEnd().split("\n").length;
+  const core = [...textsOf(byHand.filter(isCore)).values()];
+  return {
+    files: core.length,
+    lines: core.reduce((sum, text) => sum + linesOf(text), 0),
+    types: core.reduce((sum, text) => sum + (text.match(typesAndClasses)?.length ?? 0), 0),
+    longest: Math.max(...[...textsOf(byHand).values()].map(linesOf)),
+  };
 }

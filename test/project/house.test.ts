@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { circlesIn, importsUpwards, namesTwice, readImports } from "../../scripts/house.js";
+import { circlesIn, importsUpwards, namesTwice, readImports, sizes } from "../../scripts/house.js";
 
 const imports = readImports();
 
@@ -44,4 +44,13 @@ test("an arrow that runs up and a circle would be found", () => {
   ]);
   expect(importsUpwards(wrong)).toEqual(["call/call.ts -> wrappers/rerank.ts"]);
   expect(circlesIn(wrong)).toEqual([["call/call.ts", "wrappers/rerank.ts", "wrappers/types.ts"]]);
+});
+
+// With a tenth of room: `npx tsx scripts/count.ts` prints what there is.
+test("the core is no larger than it was made, and no file is longer than one idea", () => {
+  const { files, lines, types, longest } = sizes();
+  expect(files).toBeLessThanOrEqual(82);
+  expect(lines).toBeLessThanOrEqual(13_400);
+  expect(types).toBeLessThanOrEqual(278);
+  expect(longest).toBeLessThanOrEqual(400);
 });
