@@ -6,7 +6,7 @@ import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
 import { redactorOf, redactValues } from "../redact/redact.js";
-import { type Exchange, isForm, TransportFailure } from "../transport/transport.js";
+import { type Exchange, isForm, TransportFailure, type TransportRequest } from "../transport/transport.js";
 import { isInstance, memberOf } from "../values.js";
 import { requestIdOf, toldBy } from "./answer.js";
 import {
@@ -36,7 +36,7 @@ export function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T
 
 // Asks for the key, sends, reads.
 async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
-  const { client, request, deadline, timeoutMs } = run;
+  const { client, request, deadline } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
   try {
@@ -51,17 +51,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
       if (loading) await deadline.during(loading);
     }
     if (deadline.ended) return failureOf(run, undefined, undefined);
-    exchange = transport.send({
-      method: request.method,
-      url: request.url,
-      headers: requestHeaders(run),
-      body: request.body,
-      maxResponseBytes: request.maxResponseBytes,
-      freshSocket: run.freshSocket,
-      connectTimeoutMs: client.connectTimeoutMs,
-      timeoutMs,
-      lifetime: deadline,
-    });
+    exchange = transport.send(transportRequest(run));
     deadline.running = exchange;
     const answer = await exchange.response;
     const secrets = secretsOf(run);
@@ -76,6 +66,21 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
   } finally {
     deadline.attemptOver();
   }
+}
+
+function transportRequest<T>(run: RunningCall<T>): TransportRequest {
+  const { client, request, deadline, timeoutMs, freshSocket } = run;
+  return {
+    method: request.method,
+    url: request.url,
+    headers: requestHeaders(run),
+    body: request.body,
+    maxResponseBytes: request.maxResponseBytes,
+    freshSocket,
+    connectTimeoutMs: client.connectTimeoutMs,
+    timeoutMs,
+    lifetime: deadline,
+  };
 }
 
 // nock 15 makes a response of a request that it has none for.

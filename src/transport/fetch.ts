@@ -91,28 +91,31 @@ class FetchExchange implements Exchange {
         redirect: "manual",
         signal: this.#controller.signal,
       };
-      const answer = await fetch(request.url.href, init as never);
-      const headers = fetchedHeaders(answer);
-      if (headers === undefined) throw this.#failure(undefined, "foreign", noResponse);
-      this.#form?.answered(memberOf(answer, "type"));
-      this.phase = "body";
-      // Browsers show a redirect that is not followed as status 0.
-      const status = answer.status === 0 ? 302 : answer.status;
-      this.#arrived = headers["content-encoding"] === undefined ? 1 : Number.NaN;
-      this.answer = { status, headers };
-      const ok = isSuccess(status);
-      const limit = ok ? request.maxResponseBytes : maxErrorBytes;
-      const reader = readerOf(answer, headers, limit);
-      if (reader === undefined) throw this.#failure(undefined, "foreign", noResponse);
-      const chunks = await this.#read(reader, ok, limit);
-      // A file that is not there whole was not taken, whatever the answer says.
-      if (ok && this.#form?.incomplete) throw this.#failure(undefined, undefined, answeredEarly);
-      return new FetchAnswer(status, headers, chunks);
+      return await this.#receive(await fetch(request.url.href, init as never), request.maxResponseBytes);
     } catch (cause) {
       throw isInstance(cause, TransportFailure) ? cause : this.#failure(cause);
     } finally {
       this.#form?.close();
     }
+  }
+
+  async #receive(answer: FetchResponse, maxResponseBytes: number): Promise<TransportResponse> {
+    const headers = fetchedHeaders(answer);
+    if (headers === undefined) throw this.#failure(undefined, "foreign", noResponse);
+    this.#form?.answered(memberOf(answer, "type"));
+    this.phase = "body";
+    // Browsers show a redirect that is not followed as status 0.
+    const status = answer.status === 0 ? 302 : answer.status;
+    this.#arrived = headers["content-encoding"] === undefined ? 1 : Number.NaN;
+    this.answer = { status, headers };
+    const ok = isSuccess(status);
+    const limit = ok ? maxResponseBytes : maxErrorBytes;
+    const reader = readerOf(answer, headers, limit);
+    if (reader === undefined) throw this.#failure(undefined, "foreign", noResponse);
+    const chunks = await this.#read(reader, ok, limit);
+    // A file that is not there whole was not taken, whatever the answer says.
+    if (ok && this.#form?.incomplete) throw this.#failure(undefined, undefined, answeredEarly);
+    return new FetchAnswer(status, headers, chunks);
   }
 
   async #bodyOf(form: FetchForm, headers: Record<string, string>): Promise<Blob | ReadableStream> {
