@@ -70,28 +70,53 @@ export function streamed(form: FileForm & FetchForm): FetchForm {
   return form.size === undefined ? form : new FormStream(form);
 }
 
+/** The bytes of a form as they are taken by a sender that does not say how far it got. */
+export class FormBytes {
+  protected readonly form: FileForm;
+  // Whether the sender has begun to read them, and whether it has taken all of the file.
+  protected begun = false;
+  #complete = false;
+  protected readonly chunks: AsyncGenerator<Uint8Array>;
+
+  /** @param shortest A shorter chunk is copied: the next one may be read into its place before it has gone */
+  constructor(form: FileForm, shortest: number = Number.POSITIVE_INFINITY) {
+    this.form = form;
+    this.chunks = this.#read(shortest);
+  }
+
+  /** Whether the response came before all of the file was taken. */
+  get incomplete(): boolean {
+    return this.begun && !this.#complete;
+  }
+
+  /** Called with a response. What was never asked for was sent by no network: to a mock all of it was. */
+  answered(): void {
+    const { file, onSent } = this.form.part;
+    if (!this.begun) onSent(file.size ?? 0, true);
+  }
+
+  /** Ends the reading, however far it got. */
+  close(): void {
+    void this.chunks.return(undefined).catch(() => {});
+  }
+
+  async *#read(shortest: number): AsyncGenerator<Uint8Array> {
+    const taken = () => {
+      this.#complete = true;
+    };
+    for await (const chunk of this.form.bytes(taken))
+      yield chunk.byteLength < shortest ? new Uint8Array(chunk) : chunk;
+  }
+}
+
 // For the `fetch` of Node and Bun: its file is never held in memory.
-class FormStream {
+class FormStream extends FormBytes implements FetchForm {
   readonly duplex = "half";
   failed: FetchForm["failed"];
-  // Whether fetch has begun to read it, and whether it has read all of it.
-  #begun = false;
-  #complete = false;
   #closed = false;
-  readonly #form: FileForm;
-  readonly #chunks: AsyncGenerator<Uint8Array>;
-
-  constructor(form: FileForm) {
-    this.#form = form;
-    this.#chunks = this.#read(form);
-  }
-
-  get incomplete(): boolean {
-    return this.#begun && !this.#complete;
-  }
 
   async toBody(headers: Record<string, string>): Promise<ReadableStream<Uint8Array>> {
-    headers["content-length"] = String(this.#form.size);
+    headers["content-length"] = String(this.form.size);
     const stream = new ReadableStream(
       // No prototype: a polluted Object.prototype could add `type` or `size`.
       {
@@ -117,20 +142,14 @@ class FormStream {
     throw cause;
   }
 
-  /** A stream that was never asked for was sent by no real fetch. */
-  answered(): void {
-    const { file, onSent } = this.#form.part;
-    if (!this.#begun) onSent(file.size ?? 0, true);
-  }
-
-  close(): void {
+  override close(): void {
     this.#closed = true;
-    void this.#chunks.return(undefined).catch(() => {});
+    super.close();
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    this.#begun = true;
-    const { done, value } = await this.#chunks.next().catch((cause: unknown) => {
+    this.begun = true;
+    const { done, value } = await this.chunks.next().catch((cause: unknown) => {
       this.failed = { cause };
       throw cause;
     });
@@ -138,13 +157,5 @@ class FormStream {
     if (this.#closed) return;
     if (done) controller.close();
     else controller.enqueue(value);
-  }
-
-  async *#read(form: FileForm): AsyncGenerator<Uint8Array> {
-    const taken = () => {
-      this.#complete = true;
-    };
-    // Copied: fetch requests the next chunk before the last is sent, and the buffer is reused.
-    for await (const chunk of form.bytes(taken)) yield new Uint8Array(chunk);
   }
 }

@@ -1,6 +1,7 @@
 // Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself: the class that the
 // rest knows failures by is passed in.
 
+import { FormBytes } from "../files/fetchForms.js";
 import type { Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
@@ -43,7 +44,7 @@ export class DispatcherExchange extends LegacyHandler implements Exchange, BodyL
   readonly #Failure: FailureClass;
   // Undefined once it has ended: what still waits for a connection holds no more than undici does.
   #request: TransportRequest | undefined;
-  #form: FormBytes | undefined;
+  #form: DispatchedForm | undefined;
   #controller: Controller | undefined;
   #answer: DispatcherAnswer | undefined;
   // What it has heard of the request.
@@ -84,7 +85,7 @@ export class DispatcherExchange extends LegacyHandler implements Exchange, BodyL
   #begin({ url, method, headers, body }: TransportRequest): void {
     acceptEncodings(headers, body);
     if (isForm(body)) {
-      this.#form = new FormBytes(body, (text, cause) => this.failed(text, { reason: "source", cause }));
+      this.#form = new DispatchedForm(body, (text, cause) => this.failed(text, { reason: "source", cause }));
       if (body.size !== undefined) headers["content-length"] = String(body.size);
     }
     const options = new DispatchOptions(url, method, headers, this.#form ?? body);
@@ -190,7 +191,7 @@ export class DispatcherExchange extends LegacyHandler implements Exchange, BodyL
 
   #settle(): void {
     this.#request = undefined;
-    this.#form?.end();
+    this.#form?.close();
   }
 }
 
@@ -257,55 +258,28 @@ function firstHeader(headers: DispatchHeaders, name: string): string | undefined
 const heldBytes = 256 * 1024;
 
 /** A form with a file, as undici reads a body: on, once its socket has taken what came before. */
-class FormBytes implements AsyncIterable<Uint8Array> {
-  readonly #form: Multipart;
-  readonly #bytes: AsyncGenerator<Uint8Array>;
+class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
   readonly #failed: (text: string, cause: unknown) => void;
-  // Whether undici has begun to read it, and whether it has taken all of the file.
-  #begun = false;
-  #complete = false;
 
   constructor(form: Multipart, failed: (text: string, cause: unknown) => void) {
-    this.#form = form;
+    super(form, heldBytes);
     this.#failed = failed;
-    this.#bytes = this.#read();
   }
 
   // undici asks for the iterator a second time where it retries a request by itself: the bytes read so far would be missing.
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    if (this.#begun) {
+    if (this.begun) {
       const cause = new Error("The dispatcher sends the request again by itself; a file is sent once.");
       this.#failed(cause.message, cause);
       throw cause;
     }
-    this.#begun = true;
-    return this.#bytes;
-  }
-
-  /** Whether the answer came before all of it was sent. Where none of it was asked for, a mock has answered. */
-  get incomplete(): boolean {
-    return this.#begun && !this.#complete;
-  }
-
-  /** Called with a good answer: to a mock all of it was sent. */
-  answered(): void {
-    const { file, onSent } = this.#form.part;
-    if (!this.#begun) onSent(file.size ?? 0, true);
-  }
-
-  /** Ends the reading, however far it got. */
-  end(): void {
-    void this.#bytes.return(undefined).catch(() => {});
+    this.begun = true;
+    return this.#read();
   }
 
   async *#read(): AsyncGenerator<Uint8Array> {
     try {
-      const taken = () => {
-        this.#complete = true;
-      };
-      for await (const chunk of this.#form.bytes(taken)) {
-        yield chunk.byteLength < heldBytes ? new Uint8Array(chunk) : chunk;
-      }
+      yield* this.chunks;
     } catch (cause) {
       this.#failed(sourceFailed, cause);
       throw cause;
