@@ -1,29 +1,37 @@
 // The README's table of retries, made of the conformance data.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { columns } from "./columns.js";
 import type { RetryRow } from "./conformance/rows.js";
 
 const begin = "<!-- The table is written by `npm run generate`. -->\n";
 const end = "<!-- End of the table. -->\n";
 
-// The events that people meet most, in few words; those of one line have the same retries.
-const lines: readonly (readonly [words: string, events: readonly string[]])[] = [
+type Entry = readonly [words: string, events: readonly string[]];
+
+// The events that people meet most, in few words. Entries of one line share it while they have the same retries; the events
+// of one entry must have them.
+const lines: readonly (readonly Entry[])[] = [
   [
-    "no connection was made; the service itself says UNAVAILABLE",
-    ["refused", "connect-stalls", "unavailable-named"],
+    ["no connection was made", ["refused", "connect-stalls"]],
+    ["the service itself says UNAVAILABLE", ["unavailable-named"]],
   ],
-  ["RESOURCE_EXHAUSTED (429) with Retry-After up to 60 s", ["exhausted-named-retry-after"]],
+  [["RESOURCE_EXHAUSTED (429) with Retry-After up to 60 s", ["exhausted-named-retry-after"]]],
   [
-    "RESOURCE_EXHAUSTED without a time; DEADLINE_EXCEEDED; a bare 500",
-    ["exhausted-named", "deadline-named", "status-500"],
+    ["RESOURCE_EXHAUSTED without a time", ["exhausted-named"]],
+    ["DEADLINE_EXCEEDED", ["deadline-named"]],
+    ["a bare 500", ["status-500"]],
   ],
   [
-    "connection lost before the answer; 502, 503, 52x without a code",
-    ["reset-before-headers", "status-502-html", "status-503", "status-520"],
+    ["connection lost before the answer", ["reset-before-headers"]],
+    ["502, 503, 52x without a code", ["status-502-html", "status-503", "status-520"]],
   ],
-  ["401, when `apiKey` is a function: once more with a fresh key", ["status-401-fresh-key"]],
+  [["401, when `apiKey` is a function: once more with a fresh key", ["status-401-fresh-key"]]],
   [
-    "any other refusal",
-    ["invalid-argument-named", "not-found-named", "permission-denied-named", "status-409"],
+    [
+      "any other refusal",
+      ["invalid-argument-named", "not-found-named", "permission-denied-named", "status-409"],
+    ],
   ],
 ];
 
@@ -37,17 +45,30 @@ export function withRetryTable(readme: string, rows: readonly RetryRow[]): strin
 
 function tableOf(rows: readonly RetryRow[]): string {
   const titles = columns.map(({ title }) => title);
-  const body = lines.map(([words, events]) => `| ${words} | ${retriesAfter(events, rows).join(" | ")} |\n`);
-  return `| What happened | ${titles.join(" | ")} |\n|---|${"---|".repeat(titles.length)}\n${body.join("")}`;
+  const body = lines.flatMap((entries) => linesOf(entries, rows)).join("");
+  return `| What happened | ${titles.join(" | ")} |\n|---|${"---|".repeat(titles.length)}\n${body}`;
 }
 
-function retriesAfter(events: readonly string[], rows: readonly RetryRow[]): readonly number[] {
-  const counts = events.map((event) => retriesOf(event, rows));
-  const [first = []] = counts;
-  if (counts.some((each) => each.join() !== first.join())) {
-    throw new Error(`These have no longer the same retries: ${events.join(", ")}.`);
+function linesOf(entries: readonly Entry[], rows: readonly RetryRow[]): readonly string[] {
+  const words = new Map<string, string[]>();
+  for (const entry of entries) {
+    const retries = retriesAfter(entry, rows).join(" | ");
+    words.set(retries, [...(words.get(retries) ?? []), entry[0]]);
   }
-  return first;
+  return [...words].map(([retries, said]) => `| ${said.join("; ")} | ${retries} |\n`);
+}
+
+function retriesAfter([words, events]: Entry, rows: readonly RetryRow[]): readonly number[] {
+  const [first = [], ...others] = events.map((event) => retriesOf(event, rows));
+  if (others.every((each) => each.join() === first.join())) return first;
+  throw new Error(
+    `${placeOf(words)}: "${words}" stands for rows that no longer have the same retries (${events.join(", ")}). Write an entry for each.`,
+  );
+}
+
+function placeOf(words: string): string {
+  const before = readFileSync(fileURLToPath(import.meta.url), "utf8").split(words)[0] ?? "";
+  return `scripts/generate/retryTable.ts:${before.split("\n").length}`;
 }
 
 function retriesOf(event: string, rows: readonly RetryRow[]): readonly number[] {

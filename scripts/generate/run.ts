@@ -113,7 +113,8 @@ async function readme(): Promise<string> {
   const { withExpectations } = await import("./conformance/expectations.js");
   const { withRetryTable } = await import("./retryTable.js");
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
-  return withRetryTable(await current("README.md"), data.rows.map(withExpectations));
+  const text = await current("README.md");
+  return orEnd(() => withRetryTable(text, data.rows.map(withExpectations)));
 }
 
 // A revision is kept from its release on, and never written again: what was served under its name stays the same.
