@@ -15,8 +15,9 @@ export class Multipart implements FetchForm, FileForm {
 
   constructor(field: string, type: string, part: FilePart) {
     const { name, size } = part.file;
-    // Not crypto.randomUUID: pages on plain http do not have it.
-    const boundary = `tunerank-${crypto.getRandomValues(new Uint8Array(16)).join("")}`;
+    // Not crypto.randomUUID: pages on plain http do not have it. Three digits for each byte, so that the length is always the same.
+    const digits = crypto.getRandomValues(new Uint8Array(16)).map((byte) => 100 + (byte % 100));
+    const boundary = `tunerank-${digits.join("")}`;
     this.part = part;
     this.contentType = `multipart/form-data; boundary=${boundary}`;
     this.head =
