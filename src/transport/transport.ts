@@ -187,7 +187,7 @@ export const refusedByAlert: RegExp =
 /** What is known of a connection that never came to be. */
 export interface Unconnected {
   /** Named as the decision table does. */
-  readonly event: "neverConnected" | "nameNotFound" | "tlsFailure" | "refused";
-  readonly code: "UNAVAILABLE" | "UNAUTHENTICATED" | "PERMISSION_DENIED";
+  readonly event: "neverConnected" | "nameNotFound" | "tlsFailure" | "refused" | undefined;
+  readonly code: "UNAVAILABLE" | "UNAUTHENTICATED" | "PERMISSION_DENIED" | undefined;
   readonly hint: string | undefined;
 }

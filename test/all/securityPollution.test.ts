@@ -22,7 +22,7 @@ const answerFields =
   "data index relevance_score document usage prompt_tokens total_tokens bytes detail error";
 const errorFields =
   "code executed codeSource inferred httpStatus operation requestId retryAfterMs hint cause attempts message reason " +
-  "phase events requested waitMs notRetried executedBecause hostname port errors rerankDocuments scaleDeployment";
+  "phase event events requested waitMs notRetried executedBecause hostname port errors rerankDocuments scaleDeployment";
 const headerNames =
   "authorization host accept user-agent content-type content-length x-polluted x-request-id request-id retry-after " +
   "retry-after-ms set-cookie connection";

@@ -101,15 +101,16 @@ const lasting =
   /^(CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$/;
 
 /** Why no connection came to be, and what to do where retrying does not help. */
-export function unconnected(failure: TransportFailure): Partial<Unconnected> {
+export function unconnected(failure: TransportFailure): Unconnected {
   const { reason, status, advice } = failure;
   if (reason === "proxy") return { ...refusedBy(status), hint: advice };
-  if (reason !== "network") return { hint: advice };
+  // Every member is there: what is not would be read from a polluted prototype.
+  if (reason !== "network") return { event: undefined, code: undefined, hint: advice };
   const code = networkCode(memberOf(failure, "cause"));
   const known = hints.find(([codes]) => codes.test(code))?.[1];
   const hint = known && advice ? `${known} ${advice}` : (known ?? advice);
-  if (code === "ENOTFOUND") return { event: "nameNotFound", hint };
-  return { event: lasting.test(code) ? "tlsFailure" : "neverConnected", hint };
+  const other = lasting.test(code) ? "tlsFailure" : "neverConnected";
+  return { event: code === "ENOTFOUND" ? "nameNotFound" : other, code: undefined, hint };
 }
 
 // A proxy that fails is as good as a network that does; what it refuses, it refuses again.
