@@ -97,9 +97,13 @@ function unusableAnswer(
   return new Failure({ ...details, httpStatus: status, ...toldBy(headers, redact) });
 }
 
-// Why nothing was made of its body.
+// Why nothing was made of its body. A fetch function does not say what it could not decode: its first bytes are no text.
 function unreadIn(answer: TransportResponse, redact: Redact): string | undefined {
-  const unread = memberOf(answer, "unread");
+  const encoding = header(answer.headers, "content-encoding");
+  const unread =
+    encoding && answer.text.slice(0, 4).includes("\ufffd")
+      ? `The response was not decoded: it is "${encoding}".`
+      : memberOf(answer, "unread");
   return unread ? redact(unread as string) : undefined;
 }
 
@@ -115,8 +119,8 @@ function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
   return new Failure({
     message:
       notTheService(status) ??
-      said.message ??
       unreadIn(answer, redact) ??
+      said.message ??
       `HTTP ${status} without a message.`,
     code,
     executed: executedAfter(happened),

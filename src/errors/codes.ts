@@ -96,7 +96,7 @@ export interface Target {
   readonly host: string;
 }
 
-/** @internal A response's headers, names in lower case. */
+/** A response's headers, names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /** One HTTP request made for a call. */

@@ -94,7 +94,7 @@ function needName(name: string | undefined, what: string): string {
 // By its shape: packages and other realms have classes of their own.
 function isBlob(value: unknown): value is BlobLike {
   const has = (name: string): boolean => typeof memberOf(value, name) === "function";
-  return isNative(value) || (Number.isInteger(memberOf(value, "size")) && has("stream") && has("slice"));
+  return Number.isInteger(memberOf(value, "size")) && has("stream") && has("slice");
 }
 
 function isNative(value: unknown): value is Blob {

@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkInteger } from "../options/arguments.js";
+import { checkCallback, checkInteger } from "../options/arguments.js";
 import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial, TextsOf } from "./types.js";
 
@@ -71,7 +71,7 @@ function textsOfItems<T>(
   split: ((text: string, item: T) => readonly string[]) | undefined,
 ): TextsOf {
   if (typeof text !== "function") throw invalid("text must be a function.");
-  if (split !== undefined && typeof split !== "function") throw invalid("split must be a function.");
+  checkCallback(split, "split");
   return (index) => {
     const item = items[index] as T;
     const whole = called("text", index, () => text(item, index));
@@ -332,7 +332,7 @@ class TextHash {
   }
 
   toString(): string {
-    let { high, low } = { high: this.#high, low: this.#low };
+    let [high, low] = [this.#high, this.#low];
     high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
     low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
     return (4294967296 * (2097151 & low) + (high >>> 0)).toString(16);

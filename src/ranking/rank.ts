@@ -1,7 +1,7 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { callTracer } from "#platform";
 import { type ClientConfig, callSettings } from "../call/settings.js";
-import { invalid, type StatusError } from "../errors/statusError.js";
+import type { StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
@@ -72,7 +72,7 @@ function planOf<T>(
   own: RerankItemsOptions<T>,
   client: ClientConfig,
 ): Plan<T> {
-  if (!Array.isArray(items)) throw invalid("items must be a list.");
+  validate(items, { type: "array" }, "items");
   const { topN } = own;
   const body = { ...bodyFields(own), query, top_n: undefined, return_documents: false };
   validate({ ...body, documents: [""] }, rules, "body");

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import http from "node:http";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { ClientOptions, FetchLike, FetchResponse } from "../../src/index.js";
 import { goodJson } from "../support/answers.js";
@@ -136,6 +137,18 @@ test("bytes come as they are where a response has no stream", async () => {
   const found = await connect(server.url, { fetch }).request({ method: "GET", path: "/v1/x" });
   expect(Array.from(found as Uint8Array)).toEqual(bytes);
 });
+
+test.each([200, 503])(
+  "an encoding that the fetch function does not undo is named, with status %i",
+  async (status) => {
+    const bytes = gzipSync('{"data":[]}');
+    server.reply({ status, text: bytes, headers: { "content-encoding": "x-own, zstd" } });
+    const client = connect(server.url, { fetch: globalThis.fetch, maxRetries: 0 });
+    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+    expect(error.message).toContain('The response was not decoded: it is "x-own, zstd".');
+    expect(error).toMatchObject({ httpStatus: status, executed: status === 200 ? "yes" : "unknown" });
+  },
+);
 
 const headers = new Headers();
 test.each<[what: string, answer: unknown, executed?: string]>([
