@@ -24,7 +24,6 @@ import {
   ownProperties,
 } from "./options/arguments.js";
 import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
-
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import { sharedTransport } from "./policy/types.js";
 import type { Transport } from "./transport/transport.js";

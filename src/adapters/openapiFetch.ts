@@ -15,7 +15,6 @@ import type { Client } from "../client.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
 import { headerPairs, ownProperties } from "../options/arguments.js";
-
 import type { Names } from "../options/validate.js";
 import { type EncodedCall, encodedCall, type RequestOptions } from "../wrappers/types.js";
 import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";

@@ -1,6 +1,5 @@
 import type { RerankAllOptions } from "../bulk/index.js";
 import type { Executed, ExecutedBecause, NotRetried, OperationName, StatusCode } from "../errors/codes.js";
-
 import type { UploadFile } from "../files/fileSource.js";
 import type {
   DatasetFile,

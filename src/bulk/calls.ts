@@ -5,7 +5,6 @@ import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import { Lane, type LaneOptions } from "../policy/lane.js";
 import { type Limiter, MachineLimiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/search.js";
-
 import { attemptPolicy, type CallDeadline, type PolicyOption, sharedTransport } from "../policy/types.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { memberOf, notify } from "../values.js";

@@ -10,7 +10,6 @@ import {
   ownProperties,
 } from "../options/arguments.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
-
 import type { Names } from "../options/validate.js";
 import type { Rate } from "../policy/pace.js";
 import { oneOfMany } from "../policy/types.js";

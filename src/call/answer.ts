@@ -1,9 +1,7 @@
 import type { ResponseHeaders, StatusCode } from "../errors/codes.js";
-
 import type { DatasetFile, RerankResponse } from "../generated/types.js";
 import { codeOfHttpStatus, type RetryEvent } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter, header, retryAfterMs } from "../policy/retry.js";
-
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson } from "../values.js";

@@ -1,6 +1,5 @@
 import { attemptTracer, keyAdvice, mocked, unseenIn } from "#platform";
 import type { Attempt, NotRetried, StatusErrorDetails, Target } from "../errors/codes.js";
-
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";

@@ -1,6 +1,5 @@
 import { requestTracer } from "#platform";
 import type { Attempt, NotRetried } from "../errors/codes.js";
-
 import { isStatusError, type StatusError, withHeaders } from "../errors/statusError.js";
 import { budget as budgetRule } from "../policy/decisions.js";
 import { type Decision, decideRetry, isRepeatable, nothingSent, ranIn, worse } from "../policy/retry.js";

@@ -1,9 +1,7 @@
 import { mocked, unconnected, wordsFor } from "#platform";
 import type { CodeSource, Executed, NotRetried, StatusCode, StatusErrorDetails } from "../errors/codes.js";
-
 import { SourceError } from "../files/fileSource.js";
 import { events, type RetryEvent, rowOfStatus } from "../policy/decisions.js";
-
 import { redactCause, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,

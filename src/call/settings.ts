@@ -14,7 +14,6 @@ import {
 } from "../options/arguments.js";
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import { type ApiKey, type ClientOptions, type LogLevel, logLevels } from "../options/clientOptions.js";
-
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
 import { notify } from "../values.js";

@@ -10,7 +10,6 @@ import {
   type StatusCode,
   type StatusErrorDetails,
 } from "./codes.js";
-
 import { adviceFor, reasonFor, sentences } from "./hints.js";
 
 // The fields of an error that are absent where nothing is known of them.

@@ -5,7 +5,6 @@ import { httpStatuses, meanings, type OperationId, operations } from "../generat
 import { examples } from "../generated/examples.js";
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, headerPairs, ownProperties } from "../options/arguments.js";
-
 import type { Names } from "../options/validate.js";
 import type { ScriptedFailure } from "./types.js";
 

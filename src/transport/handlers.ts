@@ -1,3 +1,5 @@
+// What hears of a dispatched request: undici 6 calls it otherwise than undici 7 and 8; and how far a request got whose start
+// nobody announced, because an interceptor kept it to itself.
 import { subscribe } from "node:diagnostics_channel";
 import { types } from "node:util";
 import type { DispatcherLike } from "../options/clientOptions.js";
@@ -5,8 +7,6 @@ import { memberOf } from "../values.js";
 import { type Flow, headersFrom } from "./node/body.js";
 import { isBeforeConnection } from "./node/networkErrors.js";
 import { networkCode, type Phase } from "./transport.js";
-
-// What undici 6 tells of a request, as undici 7 and 8 do.
 
 /** What ends and slows a request: undici 7 and 8 have an object for it. */
 export interface Controller extends Flow {

@@ -15,9 +15,7 @@ import {
   sawNoStart,
   sawStart,
 } from "./handlers.js";
-
 import { Answer, type BodyListener, type Flow } from "./node/body.js";
-
 import {
   acceptEncodings,
   answeredEarly,

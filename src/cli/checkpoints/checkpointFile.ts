@@ -5,7 +5,6 @@ import { type Context, UsageError } from "../context.js";
 import { isSilent } from "../terminal.js";
 import { digestOf, isInShard } from "./ids.js";
 import { type Lease, type LeaseRequest, takeLease } from "./lease.js";
-
 import type { Line } from "./lines.js";
 import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
 import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";

@@ -29,7 +29,6 @@ import {
   type PooledSocket,
   tunnelStatusOf,
 } from "./connect.js";
-
 import type { Pool } from "./pool.js";
 
 type SendDetails = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
