@@ -100,7 +100,7 @@ function unreadIn(answer: TransportResponse, redact: Redact): string | undefined
   const encoding = header(answer.headers, "content-encoding");
   const unread =
     encoding && answer.text.slice(0, 4).includes("\ufffd")
-      ? `The response was not decoded: it is "${encoding}".`
+      ? `The response was not decoded from ${encoding}.`
       : memberOf(answer, "unread");
   return unread ? redact(unread as string) : undefined;
 }

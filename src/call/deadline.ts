@@ -1,6 +1,6 @@
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import { after, firedAt, isLate, now, readOn } from "../transport/time.js";
+import { after, earlyMs, firedAt, isLate, now, readOn } from "../transport/time.js";
 
 /** How long a call and each of its attempts may take, in milliseconds. */
 export interface CallTimes {
@@ -115,9 +115,9 @@ export class Deadline {
     const dueAt = this.#dueAt;
     const time = firedAt(dueAt);
     const wasBusy = isLate(dueAt, time);
-    // A timer may fire a fraction of a millisecond early.
-    if (time + 1 >= this.#endsAt) this.#over(wasBusy, () => this.end("deadline"));
-    else if (time + 1 < this.#attemptEndsAt) this.#restart(time);
+    // A timer may fire a little early.
+    if (time + earlyMs >= this.#endsAt) this.#over(wasBusy, () => this.end("deadline"));
+    else if (time + earlyMs < this.#attemptEndsAt) this.#restart(time);
     else if (wasBusy && !this.#isExtended && this.running?.arrived === undefined) {
       this.#isExtended = true;
       this.#attemptEndsAt = time + (time - dueAt);

@@ -28,8 +28,7 @@ export function createFetchTransport(
   };
 }
 
-const noResponse =
-  "The fetch function gave no Response: one has status, headers, and a body that can be read.";
+const noResponse = "The fetch function gave no Response with status, headers and a readable body.";
 
 const ended = { done: true, value: undefined } as const;
 
@@ -110,7 +109,7 @@ class FetchExchange implements Exchange {
     this.answer = { status, headers };
     const ok = isSuccess(status);
     const limit = ok ? maxResponseBytes : maxErrorBytes;
-    const reader = readerOf(answer, headers, limit);
+    const reader = readerOf(answer, headers);
     if (reader === undefined) throw this.#failure(undefined, "foreign", noResponse);
     const chunks = await this.#read(reader, ok, limit);
     // A file that is not there whole was not taken, whatever the answer says.
@@ -190,24 +189,18 @@ function fetchedHeaders(response: FetchResponse | undefined): FetchHeaders | und
 }
 
 /** What reads a response's body; undefined when nothing can. */
-function readerOf(response: FetchResponse, headers: FetchHeaders, limit: number): Reader | undefined {
+function readerOf(response: FetchResponse, headers: FetchHeaders): Reader | undefined {
   const body = (response.body ?? undefined) as ReadableStream<BodyChunk> | undefined;
   if (typeof body?.getReader === "function") return body.getReader();
   const isStream = typeof body === "object" && Symbol.asyncIterator in body;
   if (body && !isStream && !response.arrayBuffer && !response.text) return undefined;
-  const source = isStream ? (body as AsyncIterable<BodyChunk>) : wholeOf(response, headers, limit);
+  const source = isStream ? (body as AsyncIterable<BodyChunk>) : wholeOf(response, headers);
   const chunks = source[Symbol.asyncIterator]();
   return { read: () => chunks.next(), cancel: async () => chunks.return?.() };
 }
 
 // The whole body at once, as in React Native. Of text as text: its older versions give no bytes.
-async function* wholeOf(
-  response: FetchResponse,
-  headers: FetchHeaders,
-  limit: number,
-): AsyncGenerator<BodyChunk> {
-  // Not even read: as good as more than may be taken.
-  if (Number(headers["content-length"]) > limit) yield { byteLength: limit + 1 } as BodyChunk;
+async function* wholeOf(response: FetchResponse, headers: FetchHeaders): AsyncGenerator<BodyChunk> {
   const isText = /json|text/.test(headers["content-type"] ?? "") || !response.arrayBuffer;
   if (isText && response.text) yield new TextEncoder().encode(await response.text());
   else if (response.arrayBuffer) yield new Uint8Array(await response.arrayBuffer());

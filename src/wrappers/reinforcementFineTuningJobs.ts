@@ -69,7 +69,7 @@ export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): 
     executed: "yes",
     codeSource: "body",
     body: status,
-    hint: "The job itself failed: read the message, and the job's logs where they are available.",
+    hint: "The job itself failed: read the message, and its logs.",
   });
 }
 

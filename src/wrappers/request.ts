@@ -13,7 +13,7 @@ import { type CallOptions, callOptionNames } from "../options/callOptions.js";
 import { checkSpelling, type Names, type RequestRules, type Rules, validate } from "../options/validate.js";
 import { header } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/transport.js";
-import { memberOf, parseJson, tagOf } from "../values.js";
+import { memberOf, parseJson, tagOf, valueOr } from "../values.js";
 import type {
   EncodedCall,
   EncodedRequest,
@@ -366,10 +366,6 @@ function readContent({ status, headers, bytes }: TransportResponse): unknown {
 }
 
 function decodeText(bytes: Uint8Array, charset: string | undefined): string {
-  try {
-    return new TextDecoder(charset).decode(bytes);
-  } catch {
-    // A name that is no encoding's.
-    return new TextDecoder().decode(bytes);
-  }
+  // It may be a name that is no encoding's.
+  return valueOr(() => new TextDecoder(charset), new TextDecoder()).decode(bytes);
 }

@@ -12,7 +12,11 @@ beforeAll(async () => {
 afterAll(() => copy.remove());
 
 function check(folder: string): Promise<Outcome> {
-  return run(process.execPath, ["--import", "tsx", "scripts/generate/run.ts", "--check"], { cwd: folder });
+  return run(
+    process.execPath,
+    ["--conditions=tunerank-source", "--import", "tsx", "scripts/generate/run.ts", "--check"],
+    { cwd: folder },
+  );
 }
 
 test("the generated files are what the contract says now", async () => {

@@ -147,8 +147,7 @@ const onServer: Readonly<Record<string, Case>> = {
     sends: [rerank, rerank],
   },
   jobFailed: {
-    prints:
-      "[INTERNAL] The evaluator stopped. The job itself failed: read the message, and the job's logs where they are available.\nyes\n",
+    prints: "[INTERNAL] The evaluator stopped. The job itself failed: read the message, and its logs.\nyes\n",
     answer: {
       json: { state: "JOB_STATE_FAILED", status: { code: "INTERNAL", message: "The evaluator stopped." } },
     },
