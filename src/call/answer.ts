@@ -34,19 +34,19 @@ export function readAnswer<T>(
   secrets: readonly string[],
   read: (value: object) => T | UnusableAnswer,
 ): T | Failure {
-  return readWhole<T>(answer, secrets, ({ text }) => {
-    const value = parseJson(text);
-    return typeof value !== "object" || value === null || Array.isArray(value)
-      ? notAnObject(answer, redactorOf(secrets))
-      : read(value);
-  });
+  if (!isSuccess(answer.status)) return errorAnswer(answer, redactorOf(secrets));
+  const value = parseJson(answer.text);
+  // Not over readWhole: the function between them costs 2 % of a call's instructions.
+  return typeof value !== "object" || value === null || Array.isArray(value)
+    ? notAnObject(answer, redactorOf(secrets))
+    : usable(answer, secrets, read(value));
 }
 
 /** The value that `read` makes of a 2xx answer as it is; a Failure for every other answer. */
 export function readWhole<T>(
   answer: TransportResponse,
   secrets: readonly string[],
-  read: (answer: TransportResponse) => T | UnusableAnswer | Failure,
+  read: (answer: TransportResponse) => T | UnusableAnswer,
 ): T | Failure {
   if (!isSuccess(answer.status)) return errorAnswer(answer, redactorOf(secrets));
   return memberOf(answer, "unread")
@@ -57,7 +57,7 @@ export function readWhole<T>(
 function usable<T>(
   answer: TransportResponse,
   secrets: readonly string[],
-  data: T | UnusableAnswer | Failure,
+  data: T | UnusableAnswer,
 ): T | Failure {
   if (!(data instanceof UnusableAnswer)) return data;
   const { code, message, event } = data;

@@ -316,8 +316,7 @@ async function readBytes(body: Bytes, tag: BytesTag, contentType: string | undef
   // With the boundary between its parts.
   const type = encoded.headers.get("content-type") ?? contentType;
   // Of another class it would be sent as the text "[object FormData]".
-  if (!/boundary=/.test(type))
-    throw invalid("body must be a FormData of the platform's own, not of a package.");
+  if (!/boundary=/.test(type)) throw invalid("body must be a FormData of the platform, not of a package.");
   return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: type };
 }
 
