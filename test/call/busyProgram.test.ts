@@ -39,21 +39,27 @@ function block(startedAt: number, responses: number): void {
 
 type Call = (client: Client, options: CallOptions) => PromiseLike<unknown>;
 
+// A machine whose processors others use may read more slowly than the 250 ms that a late timer waits: then it says nothing of
+// the client, and the program is busy once more. A client that does not read on fails each time.
 async function callAll(
   calls: readonly Call[],
   clients: readonly Client[],
   options: CallOptions,
+  times = 3,
 ): Promise<void> {
+  const { requests } = await server.counts();
+  server.progress.fill(0);
   const startedAt = performance.now();
   const running = clients.flatMap((client) => calls.map((call) => call(client, options)));
   const settled = Promise.allSettled(running);
-  await until(() => server.progress[0] === running.length);
-  block(startedAt, running.length);
+  await until(() => (server.progress[0] ?? 0) >= running.length || performance.now() > startedAt + timeoutMs);
+  block(startedAt, Math.min(running.length, server.progress[0] ?? 0));
   const failures = (await settled).flatMap((each) =>
     each.status === "rejected" ? [String(each.reason)] : [],
   );
+  if (failures.length > 0 && times > 1) return callAll(calls, clients, options, times - 1);
   expect(failures).toEqual([]);
-  expect((await server.counts()).requests).toBe(running.length);
+  expect((await server.counts()).requests - requests).toBe(running.length);
 }
 
 describe.each([false, true])("TLS: %s", (secure) => {
@@ -80,7 +86,6 @@ describe.each([false, true])("TLS: %s", (secure) => {
     server = await ThreadServer.start({ secure, onRequest: serving(body) });
     const [, rerank] = operationCalls;
     for (const client of clients()) {
-      server.progress.fill(0);
       await callAll([(rerank as (typeof operationCalls)[number]).call], [client], { timeoutMs });
     }
   });
