@@ -122,7 +122,7 @@ describe("client.request", () => {
     const contentType = "multipart/form-data";
     const error = await failureOf(() => connect(server.url).request({ ...put, contentType, body }));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-    expect(error.message).toContain("FormData of the platform's own");
+    expect(error.message).toContain("FormData of the platform, not of a package");
     expect(server.requests).toEqual([]);
   });
 });
