@@ -94,7 +94,7 @@ const runners: readonly Runner[] = [
   },
 ];
 
-// What each of them fakes leaves `performance` alone, as the defaults of older ones do, but for Sinon's own.
+// Most leave `performance` alone, as the defaults of older runners do; the defaults of Vitest and Sinon fake it.
 const jestTimers = `const startClock = () => jest.useFakeTimers({ doNotFake: ["performance"] });
 const pass = (ms) => jest.advanceTimersByTimeAsync(ms);
 const stopClock = () => jest.useRealTimers();

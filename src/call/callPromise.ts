@@ -62,7 +62,7 @@ function begun<O>(run: () => Promise<O>): Promise<O> {
 export function loaded<T>(part: Promise<T>): Promise<T> {
   return part.catch((cause: unknown) => {
     throw refusal("UNAVAILABLE", "A part of this package could not be loaded.", {
-      hint: "Check the network, and that this version is served.",
+      hint: "Check the network, or reload the page.",
       cause,
     });
   });

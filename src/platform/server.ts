@@ -14,9 +14,15 @@ export * from "./web.js";
 /** The runtime's part of the User-Agent. */
 export const runtime: string = runtimeName();
 
-/** The platform's own `fetch`. */
+/** The caller's fetch function, or the platform's own. */
 export function createTransport(options: TransportOptions, given: readonly string[]): Transport {
-  return web.createTransport(options, given, isBeforeConnection);
+  const { fetch = (url: string, init: never) => globalThis.fetch(url, init) } = options;
+  return web.createTransport({ ...options, fetch }, given, isBeforeConnection);
+}
+
+/** Never: a test may have put a document here. */
+export function isBrowser(): boolean {
+  return false;
 }
 
 // Deno's `fetch` sends a stream without its length, so that a file is read whole before.

@@ -6,7 +6,7 @@ import type { Transport, TransportOptions } from "../transport/transport.js";
 /** The runtime's part of the User-Agent. */
 export const runtime: string = "web";
 
-/** The caller's fetch function, or the platform's own. @param isEarly What an error must be to prove that nothing was sent */
+/** The caller's fetch function, or the platform's own. @param isEarly Whether an error proves that no connection came about */
 export function createTransport(
   options: TransportOptions,
   _given?: unknown,

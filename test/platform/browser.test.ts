@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { isBrowser } from "../../src/platform/server.js";
 import { createTransport } from "../../src/platform/web.js";
 
 // As Chromium, Firefox and Safari say it.
@@ -49,4 +50,9 @@ test("a reason that the browser gives is enough", async () => {
   const cause = new Error("connect ECONNREFUSED");
   vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("fetch failed", { cause })));
   expect((await failureOf()).message).toBe("The request failed: connect ECONNREFUSED");
+});
+
+test("Bun and Deno are no browser, though a test has put a document there", () => {
+  vi.stubGlobal("document", {});
+  expect(isBrowser()).toBe(false);
 });
