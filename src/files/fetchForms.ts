@@ -78,10 +78,10 @@ export class FormBytes {
   #complete = false;
   protected readonly chunks: AsyncGenerator<Uint8Array>;
 
-  /** @param shortest A shorter chunk is copied: the next one may be read into its place before it has gone */
-  constructor(form: FileForm, shortest: number = Number.POSITIVE_INFINITY) {
+  /** @param copiedBelow A chunk of fewer bytes is copied: the next one may be read into its place before it has gone */
+  constructor(form: FileForm, copiedBelow: number = Number.POSITIVE_INFINITY) {
     this.form = form;
-    this.chunks = this.#read(shortest);
+    this.chunks = this.#read(copiedBelow);
   }
 
   /** Whether the response came before all of the file was taken. */
@@ -100,12 +100,12 @@ export class FormBytes {
     void this.chunks.return(undefined).catch(() => {});
   }
 
-  async *#read(shortest: number): AsyncGenerator<Uint8Array> {
+  async *#read(copiedBelow: number): AsyncGenerator<Uint8Array> {
     const taken = () => {
       this.#complete = true;
     };
     for await (const chunk of this.form.bytes(taken))
-      yield chunk.byteLength < shortest ? new Uint8Array(chunk) : chunk;
+      yield chunk.byteLength < copiedBelow ? new Uint8Array(chunk) : chunk;
   }
 }
 

@@ -96,9 +96,13 @@ const hints: readonly (readonly [codes: RegExp, what: string])[] = [
   ],
 ];
 
+// What Node calls a certificate that it does not trust.
+const certificate = "CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*";
+
 // A certificate or a protocol that does not fit, or what this machine does not allow: it would fail again.
-const lasting =
-  /^(CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$/;
+const lasting = new RegExp(
+  `^(${certificate}|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$`,
+);
 
 /** Why no connection came to be, and what to do where retrying does not help. */
 export function unconnected(failure: TransportFailure): Unconnected {
@@ -120,8 +124,9 @@ function refusedBy(status = 0): Pick<Unconnected, "event" | "code"> {
 }
 
 // What Node's fetch and Bun's name a connection that never came to be, its TLS included.
-const neverConnected =
-  /^(ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$/;
+const neverConnected = new RegExp(
+  `^(${certificate}|ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$`,
+);
 
 // The calls of the system that a connection is made with; what it is used with are read and write.
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
