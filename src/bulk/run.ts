@@ -90,12 +90,10 @@ export class Run<Id> implements RunParts {
     const dueAt = machineClock.now() + ms;
     const end = (): void => this.end("deadline");
     this.#unset = machineClock.after(ms, () => {
-      // The loop was busy: nothing is sent any more, and what arrived meanwhile is read first.
+      // Nothing is sent any more; what arrived while the loop was busy is read first.
+      this.schedule.close();
       const settled = (): number | undefined => (this.#state === "running" ? this.#settled : undefined);
-      if (isLate(dueAt, machineClock.now())) {
-        this.schedule.close();
-        readOn(settled, end);
-      } else end();
+      readOn(isLate(dueAt, machineClock.now()), settled, end);
     });
   }
 

@@ -132,9 +132,9 @@ export class Deadline {
   // What arrived while the loop was busy is read before time ends anything.
   #over(wasBusy: boolean, end: () => void): void {
     const { running } = this;
-    if (wasBusy && running?.arrived !== undefined) {
+    if (running?.arrived !== undefined) {
       const arrived = (): number | undefined => (this.running === running ? running.arrived : undefined);
-      readOn(arrived, () => {
+      readOn(wasBusy, arrived, () => {
         if (this.running === running) end();
       });
     } else end();

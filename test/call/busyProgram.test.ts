@@ -5,7 +5,7 @@ import { rerankAll } from "../../src/bulk/index.js";
 import type { CallOptions, Client, ClientOptions } from "../../src/index.js";
 import { connect, operationCalls } from "../support/clients.js";
 import { ThreadServer } from "../support/threadServer.js";
-import { until } from "../support/turns.js";
+import { turns, until } from "../support/turns.js";
 
 // A program that computes for longer than a call may take: what came meanwhile is read before any timer ends a call.
 const timeoutMs = 2_000;
@@ -32,9 +32,9 @@ const serving = (body: string, delayMs = 20): string => `${bodies[body]}
     response.writeHead(200, { "content-type": "application/json", ...headers }).end(body);
   }, ${delayMs}));`;
 
-/** Blocks this thread until so many responses have left the server, and the calls' time is over. */
-function block(startedAt: number, responses: number): void {
-  while ((server.progress[1] ?? 0) < responses || performance.now() < startedAt + timeoutMs + 30);
+/** Blocks this thread until so many responses have left the server, and the time is there. */
+function block(responses: number, endsAt: number): void {
+  while ((server.progress[1] ?? 0) < responses || performance.now() < endsAt);
 }
 
 type Call = (client: Client, options: CallOptions) => PromiseLike<unknown>;
@@ -54,7 +54,7 @@ async function callAll(
   const settled = Promise.allSettled(running);
   await until(() => (server.progress[0] ?? 0) >= running.length || performance.now() > startedAt + timeoutMs);
   const arrived = server.progress[0] ?? 0;
-  block(startedAt, Math.min(running.length, arrived));
+  block(Math.min(running.length, arrived), startedAt + timeoutMs + 30);
   const freeAt = performance.now();
   const failures = (await settled).flatMap((each) =>
     each.status === "rejected" ? [String(each.reason)] : [],
@@ -85,6 +85,28 @@ describe.each([false, true])("TLS: %s", (secure) => {
     );
   });
 
+  // Its timer is not late then: only the loop was busy until just before.
+  test("nor where the program becomes free in the very moment in which the time ends", async () => {
+    server = await ThreadServer.start({ secure, onRequest: serving("a short body", 5) });
+    const failures: string[] = [];
+    for (const client of clients()) {
+      await client.rerank({ query: "q", documents: ["d"] });
+      for (let lateMs = -1; lateMs < 3; lateMs += 0.25) {
+        server.progress.fill(0);
+        const startedAt = performance.now();
+        const running = client.rerank(
+          { query: "q", documents: ["d"] },
+          { timeoutMs: 150, attemptTimeoutMs: 150 },
+        );
+        const settled = running.catch((error) => failures.push(`${lateMs} ms late: ${error}`));
+        await until(() => server.progress[0] === 1 || performance.now() > startedAt + 100);
+        block(1, startedAt + 150 + lateMs);
+        await settled;
+      }
+    }
+    expect(failures).toEqual([]);
+  });
+
   test.each(Object.keys(bodies).slice(1))("nor of a response with %s", async (body) => {
     server = await ThreadServer.start({ secure, onRequest: serving(body) });
     const [, rerank] = operationCalls;
@@ -103,7 +125,7 @@ test("a call whose response has not come ends after the busy time at once", asyn
     (error) => error,
   );
   await until(() => server.progress[0] === 1);
-  block(startedAt, 0);
+  block(0, startedAt + timeoutMs + 30);
   expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
 });
 
@@ -117,7 +139,7 @@ test("a run of many keeps the responses that came while the program was busy, an
     for await (const { id } of rerankAll(client, requests, { totalTimeoutMs: timeoutMs })) ids.push(id);
   })().catch((error) => error);
   await until(() => server.progress[0] === 4);
-  block(startedAt, 4);
+  block(4, startedAt + timeoutMs + 30);
   expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED" });
   expect(ids).toHaveLength(4);
   expect((await server.counts()).requests).toBe(4);
@@ -129,7 +151,23 @@ test("a connection that came about while the program was busy is used", async ()
   const startedAt = performance.now();
   const running = client.rerank({ query: "q", documents: ["d"] });
   await once(process, "never", { signal: AbortSignal.timeout(1) }).catch(() => {});
-  block(startedAt, 0);
+  block(0, startedAt + timeoutMs + 30);
   expect(await running).toEqual({ id: "file-1", data: [] });
   expect((await server.counts()).accepted).toBe(1);
+});
+
+test("also where the program becomes free in the very moment in which the time to connect ends", async () => {
+  server = await ThreadServer.start({ secure: true, onRequest: serving("a short body", 0) });
+  const failures: string[] = [];
+  for (let lateMs = -1; lateMs < 3; lateMs += 0.25) {
+    const client = connect(server.url, { connectTimeoutMs: 150, maxRetries: 0 });
+    const startedAt = performance.now();
+    const running = client.rerank({ query: "q", documents: ["d"] });
+    const settled = running.catch((error) => failures.push(`${lateMs} ms late: ${error}`));
+    await turns(1);
+    block(0, startedAt + 150 + lateMs);
+    await settled;
+    await client.close();
+  }
+  expect(failures).toEqual([]);
 });

@@ -100,12 +100,12 @@ export class Connecting {
     const dueAt = performance.now() + this.#timeoutMs;
     this.#timer = setTimeout(() => {
       const now = performance.now();
-      if (!isLate(dueAt, now)) this.#timedOut();
+      const busyMs = eventLoopUtilization().active - active;
       // The time in which the loop was blocked was no time to connect. Once: a loop that is always busy is no excuse.
-      else {
-        const blockedMs = Math.max(now - dueAt, eventLoopUtilization().active - active);
-        this.#timer = setTimeout(() => this.#timedOut(), Math.min(blockedMs, this.#timeoutMs));
-      }
+      if (isLate(dueAt, now) || busyMs > this.#timeoutMs / 2) {
+        const leftMs = Math.min(Math.max(now - dueAt, busyMs), this.#timeoutMs);
+        this.#timer = setTimeout(() => this.#timedOut(), leftMs);
+      } else this.#timedOut();
     }, this.#timeoutMs);
   }
 

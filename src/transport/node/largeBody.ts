@@ -83,8 +83,7 @@ export class SentForm {
         // Where any of it was taken since, another timer has been set.
         if (this.#restTimer === timer) this.#stalled?.();
       };
-      if (isLate(dueAt, performance.now())) readOn(() => this.#written, end);
-      else end();
+      readOn(isLate(dueAt, performance.now()), () => this.#written, end);
     }, ms);
     this.#restTimer = timer;
   }
