@@ -13,17 +13,9 @@ import {
 import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
-import {
-  checkCallback,
-  checkDuration,
-  checkFlag,
-  checkHeaders,
-  checkIfGiven,
-  checkInteger,
-  checkText,
-  ownProperties,
-} from "./options/arguments.js";
-import { type ClientOptions, clientOptionNames } from "./options/clientOptions.js";
+import { checkIfGiven, ownProperties } from "./options/arguments.js";
+import type { ClientOptions } from "./options/clientOptions.js";
+import { clientOptionTable } from "./options/table.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import { sharedTransport } from "./policy/types.js";
 import type { Transport } from "./transport/transport.js";
@@ -88,7 +80,7 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  * const client = createClient({ baseUrl: "https://api.example.com", apiKey: () => readKey() });
  */
 export function createClient(options: ClientOptions = {}): Client {
-  const own = ownProperties(options, "options", clientOptionNames);
+  const own = ownProperties(options, "options", clientOptionTable);
   const transport = transportOf(own);
   return build(own, { transport, budget: { left: budget.full } }, transport);
 }
@@ -142,14 +134,11 @@ function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[
 
 function transportOf(options: ClientOptions): Transport {
   const { fetch, maxConnections = 128, keepAliveMs = defaultKeepAliveMs, agent, dispatcher, proxy } = options;
-  checkCallback(fetch, "fetch");
-  checkInteger(maxConnections, "maxConnections", 1);
-  checkInteger(keepAliveMs, "keepAliveMs", 0);
   const given = ownedBy(options).filter((name) => options[name] !== undefined);
   return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
 
-// No `...rest` here: rest objects inherit from Object.prototype.
+// No `...rest` here: rest objects inherit from Object.prototype. Most were checked with their names.
 function givenSettings(
   options: ClientOptions,
   transport: Transport,
@@ -165,17 +154,17 @@ function givenSettings(
     rerankModel: checkModel(options.rerankModel, "rerankModel"),
     allowInsecureHttp,
     userAgent: userAgentOf(options.userAgent),
-    connectTimeoutMs: checkDuration(connectTimeoutMs, "connectTimeoutMs"),
+    connectTimeoutMs,
     transport,
     budget,
     calls: new Set(),
-    timeoutMs: checkIfGiven(checkDuration, options.timeoutMs, "timeoutMs"),
-    attemptTimeoutMs: checkIfGiven(checkDuration, options.attemptTimeoutMs, "attemptTimeoutMs"),
-    maxRetries: checkIfGiven(checkInteger, options.maxRetries, "maxRetries"),
-    headers: checkHeaders(options.headers),
-    onAttempt: checkCallback(options.onAttempt, "onAttempt"),
+    timeoutMs: options.timeoutMs,
+    attemptTimeoutMs: options.attemptTimeoutMs,
+    maxRetries: options.maxRetries,
+    headers: (options.headers ?? {}) as ClientSettings["headers"],
+    onAttempt: options.onAttempt,
     log: givenLog(options),
-    logBodies: checkFlag(options.logBodies, "logBodies"),
+    logBodies: options.logBodies === true,
   };
 }
 
@@ -186,7 +175,7 @@ function givenLog({ logger, logLevel, logBodies }: ClientOptions): Log | false |
 
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   const merged = ownProperties(options, "options");
-  for (const [name, value] of Object.entries(ownProperties(changes, "options", clientOptionNames))) {
+  for (const [name, value] of Object.entries(ownProperties(changes, "options", clientOptionTable))) {
     if ((ownedBy(options) as readonly string[]).includes(name)) {
       throw invalid(`withOptions cannot change ${name}: the connections are shared.`);
     }
@@ -195,8 +184,6 @@ function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   return merged;
 }
 
-function userAgentOf(addition: unknown): string {
-  const text = checkText(addition, "userAgent");
-  const own = `tunerank/${version} ${runtime}`;
-  return text ? `${own} ${text}` : own;
+function userAgentOf(addition = ""): string {
+  return `tunerank/${version} ${runtime} ${addition}`.trimEnd();
 }

@@ -7,7 +7,7 @@ import type { Client } from "../client.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import type { Names } from "../options/validate.js";
+import type { OptionTable } from "../options/validate.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "../ranking/types.js";
 import { memberOf } from "../values.js";
 
@@ -68,7 +68,7 @@ export interface RerankingModelOptions<Version extends "v3" | "v4">
   specificationVersion?: Version | undefined;
 }
 
-const names: Names<RerankingModelOptions<"v3">> = {
+const names: OptionTable<RerankingModelOptions<"v3">> = {
   specificationVersion: 1,
   batchSize: 1,
   concurrency: 1,

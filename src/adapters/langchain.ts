@@ -6,7 +6,7 @@
 import type { Client } from "../client.js";
 import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import type { Names } from "../options/validate.js";
+import type { OptionTable } from "../options/validate.js";
 import type { RerankItemsOptions } from "../ranking/types.js";
 import { memberOf } from "../values.js";
 
@@ -43,7 +43,7 @@ export interface DocumentCompressorOptions
 
 // What LangChain gives its components of its own is known, and not used.
 type OfLangChain = Record<"callbacks" | "metadata" | "tags" | "verbose", unknown>;
-const names: Names<DocumentCompressorOptions & OfLangChain> = {
+const names: OptionTable<DocumentCompressorOptions & OfLangChain> = {
   model: 1,
   topN: 1,
   task: 1,

@@ -15,20 +15,20 @@ import type { Client } from "../client.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
 import { headerPairs, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/validate.js";
+import type { OptionTable } from "../options/validate.js";
 import { type EncodedCall, encodedCall, type RequestOptions } from "../wrappers/types.js";
 import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
 
 export type { components, operations, paths } from "../generated/paths.js";
 
-const optionNames: Names<OpenapiClientOptions> = {
+const optionNames: OptionTable<OpenapiClientOptions> = {
   headers: 1,
   querySerializer: 1,
   bodySerializer: 1,
   pathSerializer: 1,
 };
 
-const callNames: Names<OpenapiCallOptions> = {
+const callNames: OptionTable<OpenapiCallOptions> = {
   timeoutMs: 1,
   attemptTimeoutMs: 1,
   maxRetries: 1,

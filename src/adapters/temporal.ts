@@ -8,7 +8,7 @@ import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
 import { isStatusError } from "../errors/statusError.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/validate.js";
+import type { OptionTable } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
 import { activityFailure, type ChunkTools, failureOptions, rankChunk } from "./temporalChunk.js";
@@ -28,7 +28,7 @@ export type {
   WritePart,
 } from "./temporalTypes.js";
 
-const names: Names<ActivitiesOptions> = {
+const names: OptionTable<ActivitiesOptions> = {
   readChunk: 1,
   writePart: 1,
   readParts: 1,
@@ -96,7 +96,7 @@ function chunkTools(client: Pick<Client, "rerank">, own: ActivitiesOptions): Chu
   };
 }
 
-const uploadNames: Names<ActivityUploadOptions> = { name: 1, contentType: 1, verifyBytes: 1 };
+const uploadNames: OptionTable<ActivityUploadOptions> = { name: 1, contentType: 1, verifyBytes: 1 };
 
 async function run<T>(operation: ActivityCall<T>["operation"], call: ActivityCall<T>["call"]): Promise<T> {
   const context = Context.current();

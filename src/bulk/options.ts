@@ -5,12 +5,12 @@ import {
   checkDuration,
   checkFlag,
   checkHeaders,
-  checkIfGiven,
   checkInteger,
   ownProperties,
 } from "../options/arguments.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
-import type { Names } from "../options/validate.js";
+import { checkSignal } from "../options/table.js";
+import type { OptionTable } from "../options/validate.js";
 import type { Rate } from "../policy/pace.js";
 import { oneOfMany } from "../policy/types.js";
 
@@ -131,17 +131,17 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   onAttempt?: ((event: RerankAllAttempt<Id>) => void) | undefined;
 }
 
-const names: Names<RerankAllOptions> = {
+const names: OptionTable<RerankAllOptions> = {
   concurrency: 1,
   rate: 1,
-  ordered: 1,
-  timeoutMs: 1,
-  attemptTimeoutMs: 1,
-  totalTimeoutMs: 1,
+  ordered: checkFlag,
+  timeoutMs: checkDuration,
+  attemptTimeoutMs: checkDuration,
+  totalTimeoutMs: checkDuration,
   maxHoldMs: 1,
-  headers: 1,
-  signal: 1,
-  onAttempt: 1,
+  headers: checkHeaders,
+  signal: checkSignal,
+  onAttempt: checkCallback,
 };
 
 const defaultTimeoutMs = 60_000;
@@ -163,21 +163,18 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
 /** @internal @throws StatusError naming the first option that cannot be used */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
   const own: RerankAllOptions<Id> & { [oneOfMany]?: true } = ownProperties(options, "options", names);
-  const { signal } = own;
-  if (signal != null && typeof signal.addEventListener !== "function")
-    throw invalid("signal must be an AbortSignal.");
-  const timeoutMs = checkIfGiven(checkDuration, own.timeoutMs, "timeoutMs") ?? defaultTimeoutMs;
+  const { timeoutMs = defaultTimeoutMs } = own;
   return {
     concurrency: concurrencyOf(own.concurrency),
     rate: rateOf(own.rate),
-    ordered: checkFlag(own.ordered, "ordered"),
+    ordered: own.ordered === true,
     timeoutMs,
-    attemptTimeoutMs: checkIfGiven(checkDuration, own.attemptTimeoutMs, "attemptTimeoutMs") ?? timeoutMs / 2,
-    totalTimeoutMs: checkIfGiven(checkDuration, own.totalTimeoutMs, "totalTimeoutMs"),
+    attemptTimeoutMs: own.attemptTimeoutMs ?? timeoutMs / 2,
+    totalTimeoutMs: own.totalTimeoutMs,
     maxHoldMs: holdOf(own.maxHoldMs),
-    headers: checkIfGiven(checkHeaders, own.headers, "headers"),
-    signal: signal ?? undefined,
-    onAttempt: checkCallback(own.onAttempt, "onAttempt"),
+    headers: own.headers,
+    signal: own.signal,
+    onAttempt: own.onAttempt,
     isOneOfMany: own[oneOfMany] === true,
   };
 }

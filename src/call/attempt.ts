@@ -5,7 +5,7 @@ import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/clientOptions.js";
 import { redactorOf, redactValues } from "../redact/redact.js";
-import { type Exchange, isForm, TransportFailure, type TransportRequest } from "../transport/transport.js";
+import { type Exchange, isForm, isTransportFailure, type TransportRequest } from "../transport/transport.js";
 import { isInstance, memberOf } from "../values.js";
 import { requestIdOf, toldBy } from "./answer.js";
 import {
@@ -94,7 +94,7 @@ function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause
   const { ended } = deadline;
   if (ended) return endedFailure(ended, timeoutMs, exchange, memberOf(settings.signal, "reason"));
   if (isInstance(cause, SourceError)) return sourceFailure(cause);
-  return isInstance(cause, TransportFailure)
+  return isTransportFailure(cause)
     ? networkFailure(cause, secretsOf(run))
     : unexpectedFailure(cause, secretsOf(run), exchange);
 }

@@ -1,4 +1,4 @@
-import { mocked, unconnected, wordsFor } from "#platform";
+import { isBeforeConnection, mocked, unconnected, wordsFor } from "#platform";
 import type { CodeSource, Executed, NotRetried, StatusCode, StatusErrorDetails } from "../errors/codes.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, type RetryEvent, rowOfStatus } from "../policy/decisions.js";
@@ -11,7 +11,7 @@ import {
   type TransportFailure,
   type Unconnected,
 } from "../transport/transport.js";
-import { isInstance, memberOf, textFor, valueOr } from "../values.js";
+import { isInstance, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
 
 /** What is known of a failed attempt. */
@@ -35,7 +35,7 @@ interface FailureDetails {
   /** Why there is no other attempt, where the decision table does not say it. */
   readonly notRetried?: NotRetried;
   /** Whether it was sent on a connection that had been idle, and lost with it. @default false */
-  readonly reusedSocket?: boolean;
+  readonly reusedSocket?: boolean | undefined;
   /** Whether nothing was sent although there is a status: a proxy's, that opened no tunnel. @default false */
   readonly neverSent?: boolean;
   /** Whether a request was made at all. @default true */
@@ -62,10 +62,10 @@ export class Failure {
 
 /** The failure of a request that brought no whole answer. What happened is read from the failure itself: no text changes it. */
 export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
-  const { phase, reason, status } = failure;
-  const found = memberOf(failure, "cause");
+  const { reason, status, cause: found, reusedSocket } = failure;
+  const phase = failure.isGuessed && isBeforeConnection(found) ? "connect" : failure.phase;
   const redact = redactorOf(secrets);
-  const message = redact(textFor(memberOf(failure, "message")));
+  const message = redact(failure.message);
   const cause = reason === "source" ? found : redactCause(redact, found);
   const mock = reason === "network" ? mocked(found, message, (words) => unmatched(words, cause)) : undefined;
   if (mock) return mock;
@@ -78,7 +78,7 @@ export function networkFailure(failure: TransportFailure, secrets: readonly stri
     httpStatus: status,
     cause,
     hint,
-    reusedSocket: failure.reusedSocket,
+    reusedSocket,
     neverSent: reason === "proxy",
     ...namedBy(failure),
     ...(code && { code }),

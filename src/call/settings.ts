@@ -1,19 +1,9 @@
 import { checkSeen, permissionFor, readVariable, warn } from "#platform";
 import { invalid, type StatusError } from "../errors/statusError.js";
-import {
-  checkApiKey,
-  checkBaseUrl,
-  checkCallback,
-  checkDuration,
-  checkFlag,
-  checkHeaders,
-  checkId,
-  checkIfGiven,
-  checkInteger,
-  checkText,
-} from "../options/arguments.js";
-import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
+import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
+import type { CallOptions } from "../options/callOptions.js";
 import { type ApiKey, type ClientOptions, type LogLevel, logLevels } from "../options/clientOptions.js";
+import type { Check } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
 import { notify } from "../values.js";
@@ -21,32 +11,31 @@ import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js"
 
 /**
  * Joins a call's options with its client's.
- * @param own Copied by `ownProperties`.
+ * @param own Copied and checked by `ownProperties`.
  * @param needsAccount Whether the operation's path names one: the call's own, else the client's.
- * @throws StatusError when an option cannot be used, or the client misses what the call needs.
+ * @throws StatusError when the client misses what the call needs.
  */
 export function callSettings(late: ClientConfig, own: CallOptions, needsAccount = false): CallSettings {
   const client = late.settle(needsAccount && own.accountId === undefined);
-  const { maxRetries = client.maxRetries ?? defaultMaxRetries } = own;
   const policy = (own as WithPolicy)[attemptPolicy];
   return {
     client,
-    signal: own.signal === policy?.signal ? undefined : checkSignal(own.signal),
-    timeoutMs: checkIfGiven(checkDuration, own.timeoutMs ?? client.timeoutMs, "timeoutMs"),
-    attemptTimeoutMs: checkIfGiven(
-      checkDuration,
-      own.attemptTimeoutMs ?? client.attemptTimeoutMs,
-      "attemptTimeoutMs",
-    ),
-    maxRetries: checkInteger(maxRetries, "maxRetries"),
-    repeatable: checkIfGiven(checkFlag, own.repeatable, "repeatable"),
-    headers: own.headers === undefined ? client.headers : { ...client.headers, ...checkHeaders(own.headers) },
-    onAttempt: checkCallback(own.onAttempt, "onAttempt") ?? client.onAttempt,
+    // A run ends its calls itself.
+    signal: own.signal === policy?.signal ? undefined : own.signal,
+    timeoutMs: own.timeoutMs ?? client.timeoutMs,
+    attemptTimeoutMs: own.attemptTimeoutMs ?? client.attemptTimeoutMs,
+    maxRetries: own.maxRetries ?? client.maxRetries ?? defaultMaxRetries,
+    repeatable: own.repeatable,
+    headers:
+      own.headers === undefined ? client.headers : { ...client.headers, ...(own.headers as SentHeaders) },
+    onAttempt: own.onAttempt ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
     // Admitted last, once every option has been checked: a call with a wrong option takes no place in its run.
     policy: policy?.admitted(client.transport),
   };
 }
+
+type SentHeaders = ClientSettings["headers"];
 
 interface WithPolicy {
   readonly [attemptPolicy]?: PolicyOption;
@@ -55,17 +44,6 @@ interface WithPolicy {
 /** The account of a call that needs one. @throws StatusError when it cannot stand in a path. */
 export function accountOf({ accountId }: CallSettings): string {
   return checkId(accountId, "accountId");
-}
-
-function checkSignal(signal: unknown): AbortSignalLike | undefined {
-  if (signal === undefined || signal === null) return undefined;
-  const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignalLike>;
-  const usable =
-    typeof aborted === "boolean" &&
-    typeof addEventListener === "function" &&
-    typeof removeEventListener === "function";
-  if (!usable) throw invalid("signal must be an AbortSignal.");
-  return signal as AbortSignalLike;
 }
 
 type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel" | "log";
@@ -115,8 +93,6 @@ export class ClientConfig {
     return this.#settled;
   }
 }
-
-type Check<T> = (value: unknown, what: string) => T;
 
 /** What nobody sees, and a key and an address do not have. */
 export const unseen: RegExp = /[\s\p{Cc}]/u;

@@ -1,24 +1,24 @@
 import { invalid, refusal } from "../errors/statusError.js";
 import { isLoopback, memberOf, tagOf, urlOf, WithoutPrototype } from "../values.js";
 import type { HeadersLike } from "./callOptions.js";
-import { checkNames, validate } from "./validate.js";
+import { checkTable, type OptionTable, validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));
 
 /**
  * A copy of an object's own properties, and of its class's accessors: a polluted Object.prototype adds nothing to it.
- * @param names The only names it may have; any when absent.
+ * @param table The only names it may have, and their checks; any when absent.
  */
 export function ownProperties<T extends object>(
   value: T | undefined,
   what: string,
-  names?: Readonly<Record<string, 1>>,
+  table?: OptionTable<object>,
 ): T {
   if (value === undefined) return nothing as T;
   checkObject(value, what);
   const own = Object.assign(new WithoutPrototype(), value) as T;
   if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
-  if (names !== undefined) checkNames(own, names, what);
+  if (table !== undefined) checkTable(own as Record<string, unknown>, table, what);
   return own;
 }
 
@@ -166,6 +166,11 @@ export function checkCallback<T>(value: T, what: string): T {
 export function checkInteger(value: unknown, what: string, minimum = 0): number {
   validate(value, { type: "integer", minimum }, what);
   return value as number;
+}
+
+/** A whole number of at least 1. */
+export function checkCount(value: unknown, what: string): number {
+  return checkInteger(value, what, 1);
 }
 
 /** Any text. */

@@ -1,6 +1,5 @@
 import type { Attempt, OperationName, Target } from "../errors/codes.js";
 import type { RerankUsage } from "../generated/types.js";
-import type { Names } from "./validate.js";
 
 /** Any `AbortSignal`. */
 export interface AbortSignalLike {
@@ -82,18 +81,6 @@ export interface CallOptions {
     | readonly (readonly [name: string, text: string | undefined])[]
     | undefined;
 }
-
-/** @internal The names of {@link CallOptions}. */
-export const callOptionNames: Names<CallOptions> = {
-  signal: 1,
-  timeoutMs: 1,
-  attemptTimeoutMs: 1,
-  maxRetries: 1,
-  repeatable: 1,
-  onAttempt: 1,
-  accountId: 1,
-  headers: 1,
-};
 
 /** What {@link CallOptions.onAttempt} is called with. */
 export interface AttemptEvent extends Attempt, Target {

@@ -1,6 +1,5 @@
 import type { Executed } from "../errors/codes.js";
 import type { AttemptEvent, CallOptions } from "./callOptions.js";
-import type { Names } from "./validate.js";
 
 /** Where the API key comes from: a string, or a function called for every attempt. */
 export type ApiKey = string | (() => string | Promise<string>);
@@ -176,29 +175,3 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
 
 /** @internal Each has the lines of those before it, too. */
 export const logLevels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
-
-/** @internal The names of {@link ClientOptions}. */
-export const clientOptionNames: Names<ClientOptions> = {
-  baseUrl: 1,
-  apiKey: 1,
-  accountId: 1,
-  rerankModel: 1,
-  timeoutMs: 1,
-  attemptTimeoutMs: 1,
-  connectTimeoutMs: 1,
-  maxRetries: 1,
-  maxConnections: 1,
-  keepAliveMs: 1,
-  agent: 1,
-  dispatcher: 1,
-  proxy: 1,
-  headers: 1,
-  logger: 1,
-  logLevel: 1,
-  logBodies: 1,
-  userAgent: 1,
-  onAttempt: 1,
-  fetch: 1,
-  allowInsecureHttp: 1,
-  dangerouslyAllowBrowser: 1,
-};

@@ -104,15 +104,24 @@ function validateItems(list: readonly unknown[], rules: Rules, name: string): vo
   }
 }
 
-/** Every name that options of a type may have, as a table kept beside the type. */
-export type Names<T> = Readonly<Record<keyof T, 1>>;
+/** Checks what an option is given as, and gives what is used of it. @throws StatusError */
+export type Check<T> = (value: unknown, what: string) => T;
 
-/** Refuses a name that is not known: it would be ignored in silence. @throws StatusError naming the nearest */
-export function checkNames(value: object, names: Readonly<Record<string, 1>>, what: string): void {
-  // Without a prototype, so that these are its own.
+/** Every name that options of a type may have, with its check: 1 where what uses it checks it. */
+export type OptionTable<T> = Readonly<Record<keyof T, 1 | Check<unknown>>>;
+
+/**
+ * Refuses a name that is not known, which would be ignored in silence, and checks those that are given.
+ * @param value Without a prototype. @throws StatusError naming the nearest
+ */
+export function checkTable(value: Record<string, unknown>, table: OptionTable<object>, what: string): void {
+  const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
+  for (const name in value)
+    if (!Object.hasOwn(checks, name))
+      throw invalid(`${what} has no ${name}: ${suggestion(name, Object.keys(checks))}`);
   for (const name in value) {
-    if (!Object.hasOwn(names, name))
-      throw invalid(`${what} has no ${name}: ${suggestion(name, Object.keys(names))}`);
+    const check = checks[name];
+    if (typeof check === "function" && value[name] !== undefined) value[name] = check(value[name], name);
   }
 }
 

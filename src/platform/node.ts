@@ -9,7 +9,13 @@ import type { AttemptTrace, CallTrace, TraceDetails } from "../options/callOptio
 import { memberOf } from "../values.js";
 
 export { checkSeen, unseenIn } from "../options/arguments.js";
-export { keyAdvice, mocked, unconnected, wordsFor } from "../transport/node/networkErrors.js";
+export {
+  isBeforeConnection,
+  keyAdvice,
+  mocked,
+  unconnected,
+  wordsFor,
+} from "../transport/node/networkErrors.js";
 export { createNodeTransport as createTransport } from "../transport/node/transport.js";
 export { inspectedAs } from "../values.js";
 

@@ -2,12 +2,11 @@
 import { openBlob, openPath } from "../files/diskFile.js";
 import { streamed } from "../files/fetchForms.js";
 import type { Disk } from "../files/openFile.js";
-import { isBeforeConnection } from "../transport/node/networkErrors.js";
 import type { Transport, TransportOptions } from "../transport/transport.js";
 import * as web from "./web.js";
 
 export { checkSeen, unseenIn } from "../options/arguments.js";
-export { keyAdvice, mocked, unconnected } from "../transport/node/networkErrors.js";
+export { isBeforeConnection, keyAdvice, mocked, unconnected } from "../transport/node/networkErrors.js";
 export { inspectedAs } from "../values.js";
 export * from "./web.js";
 
@@ -17,7 +16,7 @@ export const runtime: string = runtimeName();
 /** The caller's fetch function, or the platform's own. */
 export function createTransport(options: TransportOptions, given: readonly string[]): Transport {
   const { fetch = (url: string, init: never) => globalThis.fetch(url, init) } = options;
-  return web.createTransport({ ...options, fetch }, given, isBeforeConnection);
+  return web.createTransport({ ...options, fetch }, given);
 }
 
 /** Never: a test may have put a document here. */

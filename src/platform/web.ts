@@ -6,22 +6,15 @@ import type { Transport, TransportOptions } from "../transport/transport.js";
 /** The runtime's part of the User-Agent. */
 export const runtime: string = "web";
 
-/** The caller's fetch function, or the platform's own. @param isEarly Whether an error proves that no connection came about */
-export function createTransport(
-  options: TransportOptions,
-  _given?: unknown,
-  isEarly: (error: unknown) => boolean = () => false,
-): Transport {
+/** The caller's fetch function, or the platform's own. */
+export function createTransport(options: TransportOptions, _given?: unknown): Transport {
   const option = (["agent", "dispatcher", "proxy"] as const).find((name) => options[name] !== undefined);
   if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
-  if (options.fetch) return createFetchTransport(options.fetch, isEarly);
+  if (options.fetch) return createFetchTransport(options.fetch);
   if (typeof globalThis.fetch !== "function") {
     throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
   }
-  return createFetchTransport(
-    (url: string, init: never) => globalThis.fetch(url, init).catch(explain),
-    isEarly,
-  );
+  return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init).catch(explain));
 }
 
 // A browser tells no page why a request failed.
@@ -75,6 +68,9 @@ export function keyAdvice(_key: string): undefined {}
 
 /** Nothing more is known: `fetch` tells no code. */
 export function unconnected(): undefined {}
+
+/** The same. */
+export function isBeforeConnection(): undefined {}
 
 /** Nobody listens: there are no tracing channels here. */
 export function callTracer(): undefined {}

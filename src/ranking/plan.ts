@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkCallback, checkInteger } from "../options/arguments.js";
+import { checkCallback } from "../options/arguments.js";
 import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial, TextsOf } from "./types.js";
 
@@ -58,9 +58,7 @@ function limitsOf<T>(
   { batchSize = Number.MAX_SAFE_INTEGER, maxBatchBytes }: RerankItemsOptions<T>,
   body: Omit<RerankRequest, "documents">,
 ): BatchLimits {
-  checkInteger(batchSize, "batchSize", 1);
   if (maxBatchBytes === undefined) return { batchSize, maxBatchBytes, baseBytes: 0 };
-  checkInteger(maxBatchBytes, "maxBatchBytes", 1);
   return { batchSize, maxBatchBytes, baseBytes: jsonBytes({ ...body, documents: [] }) };
 }
 

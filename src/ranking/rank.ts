@@ -4,9 +4,10 @@ import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
-import { type AbortSignalLike, type CallOptions, callOptionNames } from "../options/callOptions.js";
-import { type Names, validate } from "../options/validate.js";
+import { checkCallback, checkCount, ownProperties } from "../options/arguments.js";
+import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
+import { callOptionTable } from "../options/table.js";
+import { type OptionTable, validate } from "../options/validate.js";
 import type { Lane } from "../policy/lane.js";
 import { attemptPolicy } from "../policy/types.js";
 import { now } from "../transport/time.js";
@@ -19,18 +20,18 @@ const { body: rules } = requests.rerankDocuments;
 
 const setByItems = /^(query|documents|top_n|return_documents)$/;
 const fieldNames = Object.keys(rules.properties).filter((name) => !setByItems.test(name));
-const optionNames: Names<RerankItemsOptions<unknown>> = {
-  ...callOptionNames,
+const optionNames: OptionTable<RerankItemsOptions<unknown>> = {
+  ...callOptionTable,
   text: 1,
   topN: 1,
   split: 1,
-  batchSize: 1,
-  maxBatchBytes: 1,
-  onBatch: 1,
+  batchSize: checkCount,
+  maxBatchBytes: checkCount,
+  onBatch: checkCallback,
   continueFrom: 1,
-  concurrency: 1,
+  concurrency: checkCount,
   // What the contract adds to a rerank is passed on by itself.
-  ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as Names<
+  ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as OptionTable<
     Pick<RerankItemsOptions<unknown>, "model" | "task">
   >),
 };
@@ -77,8 +78,7 @@ function planOf<T>(
   const body = { ...bodyFields(own), query, top_n: undefined, return_documents: false };
   validate({ ...body, documents: [""] }, rules, "body");
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
-  checkCallback(own.onBatch, "onBatch");
-  const concurrency = checkInteger(own.concurrency ?? 4, "concurrency", 1);
+  const { concurrency = 4 } = own;
   const { signal, timeoutMs, client: settings } = callSettings(client, own);
   const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;

@@ -5,7 +5,7 @@
  */
 import type { OperationId } from "../generated/contract.js";
 import { checkApiKey, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/validate.js";
+import type { OptionTable } from "../options/validate.js";
 import { operationOf } from "./behaviours.js";
 import { handle, type Parts, type StandInReply } from "./handle.js";
 import { listen } from "./listen.js";
@@ -30,7 +30,7 @@ export type {
   TestStoredFile,
 } from "./types.js";
 
-const names: Names<TestServiceOptions> = {
+const names: OptionTable<TestServiceOptions> = {
   apiKey: 1,
   jobs: 1,
   deployments: 1,
@@ -39,7 +39,7 @@ const names: Names<TestServiceOptions> = {
   keepRequests: 1,
 };
 
-const listenNames: Names<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, onRequest: 1 };
+const listenNames: OptionTable<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, onRequest: 1 };
 
 /**
  * Creates a stand-in for the service, for tests of your own. It is in memory, and takes requests by the contract's

@@ -5,7 +5,7 @@ import { httpStatuses, meanings, type OperationId, operations } from "../generat
 import { examples } from "../generated/examples.js";
 import type { Code } from "../generated/types.js";
 import { checkDuration, checkFlag, checkInteger, headerPairs, ownProperties } from "../options/arguments.js";
-import type { Names } from "../options/validate.js";
+import type { OptionTable } from "../options/validate.js";
 import type { ScriptedFailure } from "./types.js";
 
 export interface StandInAnswer {
@@ -92,7 +92,7 @@ export class Failures {
   }
 }
 
-const names: Names<ScriptedFailure> = {
+const names: OptionTable<ScriptedFailure> = {
   times: 1,
   status: 1,
   code: 1,

@@ -4,6 +4,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { types } from "node:util";
 import type { DispatcherLike } from "../options/clientOptions.js";
 import { memberOf } from "../values.js";
+import { BaseExchange, type ReceivedResponse } from "./exchange.js";
 import { type Flow, headersFrom } from "./node/body.js";
 import { isBeforeConnection } from "./node/networkErrors.js";
 import { networkCode, type Phase } from "./transport.js";
@@ -37,8 +38,8 @@ class LegacyController implements Controller {
   }
 }
 
-/** Has undici 6 call what 7 and 8 call. */
-export abstract class LegacyHandler {
+/** An exchange that undici 6 calls as 7 and 8 do. */
+export abstract class DispatchHandler<R extends ReceivedResponse> extends BaseExchange<R> {
   #legacy: LegacyController | undefined;
 
   abstract onRequestStart(controller: Controller): void;
@@ -110,9 +111,12 @@ export function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phas
   return isEarly ? "connect" : phase;
 }
 
+/** What undici and interceptors are told of a request that needs no more. */
+export const endedText = "The request was ended.";
+
 /** Has undici not send a request that has ended. @param isTold Whether an error of the request was heard of. */
 export function refuseStart(controller: Controller, isTold: () => boolean): void {
-  const ended = new Error("The request was ended.");
+  const ended = new Error(endedText);
   controller.abort(ended);
   // Interceptors such as `dump` keep that to themselves: what is thrown, undici itself takes.
   if (!isTold()) throw ended;

@@ -1,6 +1,6 @@
 import type { Multipart } from "../files/multipart.js";
 import type { FetchLike } from "../options/clientOptions.js";
-import { memberOf, textFor } from "../values.js";
+import { memberOf, textFor, valueOr } from "../values.js";
 
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";
@@ -110,37 +110,25 @@ export type FailureReason =
   | "proxy"
   | "source";
 
-/** The one error a transport rejects with. */
-export class TransportFailure extends Error {
-  override readonly name = "TransportFailure";
-  declare readonly phase: Phase;
-  declare readonly reason: FailureReason;
+/** What became of a request that brought no whole answer: what a transport rejects with. */
+export interface TransportFailure {
+  readonly message: string;
+  readonly phase: Phase;
+  /** Whether nobody saw the phase: the cause may prove that no connection came about. */
+  readonly isGuessed?: boolean;
+  readonly reason: FailureReason;
   /** The answer's status when its headers came; a proxy's, when it refused to open a tunnel. */
-  declare readonly status: number | undefined;
+  readonly status?: number | undefined;
   /** Whether it was sent on a connection that had been idle: its server may have closed it. */
-  declare readonly reusedSocket: boolean;
+  readonly reusedSocket?: boolean | undefined;
   /** What to do, or what else may be behind a connection that never came to be. */
-  declare readonly advice: string | undefined;
+  readonly advice?: string | undefined;
+  readonly cause?: unknown;
+}
 
-  constructor(
-    message: string,
-    details: {
-      phase: Phase;
-      reason?: FailureReason;
-      status?: number | undefined;
-      reusedSocket?: boolean;
-      advice?: string | undefined;
-      cause?: unknown;
-    },
-  ) {
-    const own: typeof details = Object.assign(Object.create(null), details);
-    super(message, own.cause === undefined ? undefined : { cause: own.cause });
-    this.phase = own.phase;
-    this.reason = own.reason ?? "network";
-    this.status = own.status;
-    this.reusedSocket = own.reusedSocket ?? false;
-    this.advice = own.advice;
-  }
+/** Whether something that was thrown is a transport's failure; of another's object nothing but that is asked. */
+export function isTransportFailure(thrown: unknown): thrown is TransportFailure {
+  return valueOr(() => Object.hasOwn(thrown as object, "phase"), false);
 }
 
 /** Whether an error, or its cause, has a name. */
@@ -148,13 +136,8 @@ export function isNamed(error: unknown, name: string): boolean {
   return memberOf(error, "name") === name || memberOf(memberOf(error, "cause"), "name") === name;
 }
 
-export const maxErrorBytes: number = 64 * 1024;
-
 /** The message when reading the file failed, not the network. */
 export const sourceFailed = "Reading the file failed.";
-
-/** The message when a 2xx came before the whole file was sent. */
-export const answeredEarly = "The answer came before the whole file was sent.";
 
 /** What the network calls an error, or "". Node's fetch says only "fetch failed": what happened is in its cause. */
 export function networkCode(error: unknown): string {

@@ -3,7 +3,8 @@ import { startCall } from "../call/callPromise.js";
 import { accountOf, type ClientConfig, callSettings } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import { checkId, ownProperties } from "../options/arguments.js";
-import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
+import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import { callOptionTable } from "../options/table.js";
 import { validate } from "../options/validate.js";
 import type { DeploymentsOperations } from "./contractMethods.js";
 
@@ -26,7 +27,7 @@ export interface Deployments extends DeploymentsOperations {
 export function createDeployments(client: ClientConfig): Pick<Deployments, "scale"> {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", client, async () => {
-      const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
+      const settings = callSettings(client, ownProperties(options, "options", callOptionTable), true);
       // Other clients take one object.
       const what = typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
       const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, what) };

@@ -6,7 +6,8 @@ import { StatusError } from "../errors/statusError.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId, ownProperties } from "../options/arguments.js";
-import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
+import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import { callOptionTable } from "../options/table.js";
 import { validate } from "../options/validate.js";
 import { memberOf, valueOr } from "../values.js";
 import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";
@@ -31,7 +32,7 @@ export function createReinforcementFineTuningJobs(
 ): Pick<ReinforcementFineTuningJobs, "resume"> {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
     return startCall("resumeReinforcementFineTuningJob", client, async () => {
-      const settings = callSettings(client, ownProperties(options, "options", callOptionNames), true);
+      const settings = callSettings(client, ownProperties(options, "options", callOptionTable), true);
       const call = {
         operation: "resumeReinforcementFineTuningJob",
         path: { account_id: accountOf(settings), reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },

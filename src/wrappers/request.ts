@@ -8,9 +8,16 @@ import { isIdempotent } from "../errors/codes.js";
 import { invalid } from "../errors/statusError.js";
 import type { UploadFile } from "../files/fileSource.js";
 import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
-import { checkHeaders, checkId, checkInteger, isHeaderText, ownProperties } from "../options/arguments.js";
-import { type CallOptions, callOptionNames } from "../options/callOptions.js";
-import { checkSpelling, type Names, type RequestRules, type Rules, validate } from "../options/validate.js";
+import { checkCount, checkHeaders, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
+import type { CallOptions } from "../options/callOptions.js";
+import { callOptionTable } from "../options/table.js";
+import {
+  checkSpelling,
+  type OptionTable,
+  type RequestRules,
+  type Rules,
+  validate,
+} from "../options/validate.js";
 import { header } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson, tagOf, valueOr } from "../values.js";
@@ -56,7 +63,7 @@ export async function callOperation<T>(
     return uploadFile(client, { operation, path }, body as UploadFile, own) as Promise<Outcome<T>>;
   }
   const row = operations[operation];
-  const own = ownProperties(options, "options", callOptionNames);
+  const own = ownProperties(options, "options", callOptionTable);
   const settings = callSettings(client, own, row.path.includes("{account_id}"));
   const { query, headers } = checkParameters(rules, parameters);
   const path = pathOf(operation, ids, settings);
@@ -145,9 +152,16 @@ function addHeaders(
   };
 }
 
-const names: Names<ServiceRequest> = { method: 1, path: 1, query: 1, body: 1, contentType: 1, accept: 1 };
-const { accountId: _, ...sharedNames } = callOptionNames;
-const optionNames: Names<RequestOptions> = { ...sharedNames, maxResponseBytes: 1 };
+const names: OptionTable<ServiceRequest> = {
+  method: 1,
+  path: 1,
+  query: 1,
+  body: 1,
+  contentType: 1,
+  accept: 1,
+};
+const { accountId: _, ...sharedNames } = callOptionTable;
+const optionNames: OptionTable<RequestOptions> = { ...sharedNames, maxResponseBytes: checkCount };
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const defaultTimeoutMs = 30_000;
 const defaultMaxResponseBytes = 1024 * 1024;
@@ -201,7 +215,7 @@ function make<T>(
     url: urlBelow(settings.client.baseUrl, request.target),
     body,
     contentType,
-    maxResponseBytes: checkInteger(maxResponseBytes, "maxResponseBytes", 1),
+    maxResponseBytes,
     read,
     content: undefined,
   };

@@ -8,7 +8,8 @@ import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
-import { type CallOptions, type CallPromise, callOptionNames } from "../options/callOptions.js";
+import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import { callOptionTable } from "../options/table.js";
 import { checkSpelling, validate } from "../options/validate.js";
 import type { RerankCall, RerankItems } from "../ranking/types.js";
 import { memberOf } from "../values.js";
@@ -58,7 +59,7 @@ export function createRerank(client: ClientConfig): Rerank {
   }
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", client, () =>
-      send(body, ownProperties(options, "options", callOptionNames), (answer) => readRerank(answer)),
+      send(body, ownProperties(options, "options", callOptionTable), (answer) => readRerank(answer)),
     );
   }
   const items = createRerankItems({ client, send });

@@ -12,18 +12,18 @@ import { openFile } from "../files/openFile.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
-import { callOptionNames } from "../options/callOptions.js";
-import type { Names, RequestRules } from "../options/validate.js";
+import { callOptionTable } from "../options/table.js";
+import type { OptionTable, RequestRules } from "../options/validate.js";
 import { memberOf, notify } from "../values.js";
 import type { UploadOptions } from "./types.js";
 
-const uploadOptionNames: Names<UploadOptions> = {
-  ...callOptionNames,
+const uploadOptionNames: OptionTable<UploadOptions> = {
+  ...callOptionTable,
   name: 1,
   size: 1,
   contentType: 1,
-  onProgress: 1,
-  verifyBytes: 1,
+  onProgress: checkCallback,
+  verifyBytes: checkFlag,
 };
 
 /** Where a file goes. */
@@ -45,11 +45,9 @@ export async function uploadFile(
   const path = pathOf(settings);
   const { name, maxFileBytes } = partOf(operation);
   const contentType = checkContentType(own.contentType);
-  const onProgress = checkCallback(own.onProgress, "onProgress");
-  const verify = checkFlag(own.verifyBytes, "verifyBytes");
   const source = await openFile(file, own, disk);
   try {
-    const progress = progressOf(checkSize(source, maxFileBytes), onProgress);
+    const progress = progressOf(checkSize(source, maxFileBytes), own.onProgress);
     const type = contentType ?? checkOwnType(source.type);
     const part = { file: source, maxFileBytes, onSent: progress.onSent };
     const call = {
@@ -58,7 +56,7 @@ export async function uploadFile(
       body: new Multipart(name, type, part),
       read: (value: object) => {
         const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
-        return verify ? verified(stored, progress.sentBytes) : stored;
+        return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
       },
     } as const;
     return await makeCall(call, settings);

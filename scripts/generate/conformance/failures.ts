@@ -3,12 +3,7 @@ import { readAnswer, readDatasetFile, readRerank } from "../../../src/call/answe
 import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import type { OperationId } from "../../../src/generated/contract.js";
-import {
-  type Exchange,
-  type FailureReason,
-  type Phase,
-  TransportFailure,
-} from "../../../src/transport/transport.js";
+import type { Exchange, FailureReason, Phase, TransportFailure } from "../../../src/transport/transport.js";
 import type { RetryRow } from "./rows.js";
 
 /** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */
@@ -102,9 +97,9 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
   return networkFailure(transportFailure(fault), []);
 }
 
-/** What the transport throws for a fault. */
+/** What the transport rejects with for a fault. */
 export function transportFailure({ phase, reason = "network", code, status }: Fault): TransportFailure {
   const cause = code ? Object.assign(new Error(code), { code }) : undefined;
   const began = phase === "body" ? 200 : status;
-  return new TransportFailure("The network failed.", { phase, reason, status: began, cause });
+  return { message: "The network failed.", phase, reason, status: began, cause };
 }

@@ -17,8 +17,7 @@ import {
   statusRows,
 } from "../../../src/policy/decisions.js";
 import { decideRetry } from "../../../src/policy/retry.js";
-
-import { maxErrorBytes } from "../../../src/transport/transport.js";
+import { maxErrorBytes } from "../../../src/transport/exchange.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
 import { faults, transportFailure } from "./failures.js";
 import { slackMs } from "./waits.js";

@@ -2,15 +2,8 @@
 import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Transform } from "node:stream";
-import {
-  acceptEncodings,
-  type Body,
-  isForm,
-  isSuccess,
-  maxErrorBytes,
-  type TransportRequest,
-  type TransportResponse,
-} from "../transport.js";
+import { type BodyListener, ReceivedResponse } from "../exchange.js";
+import { acceptEncodings, type Body, isForm, type TransportRequest, textOf } from "../transport.js";
 import { holdWriteErrors, SentForm } from "./largeBody.js";
 
 /** A request's body as node:http takes it, until it has been sent. */
@@ -20,6 +13,7 @@ export class Content {
   readonly #timeoutMs: number;
   #value: Body;
   #queued = false;
+  #message: ClientRequest | undefined;
   #letWritesFail: (() => void) | undefined;
 
   constructor({ body, timeoutMs }: TransportRequest) {
@@ -39,6 +33,7 @@ export class Content {
   /** Sends a text at once. What is queued for a socket holds no copy of its body, and of a file nothing is read. */
   begin(message: ClientRequest, queued: boolean): void {
     this.#queued = queued;
+    this.#message = message;
     if (!queued && !isForm(this.#value)) message.end(this.#value);
   }
 
@@ -54,46 +49,42 @@ export class Content {
     else if (this.#queued) process.nextTick(() => message.end(value));
   }
 
+  /** Whether some of a file has not been sent. */
+  get incomplete(): boolean {
+    return isForm(this.#value) && !this.#message?.writableFinished;
+  }
+
   /** Lets it go: an agent may hold on to a request that has ended. */
-  end(): void {
+  close(): void {
     this.#value = undefined;
     this.form?.end();
     this.#letWritesFail?.();
   }
 }
 
-/** One answer, while its body arrives and after. */
-export abstract class Answer implements TransportResponse {
-  readonly status: number;
-  readonly ok: boolean;
-  abstract readonly headers: Readonly<Record<string, string>>;
-  readonly #limit: number;
+/** A response that is decoded here. */
+export abstract class Answer extends ReceivedResponse {
   #encoding: string | undefined;
   #decoder: Transform | undefined;
-  #chunks: Uint8Array[] = [];
-  // Decoded, and as they came.
-  #kept = 0;
+  // Bytes as they came.
   #received = 0;
   #text: string | undefined;
   // Set with the first bytes of an encoding that nothing undoes; no byte of it is kept.
   unread: string | undefined;
 
   constructor(status: number, maxResponseBytes: number, encoding: string | undefined) {
-    this.status = status;
-    this.ok = isSuccess(status);
-    this.#limit = this.ok ? maxResponseBytes : maxErrorBytes;
+    super(status, maxResponseBytes);
     this.#encoding = encoding;
   }
 
-  /** Changes with what arrives; NaN while something is being decoded. */
-  get arrived(): number {
+  override get arrived(): number {
     const { writableLength = 0, writableEnded } = this.#decoder ?? {};
-    return writableLength > 0 || writableEnded ? Number.NaN : this.#received + this.#kept;
+    return writableLength > 0 || writableEnded ? Number.NaN : this.#received + this.kept;
   }
 
   /** Takes the next bytes, up to the limit. */
   take(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
-    if (this.#encoding === undefined) this.#keep(chunk, listener);
+    if (this.#encoding === undefined) this.keep(chunk, listener);
     else this.#decode(chunk, flow, listener);
   }
 
@@ -103,23 +94,17 @@ export abstract class Answer implements TransportResponse {
     else listener.ended();
   }
 
-  #keep(chunk: Uint8Array, listener: BodyListener): void {
-    this.#kept += chunk.byteLength;
-    if (this.#kept <= this.#limit) this.#chunks.push(chunk);
-    else listener.tooLarge(this.#limit);
-  }
-
   #decode(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
     if (this.#received === 0) this.#open(chunk, listener);
     if (this.#encoding === undefined) {
-      this.#keep(chunk, listener);
+      this.keep(chunk, listener);
       return;
     }
     const decoder = this.#decoder;
     this.#received += chunk.byteLength;
     // Bytes that decode to nothing cost time all the same.
-    if (this.#received > this.#limit) {
-      listener.tooLarge(this.#limit);
+    if (this.#received > this.limit) {
+      this.tooLarge(listener);
     } else if (decoder?.write(chunk) === false) {
       flow.pause();
       decoder.once("drain", () => flow.resume());
@@ -135,9 +120,9 @@ export abstract class Answer implements TransportResponse {
     }
     const decoder = createDecoder(encodings, first[0]);
     this.#decoder = decoder
-      ?.on("data", (chunk: Uint8Array) => this.#keep(chunk, listener))
+      ?.on("data", (chunk: Uint8Array) => this.keep(chunk, listener))
       .on("end", () => this.#decoded(decoder, encodings, listener))
-      .on("error", (cause) => listener.broken(cause, true));
+      .on("error", (cause) => notDecoded(cause, listener));
     if (decoder === undefined)
       this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
   }
@@ -150,21 +135,16 @@ export abstract class Answer implements TransportResponse {
   ): void {
     const { bytesWritten = 0 } = decoder;
     if (encoding !== "zstd" || bytesWritten === this.#received) listener.ended();
-    else listener.broken(new Error("bytes follow the first zstd frame"), true);
-  }
-
-  get bytes(): Uint8Array {
-    // Not the Buffer itself, which may be a part of a larger one.
-    return new Uint8Array(Buffer.concat(this.#chunks));
+    else notDecoded(new Error("bytes follow the first zstd frame"), listener);
   }
 
   // Decoded once, when asked: the chunks are then released.
-  get text(): string {
+  override get text(): string {
     if (this.#text === undefined) {
-      const [only] = this.#chunks;
-      const bytes = this.#chunks.length === 1 && only ? (only as Buffer) : Buffer.concat(this.#chunks);
+      const [only] = this.chunks;
+      const bytes = this.chunks.length === 1 && only ? (only as Buffer) : Buffer.concat(this.chunks);
       this.#text = bytes.toString("utf8");
-      this.#chunks = [];
+      this.chunks = [];
     }
     return this.#text;
   }
@@ -178,11 +158,11 @@ export class NodeAnswer extends Answer {
     this.#message = message;
   }
 
-  read(listener: BodyListener): void {
+  read(listener: BodyListener & { broken(cause: Error): void }): void {
     const message = this.#message;
     message.on("data", (chunk: Buffer) => this.take(chunk, message, listener));
     message.on("end", () => this.end(listener));
-    message.on("error", (cause) => listener.broken(cause, false));
+    message.on("error", (cause) => listener.broken(cause));
   }
 
   /** Whether all of it arrived, decoded or not. */
@@ -201,11 +181,14 @@ export class NodeAnswer extends Answer {
   }
 }
 
-export interface BodyListener {
-  ended(): void;
-  /** It broke off, or is not what its content encoding says. */
-  broken(cause: Error, undecodable: boolean): void;
-  tooLarge(limit: number): void;
+// It is not what its content encoding says.
+function notDecoded(cause: Error, listener: BodyListener): void {
+  listener.cut(`The answer's body cannot be decoded: ${textOf(cause)}`, { cause });
+}
+
+/** What is said of a body that broke off. */
+export function cutShort(cause: Error): string {
+  return `The answer's body was cut short: ${textOf(cause)}`;
 }
 
 /** What brings an answer's bytes: a message of node:http, or a dispatcher. */

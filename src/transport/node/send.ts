@@ -1,21 +1,16 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
+import { answeredEarly, BaseExchange, type SeenDetails } from "../exchange.js";
 import { nextTurn } from "../time.js";
 import {
-  answeredEarly,
-  type Exchange,
-  type FailureReason,
-  isForm,
   networkCode,
   type Phase,
   refusedByAlert,
   sourceFailed,
-  TransportFailure,
   type TransportRequest,
-  type TransportResponse,
   textOf,
 } from "../transport.js";
-import { type BodyListener, Content, NodeAnswer } from "./body.js";
+import { Content, cutShort, NodeAnswer } from "./body.js";
 import {
   Connecting,
   type ConnectListener,
@@ -31,69 +26,46 @@ import {
 } from "./connect.js";
 import type { Pool } from "./pool.js";
 
-type SendDetails = Partial<Pick<TransportFailure, "reason" | "status" | "cause">>;
-
 // Over TLS Node confirms a write at the end of the turn in which its response may be read already, and some turns later
 // through a proxy that speaks TLS itself.
 const turnsToConfirm = 8;
 
 /** One request under way over node:http or node:https. */
-export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyListener {
-  readonly response: Promise<TransportResponse>;
+export class NodeExchange extends BaseExchange<NodeAnswer> implements PoolCall, ConnectListener {
   readonly #pool: Pool;
-  // Undefined once it has ended: an agent may hold on to what waits for a socket, but not to the body.
-  #request: TransportRequest | undefined;
-  #content: Content | undefined;
+  declare protected body: Content | undefined;
   #message: http.ClientRequest | undefined;
   #socket: PooledSocket | undefined;
   #reused = false;
   #connecting: Connecting | undefined;
   #connected = false;
-  #resolve!: (response: TransportResponse) => void;
-  #reject!: (failure: TransportFailure) => void;
-  #answer: NodeAnswer | undefined;
 
   constructor(request: TransportRequest, pool: Pool) {
-    this.#request = request;
+    super(request);
     this.#pool = pool;
-    this.response = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     pool.enter(this);
   }
 
   get fresh(): boolean {
-    return this.#request?.freshSocket === true;
-  }
-
-  get answer(): NodeAnswer | undefined {
-    return this.#answer;
+    return this.request?.freshSocket === true;
   }
 
   get phase(): Phase {
-    if (this.#answer) return "body";
+    if (this.answer) return "body";
     if (!this.#connected) return "connect";
     return this.#message?.writableFinished ? "headers" : "send";
   }
 
-  get arrived(): number | undefined {
-    // Its response is there, and handed on within a few turns.
-    if (this.#request === undefined) return Number.NaN;
-    if (!this.#connected) return undefined;
-    return (this.#socket?.bytesRead ?? 0) + (this.#answer?.arrived ?? 0);
-  }
-
-  abort(reason: FailureReason): void {
-    this.failed("The request was ended.", { reason });
+  protected get heard(): number {
+    return this.#socket?.bytesRead ?? 0;
   }
 
   start(): void {
-    const request = this.#request;
+    const { request } = this;
     if (request === undefined) return;
     const { headers, lifetime, freshSocket } = request;
     const content = new Content(request);
-    this.#content = content;
+    this.body = content;
     content.describe(headers);
     lifetime.started();
     this.#open(request, content, freshSocket);
@@ -103,52 +75,39 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
     this.#connected = true;
   }
 
-  failed(text: string, details: SendDetails): void {
-    if (this.#request === undefined) return;
-    const { phase } = this;
-    const status = this.#answer?.status;
-    const reusedSocket = this.#reused && details.reason === undefined && phase !== "body";
-    this.#settle();
+  override failed(text: string, details: SeenDetails): void {
+    if (this.request === undefined) return;
+    const reusedSocket = this.#reused && details.reason === undefined && this.phase !== "body";
     if (reusedSocket) this.#pool.endIdleAs(this.#socket);
-    const { advice } = this.#pool;
-    this.#reject(new TransportFailure(text, { phase, status, reusedSocket, advice, ...details }));
+    super.failed(text, { reusedSocket, advice: this.#pool.advice, ...details });
     this.#pool.release(this, this.#message);
   }
 
-  broken(cause: Error, undecodable = false): void {
+  broken(cause: Error): void {
+    const { answer } = this;
     // Bytes behind a whole answer: it counts, and its connection has ended.
-    if (this.#answer?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
-      return;
+    if (answer?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_")) return;
     const tunnelStatus = tunnelStatusOf(cause);
     if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
     // The server has ended the handshake, which for the client seemed over.
-    if (!this.#answer && refusedByAlert.test(networkCode(cause))) this.#connected = false;
-    const why = undecodable ? "cannot be decoded" : "was cut short";
-    if (this.#answer?.ok && this.#answer.complete && !undecodable) this.failed(answeredEarly, { cause });
-    else if (this.#answer) this.#cut(`The answer's body ${why}: ${textOf(cause)}`, { cause });
-    else this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
+    if (!answer && refusedByAlert.test(networkCode(cause))) this.#connected = false;
+    if (!answer) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
+    else if (answer.ok && answer.complete) this.failed(answeredEarly, { cause });
+    else this.cut(cutShort(cause), { cause });
   }
 
-  tooLarge(limit: number): void {
-    this.#cut(`The answer is larger than ${limit} bytes.`, { reason: "too-large" });
-  }
-
-  ended(): void {
-    const request = this.#request;
+  protected early(): void {
     const message = this.#message;
-    const answer = this.#answer;
-    if (request === undefined || message === undefined || answer === undefined) return;
-    // A file that is not there whole was not taken, whatever the answer says.
-    if (answer.ok && isForm(request.body) && !message.writableFinished) {
-      message.once("finish", () => this.ended());
-      // Its socket may close in silence: Node hears no more of it once the response is read.
-      message.once("close", () => this.failed(answeredEarly, {}));
-      this.#content?.form?.waitForRest(() => this.failed(answeredEarly, {}));
-      return;
-    }
-    this.#settle();
+    message?.once("finish", () => this.ended());
+    // Its socket may close in silence: Node hears no more of it once the response is read.
+    message?.once("close", () => this.failed(answeredEarly, {}));
+    this.body?.form?.waitForRest(() => this.failed(answeredEarly, {}));
+  }
+
+  protected override deliver(answer: NodeAnswer): void {
+    this.settle();
     if (this.#socket) markIdle(this.#socket, this.#pool.keepMs(answer.keepAliveMs));
-    this.#handOn(answer, message, turnsToConfirm);
+    this.#handOn(answer, this.#message as http.ClientRequest, turnsToConfirm);
   }
 
   // Once its request has left, so that the next call finds this connection free.
@@ -158,7 +117,7 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
       nextTurn(() => this.#handOn(answer, message, turns - 1));
       return;
     } else this.#pool.leaveWhenSent(this, message);
-    this.#resolve(answer);
+    this.resolve(answer);
   }
 
   #open(request: TransportRequest, content: Content, fresh: boolean): void {
@@ -182,9 +141,9 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
   }
 
   #take(socket: PooledSocket): void {
-    const request = this.#request;
+    const { request } = this;
     const message = this.#message;
-    const content = this.#content;
+    const content = this.body;
     if (request === undefined || message === undefined || content === undefined) return;
     this.#reused = message.reusedSocket || idleSinceOf(socket) !== undefined;
     if (this.#reused && (request.freshSocket || idleMsLeft(socket) <= 0)) {
@@ -206,27 +165,24 @@ export class NodeExchange implements Exchange, PoolCall, ConnectListener, BodyLi
   }
 
   #receive(message: http.IncomingMessage): void {
-    if (this.#request === undefined) return;
-    this.#answer = new NodeAnswer(message, this.#request.maxResponseBytes);
-    this.#answer.read(this);
+    if (this.request === undefined) return;
+    this.answer = new NodeAnswer(message, this.request.maxResponseBytes);
+    this.answer.read(this);
   }
 
   #upgraded(message: http.IncomingMessage, socket: Duplex): void {
     socket.destroy();
-    this.#answer = new NodeAnswer(message, 0);
+    this.answer = new NodeAnswer(message, 0);
     this.ended();
   }
 
-  // An error answer is understood from what came of it; a 2xx must be whole.
-  #cut(text: string, details: SendDetails): void {
-    if (this.#answer && !this.#answer.ok) this.ended();
-    else this.failed(text, details);
+  protected stop(): void {
     this.#message?.destroy();
   }
 
-  #settle(): void {
-    this.#content?.end();
-    this.#request = this.#content = undefined;
+  protected override settle(): void {
+    super.settle();
+    this.body = undefined;
     this.#connecting?.end();
   }
 }

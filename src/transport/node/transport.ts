@@ -3,16 +3,15 @@ import { invalid } from "../../errors/statusError.js";
 import type { DispatcherLike } from "../../options/clientOptions.js";
 import { isLoopback, memberOf, urlOf } from "../../values.js";
 import { createFetchTransport } from "../fetch.js";
-import {
-  type Exchange,
-  type Transport,
+import type {
+  Exchange,
+  Transport,
   TransportFailure,
-  type TransportOptions,
-  type TransportRequest,
+  TransportOptions,
+  TransportRequest,
 } from "../transport.js";
 import { sharesTime } from "./addresses.js";
 import { type PoolOptions, watchTunnels } from "./connect.js";
-import { isBeforeConnection } from "./networkErrors.js";
 import { Pool } from "./pool.js";
 import { proxyVariable } from "./proxyUrls.js";
 import { NodeExchange } from "./send.js";
@@ -26,7 +25,7 @@ export function createNodeTransport(options: TransportOptions, given: readonly s
   const ways = given.filter((name) => options.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name));
   if (ways.length > 1)
     throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
-  if (options.fetch) return createFetchTransport(options.fetch, isBeforeConnection);
+  if (options.fetch) return createFetchTransport(options.fetch);
   if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
   checkOptions(options);
   return new NodeTransport(options, new Origins(options), true);
@@ -111,7 +110,7 @@ function readyToDispatch(): Promise<void> | undefined {
 // Once that is loaded.
 function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchange {
   const { DispatcherExchange } = late as NonNullable<typeof late>;
-  return new DispatcherExchange(dispatcher, request, TransportFailure);
+  return new DispatcherExchange(dispatcher, request);
 }
 
 // Where undici keeps its global dispatcher: 8 in the first, and a wrapper that does not say what it wraps in the second.
@@ -229,7 +228,9 @@ function proxyOf(url: URL, proxy: string): URL | undefined {
     return proxies?.proxyFor(url, proxy);
   } catch (cause) {
     if (memberOf(cause, "name") !== "ProxyError") throw cause;
-    throw new TransportFailure((cause as Error).message, { phase: "connect", reason: "agent" });
+    const { message } = cause as Error;
+    const failure: TransportFailure = { message, phase: "connect", reason: "agent" };
+    throw Object.assign(Object.create(null), failure);
   }
 }
 

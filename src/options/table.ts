@@ -1,0 +1,61 @@
+// The options of a client and of a call: their names and checks.
+import { invalid } from "../errors/statusError.js";
+import {
+  checkCallback,
+  checkCount,
+  checkDuration,
+  checkFlag,
+  checkHeaders,
+  checkInteger,
+  checkText,
+} from "./arguments.js";
+import type { AbortSignalLike, CallOptions } from "./callOptions.js";
+import type { ClientOptions } from "./clientOptions.js";
+import type { OptionTable } from "./validate.js";
+
+const ofBoth = {
+  timeoutMs: checkDuration,
+  attemptTimeoutMs: checkDuration,
+  maxRetries: (value: unknown, what: string) => checkInteger(value, what),
+  headers: checkHeaders,
+  onAttempt: checkCallback,
+  accountId: 1,
+} as const;
+
+export const callOptionTable: OptionTable<CallOptions> = {
+  ...ofBoth,
+  signal: checkSignal,
+  repeatable: checkFlag,
+};
+
+export const clientOptionTable: OptionTable<ClientOptions> = {
+  baseUrl: 1,
+  apiKey: 1,
+  rerankModel: 1,
+  ...ofBoth,
+  connectTimeoutMs: checkDuration,
+  maxConnections: checkCount,
+  keepAliveMs: (value, what) => checkInteger(value, what),
+  agent: 1,
+  dispatcher: 1,
+  proxy: 1,
+  logger: 1,
+  logLevel: 1,
+  logBodies: checkFlag,
+  userAgent: checkText,
+  fetch: checkCallback,
+  allowInsecureHttp: 1,
+  dangerouslyAllowBrowser: 1,
+};
+
+/** What ends a call: an AbortSignal of any realm, or what behaves like one. */
+export function checkSignal(signal: unknown): AbortSignalLike | undefined {
+  if (signal === null) return undefined;
+  const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignalLike>;
+  const usable =
+    typeof aborted === "boolean" &&
+    typeof addEventListener === "function" &&
+    typeof removeEventListener === "function";
+  if (!usable) throw invalid("signal must be an AbortSignal.");
+  return signal as AbortSignalLike;
+}
