@@ -1,22 +1,14 @@
-// Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself.
-
+// Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself. undici 6 calls what hears
+// of a request otherwise than 7 and 8 do, and an interceptor may keep its start to itself.
+import { subscribe } from "node:diagnostics_channel";
+import { types } from "node:util";
 import { FormBytes } from "../files/fetchForms.js";
 import type { Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
-import { answeredEarly, type BodyListener, type SeenDetails } from "./exchange.js";
-import {
-  type Controller,
-  DispatchHandler,
-  type DispatchHeaders,
-  endedText,
-  phaseAtError,
-  phaseWithoutStart,
-  refuseStart,
-  sawNoStart,
-  sawStart,
-} from "./handlers.js";
-import { Answer, cutShort, type Flow } from "./node/body.js";
+import { answeredEarly, BaseExchange, type BodyListener, type SeenDetails } from "./exchange.js";
+import { Answer, cutShort, type Flow, headersFrom } from "./node/body.js";
+import { isBeforeConnection } from "./node/networkErrors.js";
 import {
   acceptEncodings,
   isForm,
@@ -29,8 +21,82 @@ import {
   textOf,
 } from "./transport.js";
 
+/** What ends and slows a request: undici 7 and 8 have an object for it. */
+export interface Controller extends Flow {
+  abort(reason: Error): void;
+}
+
+/** An answer's headers, as undici 7 and 8 have them. */
+type DispatchHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Ends and slows a request of undici 6, which asks at each chunk whether to go on. */
+class LegacyController implements Controller {
+  paused = false;
+  /** What undici is told when it may go on. */
+  resumed: () => void = () => {};
+  readonly abort: (reason: Error) => void;
+
+  constructor(abort: (reason: Error) => void) {
+    this.abort = abort;
+  }
+
+  pause(): void {
+    this.paused = true;
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.resumed();
+  }
+}
+
+// Whether a dispatcher was seen to announce starts.
+const announces = new WeakMap<DispatcherLike, boolean>();
+
+/** A request has started. */
+function sawStart(dispatcher: DispatcherLike): void {
+  if (!announces.has(dispatcher)) announces.set(dispatcher, true);
+}
+
+/** A request was answered without a start. */
+function sawNoStart(dispatcher: DispatcherLike): void {
+  announces.set(dispatcher, false);
+}
+
+/** What is known without an error: undici's own announce starts; one composed with interceptors, a proxy, has to show it. */
+function phaseWithoutStart(dispatcher: DispatcherLike): Phase {
+  const isPlain = "compose" in dispatcher && !types.isProxy(dispatcher);
+  return (announces.get(dispatcher) ?? isPlain) ? "connect" : "headers";
+}
+
+// Errors of connections that never came about: a reset in a TLS handshake looks like one after a request was sent.
+const neverConnected = new WeakSet<object>();
+subscribe("undici:client:connectError", (message) => {
+  const error = memberOf(message, "error");
+  if (typeof error === "object" && error !== null) neverConnected.add(error);
+});
+
+/** What an error adds. @param phase What is known without it. @param isEarly Whether `dispatch` had not yet returned. */
+function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
+  if (neverConnected.has(error) || isBeforeConnection(error)) return "connect";
+  const isLost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(networkCode(error));
+  if (isLost || /^(read|write)/.test(String(memberOf(error, "syscall")))) return "headers";
+  return isEarly ? "connect" : phase;
+}
+
+/** What undici and interceptors are told of a request that needs no more. */
+const endedText = "The request was ended.";
+
+/** Has undici not send a request that has ended. @param isTold Whether an error of the request was heard of. */
+function refuseStart(controller: Controller, isTold: () => boolean): void {
+  const ended = new Error(endedText);
+  controller.abort(ended);
+  // Interceptors such as `dump` keep that to themselves: what is thrown, undici itself takes.
+  if (!isTold()) throw ended;
+}
+
 /** One request under way, and what hears of it: of undici 6 by onConnect and its like, of 7 and 8 by onRequestStart. */
-export class DispatcherExchange extends DispatchHandler<DispatcherAnswer> {
+export class DispatcherExchange extends BaseExchange<DispatcherAnswer> {
   readonly #dispatcher: DispatcherLike;
   declare protected body: DispatchedForm | undefined;
   #controller: Controller | undefined;
@@ -38,6 +104,7 @@ export class DispatcherExchange extends DispatchHandler<DispatcherAnswer> {
   // Whether `dispatch` has not yet returned, and whether an error was heard of.
   #isEarly = false;
   #isTold = false;
+  #legacy: LegacyController | undefined;
 
   constructor(dispatcher: DispatcherLike, request: TransportRequest) {
     super(request);
@@ -100,6 +167,35 @@ export class DispatcherExchange extends DispatchHandler<DispatcherAnswer> {
   onResponseError(_controller: Controller | null, error: Error): void {
     this.#isTold = true;
     this.#broke(error, false);
+  }
+
+  // As undici 6 calls them.
+  onConnect(abort: (reason: Error) => void): void {
+    this.#legacy = new LegacyController(abort);
+    this.onRequestStart(this.#legacy);
+  }
+
+  onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
+    // An interceptor may answer without a start.
+    this.#legacy ??= new LegacyController(() => {});
+    const controller = this.#legacy;
+    controller.resumed = resume;
+    this.onResponseStart(controller, status, headersFrom(raw));
+    return true;
+  }
+
+  onData(chunk: Uint8Array): boolean {
+    const controller = this.#legacy as LegacyController;
+    this.onResponseData(controller, chunk);
+    return !controller.paused;
+  }
+
+  onComplete(): void {
+    this.onResponseEnd();
+  }
+
+  onError(error: Error): void {
+    this.onResponseError(null, error);
   }
 
   protected override deliver(answer: DispatcherAnswer): void {
