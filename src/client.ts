@@ -17,7 +17,6 @@ import { checkIfGiven, ownProperties } from "./options/arguments.js";
 import type { ClientOptions } from "./options/clientOptions.js";
 import { clientOptionTable } from "./options/table.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
-import { sharedTransport } from "./policy/types.js";
 import type { Transport } from "./transport/transport.js";
 import { addMethods } from "./wrappers/contractClient.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
@@ -29,7 +28,7 @@ import {
   type ReinforcementFineTuningJobs,
 } from "./wrappers/reinforcementFineTuningJobs.js";
 import { createRerank, type Rerank } from "./wrappers/rerank.js";
-import { encodedCall, operationCall, type ServiceCall } from "./wrappers/types.js";
+import { type ClientInside, inside, type ServiceCall } from "./wrappers/types.js";
 
 /** The four operations of the service. Made by {@link createClient}. */
 export interface Client extends ContractClient {
@@ -111,13 +110,13 @@ function build(options: ClientOptions, shared: Shared, transport: Transport): Cl
     close,
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
-    // What tunerank/openapi-fetch sends through.
-    [encodedCall]: createEncodedCall(settings),
+    [inside]: {
+      shared,
+      callEncoded: createEncodedCall(settings),
+      callOperation: createOperationCall(settings),
+    } satisfies ClientInside,
     // What console.log shows: never the key.
     ...inspectedAs(() => shownAs(given)),
-    [sharedTransport]: shared,
-    // What `tunerank request ID` sends through.
-    [operationCall]: createOperationCall(settings),
   };
   return addMethods(client, settings);
 }

@@ -7,4 +7,4 @@ export { runBatches } from "./ranking/run.js";
 export { isExcepted } from "./transport/node/proxyUrls.js";
 export { isLoopbackAddress } from "./values.js";
 export { camelCase } from "./wrappers/request.js";
-export { type OperationArguments, type OperationCall, operationCall } from "./wrappers/types.js";
+export { type ClientInside, insideOf, type OperationArguments } from "./wrappers/types.js";

@@ -16,7 +16,7 @@ import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
 import { headerPairs, ownProperties } from "../options/arguments.js";
 import type { OptionTable } from "../options/validate.js";
-import { type EncodedCall, encodedCall, type RequestOptions } from "../wrappers/types.js";
+import { type EncodedCall, insideOf, type RequestOptions } from "../wrappers/types.js";
 import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
 
 export type { components, operations, paths } from "../generated/paths.js";
@@ -59,8 +59,8 @@ export function createOpenapiClient<Paths extends {} = paths, Media extends Medi
   client: Pick<Client, "request">,
   options: OpenapiClientOptions = {},
 ): OpenapiClient<Paths, Media> {
-  const send = (client as unknown as Readonly<Record<symbol, EncodedCall | undefined>>)[encodedCall];
-  if (typeof send !== "function") throw invalid("client must be one that createClient made.");
+  const send = insideOf(client)?.callEncoded;
+  if (send === undefined) throw invalid("client must be one that createClient made.");
   const own = ownProperties(options, "options", optionNames);
   const library = createLibraryClient<Paths, Media>({
     ...own,

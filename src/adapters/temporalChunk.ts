@@ -2,7 +2,7 @@ import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
 import type { StatusCode } from "../errors/codes.js";
 import { invalid, refusal, type StatusError } from "../errors/statusError.js";
-import { oneOfMany } from "../policy/types.js";
+import { attemptPolicy } from "../policy/types.js";
 import { memberOf } from "../values.js";
 import { mayRepeat } from "./queues.js";
 import type { CallAids } from "./temporalCall.js";
@@ -59,7 +59,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     count(rows);
   };
   // Other workers have chunks too.
-  const options = { concurrency, timeoutMs, rate, signal: aids.signal, [oneOfMany]: true };
+  const options = { concurrency, timeoutMs, rate, signal: aids.signal, [attemptPolicy]: true };
   try {
     for await (const { id, response, error } of rerankAll(client, [...left.values()], options)) {
       part.push(error ? { id, error: activityFailure(error) } : { id, response });

@@ -5,9 +5,10 @@ import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import { Lane, type LaneOptions } from "../policy/lane.js";
 import { type Limiter, MachineLimiter } from "../policy/limiter.js";
 import { LimitSearch } from "../policy/search.js";
-import { attemptPolicy, type CallDeadline, type PolicyOption, sharedTransport } from "../policy/types.js";
+import { attemptPolicy, type CallDeadline, type PolicyOption } from "../policy/types.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { memberOf, notify } from "../values.js";
+import { insideOf } from "../wrappers/types.js";
 import type { PendingRequest } from "./intake.js";
 import type { RunSettings } from "./options.js";
 
@@ -129,7 +130,7 @@ export function limiterOf<Id>(
   { concurrency, maxHoldMs, isOneOfMany }: RunSettings<Id>,
 ): Limiter {
   if (typeof concurrency === "number") return new MachineLimiter(concurrency);
-  const { [sharedTransport]: transport = client } = client as { readonly [sharedTransport]?: object };
+  const transport = insideOf(client)?.shared ?? client;
   const limiters = shared.get(transport) ?? new Map<string, Found>();
   const name = `${concurrency.max}/${maxHoldMs}`;
   let found = limiters.get(name);

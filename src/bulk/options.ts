@@ -12,7 +12,7 @@ import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/call
 import { checkSignal } from "../options/table.js";
 import type { OptionTable } from "../options/validate.js";
 import type { Rate } from "../policy/pace.js";
-import { oneOfMany } from "../policy/types.js";
+import { attemptPolicy } from "../policy/types.js";
 
 /** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {
@@ -162,7 +162,7 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
 
 /** @internal @throws StatusError naming the first option that cannot be used */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
-  const own: RerankAllOptions<Id> & { [oneOfMany]?: true } = ownProperties(options, "options", names);
+  const own: RerankAllOptions<Id> & { [attemptPolicy]?: true } = ownProperties(options, "options", names);
   const { timeoutMs = defaultTimeoutMs } = own;
   return {
     concurrency: concurrencyOf(own.concurrency),
@@ -175,7 +175,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     headers: own.headers,
     signal: own.signal,
     onAttempt: own.onAttempt,
-    isOneOfMany: own[oneOfMany] === true,
+    isOneOfMany: own[attemptPolicy] === true,
   };
 }
 

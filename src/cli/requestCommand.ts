@@ -1,4 +1,4 @@
-import { type OperationCall, operationCall, suggestion } from "../engine.js";
+import { type ClientInside, insideOf, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
 import { type Context, orUndefined, readInput, refuseOptions, UsageError } from "./context.js";
@@ -44,12 +44,10 @@ async function callOperation(context: Context<RequestCommandOptions>, operation:
   const input = await inputOf(operation, options, () => contentOf(context));
   const { repeatable, contentType } = options;
   await withClient(context, operation, async (client) => {
-    const call = (client as unknown as Readonly<Record<symbol, OperationCall>>)[
-      operationCall
-    ] as OperationCall;
     // Of a file: the type of its part.
     const own = { signal, repeatable, ...(contentType !== undefined && { contentType }) };
-    await show(call(input, own), terminal);
+    const made = (insideOf(client) as ClientInside).callOperation(input, own);
+    await show(made, terminal);
   });
 }
 

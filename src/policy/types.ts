@@ -57,11 +57,8 @@ export interface PolicyOption {
   admitted(connections: Connections): AttemptPolicy;
 }
 
-/** Names that option. Registered: `tunerank` and `tunerank/bulk` are files of their own. */
+/**
+ * Names that option; among a run's own options, `true` says that others send to the same service beside it, such as the
+ * chunks of other workers. Registered: `tunerank` and `tunerank/bulk` are files of their own.
+ */
 export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;
-
-/** Names what clients of one service have in common, by which runs of them know each other. */
-export const sharedTransport: unique symbol = Symbol.for("tunerank.transport") as never;
-
-/** Names the option of a run beside which others send to the same service, such as the chunks of other workers. */
-export const oneOfMany: unique symbol = Symbol.for("tunerank.oneOfMany") as never;

@@ -132,8 +132,20 @@ export interface OperationArguments {
 /** Calls any operation of the contract by its id, as the command line does. */
 export type OperationCall = (input: OperationArguments, options?: CallOptions) => CallPromise<unknown>;
 
-/** The name of {@link EncodedCall} on a client, also for another copy of this package. */
-export const encodedCall: symbol = Symbol.for("tunerank.encodedCall");
+/** What a client has for the other parts of this package. */
+export interface ClientInside {
+  /** What clients of one service have in common, by which runs of them know each other. */
+  readonly shared: object;
+  /** What `tunerank/openapi-fetch` sends through. */
+  readonly callEncoded: EncodedCall;
+  /** What `tunerank request ID` sends through. */
+  readonly callOperation: OperationCall;
+}
 
-/** The name of {@link OperationCall} on a client. */
-export const operationCall: symbol = Symbol.for("tunerank.operationCall");
+/** The name of {@link ClientInside} on a client. Registered: the entries are files of their own. */
+export const inside: unique symbol = Symbol.for("tunerank.client") as never;
+
+/** The same of something that may be another client. */
+export function insideOf(client: object): ClientInside | undefined {
+  return (client as { readonly [inside]?: ClientInside })[inside];
+}

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { rerankAll } from "../../src/bulk/index.js";
 import type { CallPromise, ClientOptions, StatusError } from "../../src/index.js";
-import { type EncodedCall, encodedCall } from "../../src/wrappers/types.js";
+import { type ClientInside, insideOf } from "../../src/wrappers/types.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
@@ -75,8 +75,7 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 
   test("what fails while a response is read is INTERNAL, and the operation ran", async () => {
-    const client = connect(server.url, options) as unknown as Readonly<Record<symbol, EncodedCall>>;
-    const send = client[encodedCall] as EncodedCall;
+    const { callEncoded: send } = insideOf(connect(server.url, options)) as ClientInside;
     const request = {
       method: "POST",
       target: "/v1/x",

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { circlesIn, importsUpwards, namesTwice, readImports, sizes } from "../../scripts/house.js";
+import { root } from "../support/project.js";
 
 const imports = readImports();
 
@@ -44,6 +47,14 @@ test("an arrow that runs up and a circle would be found", () => {
   ]);
   expect(importsUpwards(wrong)).toEqual(["call/call.ts -> wrappers/rerank.ts"]);
   expect(circlesIn(wrong)).toEqual([["call/call.ts", "wrappers/rerank.ts", "wrappers/types.ts"]]);
+});
+
+test("the entries, which are files of their own, share no more than three names", () => {
+  const texts = [...imports.keys()].map((file) => readFileSync(path.join(root, "src", file), "utf8"));
+  const named = texts.flatMap((text) => text.match(/Symbol\.for\("tunerank\.\w+"\)/g) ?? []);
+  expect(named.toSorted()).toEqual(
+    ["StatusError", "client", "policy"].map((name) => `Symbol.for("tunerank.${name}")`),
+  );
 });
 
 // With a tenth of room: `npx tsx scripts/count.ts` prints what there is.

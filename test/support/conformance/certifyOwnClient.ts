@@ -11,7 +11,7 @@ import {
   type OperationId,
 } from "../../../src/index.js";
 import type { RequestRules } from "../../../src/options/validate.js";
-import { type OperationCall, operationCall } from "../../../src/wrappers/types.js";
+import { type ClientInside, insideOf } from "../../../src/wrappers/types.js";
 
 /** A row as GET /next gives it. */
 interface Task {
@@ -176,8 +176,8 @@ function callUnwritten(
   const entries = Object.entries(given);
   const ids = entries.filter(([name]) => operations[operation].path.includes(`{${name}}`));
   const parameters = Object.fromEntries(entries.filter(([name]) => Object.hasOwn(named, name)));
-  const send = (client as unknown as Record<symbol, OperationCall>)[operationCall] as OperationCall;
-  return send({ operation, ids: Object.fromEntries(ids), body, parameters }, options);
+  const { callOperation } = insideOf(client) as ClientInside;
+  return callOperation({ operation, ids: Object.fromEntries(ids), body, parameters }, options);
 }
 
 function abortedIn(ms: number): AbortSignal {
