@@ -12,6 +12,8 @@ export interface Context<Options = unknown> {
   readonly terminal: Terminal;
   /** Aborted by Ctrl-C, and when the process is asked to end. */
   readonly signal: AbortSignal;
+  /** After how long without a sign of life of its run a file may be taken over. */
+  readonly leaseMs: number;
 }
 
 /** Options of every command that calls the service. */

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { seededRandom } from "../../bench/outage/random.js";
 import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
-import { outcomeOf, start, startIn, tunerank } from "../support/commandLine.js";
+import { buildWithLease, outcomeOf, start, startIn, tunerank } from "../support/commandLine.js";
 import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { turns, until } from "../support/turns.js";
@@ -31,10 +31,8 @@ afterEach(() => remove());
 
 const staleMs = 3000;
 // A tenth of the usual 30 s: what is full length says so.
-const short = (): { baseUrl: string; env: Record<string, string> } => ({
-  baseUrl: server.url,
-  env: { TUNERANK_TEST_LEASE_MS: String(staleMs) },
-});
+const shortProgram = await buildWithLease(staleMs);
+const short = (): { baseUrl: string; program: string } => ({ baseUrl: server.url, program: shortProgram });
 const bulk = (...more: string[]): string[] => ["rerank", "--bulk", input, "--output", output, ...more];
 const pids = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
 const pod = (name: string): string[] => ["unshare", "--uts", "sh", "-c", `hostname ${name}; exec "$0" "$@"`];
@@ -140,7 +138,7 @@ describe.skipIf(!isAllowed)("two runs on one volume", () => {
 });
 
 /** An owner that sleeps for longer than its lease, while another run does its work. */
-async function expectTakenOver(surroundings: { baseUrl: string }): Promise<void> {
+async function expectTakenOver(surroundings: { baseUrl: string; program?: string }): Promise<void> {
   await writeRequests(input, 200);
   const answer = holding((query) => Number(query.slice(1)) >= 150);
   const args = bulk("--concurrency", "100");
@@ -336,8 +334,8 @@ test("an upload is not sent once the checkpoint is another's, however lately tha
     return undefined;
   });
   const args = ["upload", "reviews", ...files, "--checkpoint", checkpoint];
-  const env = { TUNERANK_TEST_LEASE_MS: "6000000" };
-  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, env });
+  const program = await buildWithLease(6_000_000);
+  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, program });
   expect([exitCode, stderr]).toEqual([
     1,
     expect.stringContaining("--checkpoint was moved, removed or replaced"),

@@ -47,10 +47,12 @@ async function take(run: string, wait = false): Promise<CheckpointFile> {
   const { signal } = controller;
   const note = (line: string) => void notes.push(line);
   const source = { path: output, option: "--output", kind: "rerank output" } as const;
-  const file = await CheckpointFile.take(source, run, { wait, signal, note }).catch((error) => {
-    refused += 1;
-    throw error;
-  });
+  const file = await CheckpointFile.take(source, run, { wait, signal, note, staleMs: 30_000 }).catch(
+    (error) => {
+      refused += 1;
+      throw error;
+    },
+  );
   taken.push(file);
   return file;
 }

@@ -34,7 +34,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/commandOptions.ts",
     "src/cli/help.ts",
     "src/cli/reportFailure.ts",
-    "src/cli/main.ts",
+    "src/cli/commandLine.ts",
     "src/cli/program.ts",
     "src/cli/rerankCommand.ts",
     "src/cli/resourceCommands.ts",

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
-import { build } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import { commandLineBuild } from "../../scripts/build/commandLine.js";
 import { canaryKey } from "./canary.js";
 import { seePrinted } from "./canaryWatch.js";
@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly baseUrl?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string | Uint8Array;
+  /** What runs in the command's place, as of `buildWithLease`. */
+  readonly program?: string;
   /** Leaves the standard input open, for the test to write to. */
   readonly openInput?: boolean;
 }
@@ -24,14 +26,24 @@ const folder: string = mkdtempSync(path.join(tmpdir(), "tunerank-cli-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 // What the package ships beside it.
 symlinkSync(path.join(root, "contract"), path.join(folder, "contract"));
-await build({
-  ...commandLineBuild,
-  absWorkingDir: root,
-  outdir: path.join(folder, "dist/cli"),
-  outExtension: { ".js": ".mjs" },
-});
 /** The command as one program: `node program ...`. */
-export const program: string = path.join(folder, "dist/cli/main.mjs");
+export const program: string = await buildInto("main", {});
+
+/** Builds the command with another time of a lease than users have. */
+export function buildWithLease(ms: number): Promise<string> {
+  const contents = `import { main } from "./src/cli/commandLine.js";
+process.exitCode = await main(process.argv.slice(2), ${ms});`;
+  return buildInto(`lease${ms}`, {
+    entryPoints: [],
+    stdin: { contents, resolveDir: root, loader: "ts" },
+  });
+}
+
+async function buildInto(name: string, options: BuildOptions): Promise<string> {
+  const outfile = path.join(folder, `dist/cli/${name}.mjs`);
+  await build({ ...commandLineBuild, absWorkingDir: root, outfile, ...options });
+  return outfile;
+}
 
 /** Runs `tunerank` to its end. */
 export async function tunerank(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
@@ -48,7 +60,7 @@ export async function secondsFor(run: () => Promise<unknown>): Promise<string> {
 
 /** Starts `tunerank`. */
 export function start(args: readonly string[], surroundings: Surroundings = {}): ChildProcess {
-  return launch(process.execPath, [program, ...args], surroundings);
+  return launch(process.execPath, [surroundings.program ?? program, ...args], surroundings);
 }
 
 /** Starts `tunerank` in another program, such as one that gives it a namespace of its own. */
@@ -57,7 +69,11 @@ export function startIn(
   args: readonly string[],
   surroundings: Surroundings = {},
 ): ChildProcess {
-  return launch(command, [...before, process.execPath, program, ...args], surroundings);
+  return launch(
+    command,
+    [...before, process.execPath, surroundings.program ?? program, ...args],
+    surroundings,
+  );
 }
 
 /** Starts `tunerank` as a process that may have so many open files and sockets. */

@@ -10,10 +10,14 @@ import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js"
 import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";
 import { filesBeside, randomText, readText, stateOf } from "./runFile.js";
 
-type WaitOptions = Pick<LeaseRequest, "wait" | "signal" | "note">;
+type WaitOptions = Pick<LeaseRequest, "wait" | "signal" | "note" | "staleMs">;
 
-export function waitOptionsOf({ signal, terminal }: Context, wait: boolean | undefined): WaitOptions {
-  return { wait: wait === true, signal, note: isSilent(terminal) ? () => {} : terminal.note };
+export function waitOptionsOf(
+  { signal, terminal, leaseMs }: Context,
+  wait: boolean | undefined,
+): WaitOptions {
+  const note = isSilent(terminal) ? () => {} : terminal.note;
+  return { wait: wait === true, signal, note, staleMs: leaseMs };
 }
 
 /** A file that this run alone writes, until it is closed or another run takes it over. */

@@ -89,7 +89,7 @@ export class Lease {
   }
 
   #renewLater(): void {
-    this.#timer = setTimeout(() => this.#renew(), leaseTimes().renewMs).unref();
+    this.#timer = setTimeout(() => this.#renew(), renewMsOf(this.#request)).unref();
   }
 
   // Without waiting: the disk may take long. What is not forced to it, other machines do not see.
@@ -137,7 +137,7 @@ export class Lease {
 export async function takeLease(request: LeaseRequest): Promise<Lease> {
   const names = filesBeside(request.path);
   const watch = new Watch(request);
-  const claims = new SilenceWatch(leaseTimes().renewMs);
+  const claims = new SilenceWatch(renewMsOf(request));
   try {
     for (;;) {
       const seen = readText(names.run);
@@ -210,15 +210,15 @@ export interface LeaseRequest extends RowSource {
   readonly signal: AbortSignal;
   /** Tells people what it waits for. */
   readonly note: (line: string) => void;
+  /** After how long without a sign of life a lease is stale. */
+  readonly staleMs: number;
 }
 
-const usualStaleMs = 30_000;
 const noteMs = 10_000;
 
-/** After how long without a sign of life a lease is stale, and how often it is renewed. A test may shorten it. */
-function leaseTimes(): { readonly staleMs: number; readonly renewMs: number } {
-  const staleMs = Number(process.env.TUNERANK_TEST_LEASE_MS) || usualStaleMs;
-  return { staleMs, renewMs: staleMs / 10 };
+/** How often a lease is renewed. */
+function renewMsOf({ staleMs }: LeaseRequest): number {
+  return staleMs / 10;
 }
 
 /** Whether a text that a living process would write anew stays the same. */
@@ -253,12 +253,13 @@ export type Verdict = "free" | "gone" | "stale" | "in use";
 
 export class Watch {
   readonly #request: LeaseRequest;
-  readonly #still: SilenceWatch = new SilenceWatch(leaseTimes().staleMs);
+  readonly #still: SilenceWatch;
   #since = performance.now();
   #notedAt = Number.NEGATIVE_INFINITY;
 
   constructor(request: LeaseRequest) {
     this.#request = request;
+    this.#still = new SilenceWatch(request.staleMs);
   }
 
   /** @throws UsageError when it is another file, or when another run is writing and nobody wants to wait */
@@ -284,7 +285,7 @@ export class Watch {
   }
 
   #tell(verdict: Verdict, lease: LeaseState | undefined): void {
-    const { option, note, wait } = this.#request;
+    const { option, note, wait, staleMs } = this.#request;
     const now = performance.now();
     const isFirst = this.#notedAt < 0;
     if (verdict !== "in use") {
@@ -292,7 +293,7 @@ export class Watch {
       if (!isFirst) note(`${option}: no sign of life for ${seconds} s. This run takes it over.`);
     } else if (now - this.#notedAt >= noteMs) {
       this.#notedAt = now;
-      const most = Math.round(leaseTimes().staleMs / 1000);
+      const most = Math.round(staleMs / 1000);
       const until = wait
         ? `until it ends, or is silent for ${most} s`
         : `${most} s, or until it gives a sign of life`;
@@ -306,7 +307,7 @@ export class Watch {
   async pause(): Promise<void> {
     const { signal } = this.#request;
     signal.throwIfAborted();
-    const ms = Math.min(250, leaseTimes().renewMs / 2);
+    const ms = Math.min(250, renewMsOf(this.#request) / 2);
     await new Promise<void>((resolve, reject) => {
       const stop = (): void => {
         clearTimeout(timer);

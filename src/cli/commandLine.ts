@@ -1,0 +1,152 @@
+// The `tunerank` command: reads the command line, runs one command; the exit code is its outcome.
+import { type Command, CommanderError } from "commander";
+import { type Context, UsageError } from "./context.js";
+import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
+import { setUpHelp } from "./help.js";
+import { createProgram } from "./program.js";
+import { createTerminal } from "./terminal.js";
+
+/** Loads what runs each command, when it is run. */
+const commands: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
+  rerank: () => import("./rerankCommand.js"),
+  upload: async () => ({ run: (await import("./resourceCommands.js")).upload }),
+  scale: async () => ({ run: (await import("./resourceCommands.js")).scale }),
+  resume: async () => ({ run: (await import("./resourceCommands.js")).resume }),
+  request: () => import("./requestCommand.js"),
+  mock: () => import("./mockCommand.js"),
+  conformance: () => import("./conformanceCommand.js"),
+  completion: () => import("./completionCommand.js"),
+};
+
+const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)[];
+
+let lost: Error | undefined;
+
+/**
+ * Runs the command that the arguments name. @returns The exit code
+ * @param leaseMs After how long without a sign of life of its run a file may be taken over
+ */
+export async function main(args: readonly string[], leaseMs: number = 30_000): Promise<number> {
+  surviveOutputErrors();
+  // Known before anything else can fail, so that a failure is reported in the form that was asked for.
+  const terminal = createTerminal({
+    json: args.includes("--json"),
+    quiet: args.includes("--quiet") || args.includes("-q"),
+    color: !args.includes("--no-color"),
+  });
+  const controller = new AbortController();
+  let interrupted = exitCodes.interrupted;
+  const stop = (signal: keyof typeof exitCodeOfSignal): void => {
+    interrupted = exitCodeOfSignal[signal];
+    // Whoever asks twice does not want to wait for an explanation.
+    if (controller.signal.aborted) process.exit(interrupted);
+    controller.abort();
+  };
+  for (const signal of signals) process.on(signal, stop);
+  try {
+    await run(args, { terminal, signal: controller.signal, leaseMs });
+    const lost = await outputError();
+    if (lost !== undefined) throw new Error(`The result cannot be written: ${lost.message}`);
+    return exitCodes.success;
+  } catch (error) {
+    const [name = ""] = args;
+    // It loads the client, which help and completion do without.
+    const { reportFailure } = await import("./reportFailure.js");
+    const exitCode = reportFailure(error, terminal, Object.hasOwn(commands, name) ? name : undefined);
+    return exitCode === exitCodes.interrupted ? interrupted : exitCode;
+  } finally {
+    for (const signal of signals) process.off(signal, stop);
+  }
+}
+
+async function run(
+  args: readonly string[],
+  given: Pick<Context, "terminal" | "signal" | "leaseMs">,
+): Promise<void> {
+  const program = createProgram();
+  setUpHelp(program, given.terminal);
+  for (const command of program.commands) {
+    command.action(async () => {
+      const loaded = await commands[command.name()]?.();
+      try {
+        await loaded?.run({ options: command.opts(), args: command.args, program, ...given });
+      } finally {
+        // It may still be open; nobody reads it any more. Help never opens it.
+        process.stdin.unref?.();
+      }
+    });
+  }
+  await parse(program, args);
+}
+
+// Lets a command run to its end whoever reads it: an error of stdout or stderr would end it in the middle of a call.
+function surviveOutputErrors(): void {
+  // What stderr does not take can be shown nowhere else.
+  process.stderr.on("error", () => {});
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // A reader that has seen enough (`| head`) is no failure.
+    if (error.code !== "EPIPE") lost ??= error;
+  });
+}
+
+// Why stdout has not taken all that was printed, as on a full disk.
+async function outputError(): Promise<Error | undefined> {
+  await new Promise((resolve) => process.stdout.write("", resolve));
+  return lost;
+}
+
+// Runs the command that the arguments name, or shows help or the version.
+async function parse(program: Command, args: readonly string[]): Promise<void> {
+  refuseKeys(args);
+  refuseMissingValues(program, args);
+  refuseShortQuery(args);
+  try {
+    await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Help and version end in an error of exit code 0.
+    if (error.exitCode !== 0) throw new UsageError(reasonOf(error));
+  }
+}
+
+function refuseKeys(args: readonly string[]): void {
+  if (!args.some((arg) => /^--?(api-?)?key(=|$)/.test(arg))) return;
+  throw new UsageError(
+    "A key cannot be an argument, because other users could read it: set TUNERANK_API_KEY or use --api-key-file FILE.",
+  );
+}
+
+// Commander would take the next option for the value.
+function refuseMissingValues(program: Command, [name, ...args]: readonly string[]): void {
+  const command = program.commands.find((each) => each.name() === name);
+  for (const [index, arg] of args.entries()) {
+    const option = command?.options.find(({ long, short }) => arg === long || arg === short);
+    if (option?.required && /^-./.test(args[index + 1] ?? "")) {
+      throw new UsageError(
+        `Option '${arg}' has no value. One that starts with a dash is written ${arg}=VALUE.`,
+      );
+    }
+  }
+}
+
+// Elsewhere -q often means a query: here it would be taken for --quiet, and the query for a file.
+function refuseShortQuery([name, ...args]: readonly string[]): void {
+  const isThere = (option: RegExp): boolean => args.some((arg) => option.test(arg));
+  if (name !== "rerank" || !isThere(/^-q/) || isThere(/^--(query|bulk|help)(=|$)|^-q?h/)) return;
+  throw new UsageError("-q means --quiet: the query is --query TEXT.");
+}
+
+// Commander repeats the argument that it does not know, which may be a key; its suggestion is one of our names.
+function reasonOf({ code, message }: CommanderError): string {
+  const suggestion = /\s\(Did you mean [^']*\?\)$/.exec(message)?.[0].replace("\n", " ") ?? "";
+  if (code === "commander.unknownCommand" || code === "commander.help") {
+    return `There is no such command.${suggestion}`;
+  }
+  if (code === "commander.unknownOption") {
+    const [, name = "", end] = /error: unknown option ('--?[a-z][a-z-]{0,20})([='])/.exec(message) ?? [];
+    if (end === "=") return `Option ${name}' is unknown or takes no value.${suggestion}`;
+    return `Unknown option${name && ` ${name}'`}.${suggestion}`;
+  }
+  const sentence = message.replace(/^error: /, "").replace(/\.?$/, ".");
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
