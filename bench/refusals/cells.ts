@@ -1,6 +1,7 @@
 // One cell of the matrix: a service that says no, a setting as a process of its own, and what the service counted.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Written } from "./program.js";
@@ -33,24 +34,17 @@ export interface Plan {
 }
 
 interface Program {
-  readonly folder: string;
-  readonly file: string;
+  /** Absent where it needs a server: whoever starts that has it. */
+  readonly file?: string;
   /** A rate can be declared. */
   readonly hasRate?: true;
   /** Another client, which has no bounds to hold. */
   readonly isPeer?: true;
-  /** Needs a server, and packages that checks/temporal installs. */
-  readonly onServers?: true;
 }
 
-const own = { folder: fileURLToPath(new URL(".", import.meta.url)), file: "settings.ts" };
-const peers = { ...own, file: "peers.ts", isPeer: true } as const;
-const onServers = {
-  folder: fileURLToPath(new URL("../../checks/temporal", import.meta.url)),
-  file: "refusals.ts",
-  hasRate: true,
-  onServers: true,
-} as const;
+const own = { file: fileURLToPath(new URL("settings.ts", import.meta.url)) };
+const peers = { file: fileURLToPath(new URL("peers.ts", import.meta.url)), isPeer: true } as const;
+const onServers = { hasRate: true } as const;
 export const settings: Readonly<Record<string, Program>> = {
   rerankAll: { ...own, hasRate: true },
   "the command line": { ...own, hasRate: true },
@@ -74,21 +68,22 @@ export const plans: readonly Plan[] = services.flatMap((service) =>
   }),
 );
 
-/** @param env What the program finds its servers by */
+/** @param onServers The program that runs the settings on servers, and finds those by its environment */
 export async function measure(
   { service, setting, declared }: Plan,
   rows = 1000,
-  env: NodeJS.ProcessEnv = {},
+  onServers: string | undefined = undefined,
 ): Promise<Cell> {
-  const { folder, file, onServers } = settings[setting] as Program;
+  const { file } = settings[setting] as Program;
+  const program = file ?? onServers;
+  if (program === undefined) throw new Error(`There is no program for ${setting}.`);
   const running = Object.assign(await startRefusing(), { says: service.open(), delayMs: service.answerMs });
   const perMinute = declared === undefined ? "" : String(declared * 60);
-  const args = [file, setting, running.url, String(rows), perMinute, service.isCancelled ? "cancel" : ""];
+  const args = [program, setting, running.url, String(rows), perMinute, service.isCancelled ? "cancel" : ""];
   // Those on servers have the packed package, as its users do.
-  const conditions = onServers ? [] : ["--conditions=tunerank-source"];
+  const conditions = file === undefined ? [] : ["--conditions=tunerank-source"];
   const child = spawn(process.execPath, [...conditions, "--import", "tsx", ...args], {
-    cwd: folder,
-    env: { ...process.env, ...env },
+    cwd: path.dirname(program),
     stdio: ["ignore", "pipe", "inherit"],
   });
   let written: Written = { rows: 0, errors: 0, twice: 0 };

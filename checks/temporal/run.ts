@@ -34,10 +34,7 @@ copyDocumented();
 
 run([path.join(folder, "node_modules/typescript/bin/tsc"), "-p", folder]);
 if (options.refusals) {
-  // The settings of bench/refusals that need these packages.
-  const only = options.only.flatMap((text) => ["--only", text]);
-  const matrix = path.join(folder, "../../bench/refusals/run.ts");
-  run(["--conditions=tunerank-source", "--import", "tsx", matrix, "--on-servers", ...only]);
+  await measureRefusals(options.only);
   process.exit();
 }
 if (options["server-killed"]) {
@@ -84,6 +81,26 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
     env: { ...process.env, ...env },
   });
   if (status !== 0) process.exitCode = 1;
+}
+
+/** The settings of bench/refusals that need these packages, on the servers that are here. */
+async function measureRefusals(only: readonly string[]): Promise<void> {
+  const on = hasRedis() ? ["BullMQ"] : [];
+  if (!hasRedis()) console.log("SKIPPED  BullMQ: there is no redis-server (apt-get install redis-server).");
+  const built = buildServer();
+  const server = "missing" in built ? undefined : await startServer(built.binary);
+  if ("missing" in built) console.log(`SKIPPED  Temporal: ${built.missing}.`);
+  else on.push("Temporal");
+  if (on.length === 0) return;
+  const args = [
+    path.join(folder, "../../bench/refusals/run.ts"),
+    ...["--program", path.join(folder, "refusals.ts")],
+    ...on.flatMap((name) => ["--on", name]),
+    ...only.flatMap((text) => ["--only", text]),
+  ];
+  const env = server && { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace };
+  run(["--conditions=tunerank-source", "--import", "tsx", ...args], env);
+  server?.stop();
 }
 
 /** The test with workers that are killed, with the server killed too. */
