@@ -1,11 +1,56 @@
 // Keeps up a steady load with 1 % random faults for MINUTES (1); fails when a call is lost or the heap grows.
+import http from "node:http";
+import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { createClient } from "../../src/index.js";
-import { openBareHttp } from "./bareHttp.js";
-import { type HeapSample, sampleHeap, slopeOf } from "./heap.js";
 import { callsPerSecond, runRound, Tally } from "./load.js";
 import { startService } from "./service.js";
 import { problemsOf } from "./verify.js";
+
+// What is left on the heap, and how it grows.
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+interface HeapSample {
+  readonly calls: number;
+  readonly bytes: number;
+}
+
+function sampleHeap(calls: number): HeapSample {
+  collectGarbage();
+  collectGarbage();
+  return { calls, bytes: process.memoryUsage().heapUsed };
+}
+
+/** Bytes per call: the median slope of all pairs of samples; one that stands out does not bend it. */
+function slopeOf(samples: readonly HeapSample[]): number {
+  const slopes = samples.flatMap((from, index) =>
+    samples.slice(index + 1).map((to) => (to.bytes - from.bytes) / (to.calls - from.calls)),
+  );
+  const sorted = slopes.sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+// The floor: node:http with a keep-alive agent, and nothing around it.
+const documents: readonly string[] = ["a", "b", "c", "d"].map((name) => `${name}: ${"text ".repeat(14)}`);
+
+/** A function that makes one rerank call; no fault is put in its way. */
+function openBareHttp(baseUrl: string): () => Promise<unknown> {
+  const agent = new http.Agent({ keepAlive: true });
+  const { hostname, port } = new URL(baseUrl);
+  return () =>
+    new Promise((resolve, reject) => {
+      const bytes = Buffer.from(JSON.stringify({ query: "bare", documents }));
+      const headers = { "content-type": "application/json", "content-length": bytes.byteLength };
+      const options = { hostname, port, agent, headers, method: "POST", path: "/inference/v1/rerank" };
+      const request = http.request(options, (response) => {
+        buffer(response).then((body) => resolve(JSON.parse(body.toString())), reject);
+      });
+      request.on("error", reject).end(bytes);
+    });
+}
 
 const minutes = Number(process.argv[2] ?? 1);
 // In less time the heap says nothing.

@@ -1,8 +1,9 @@
 import { columns } from "../../scripts/generate/columns.js";
-import type { StatusCode } from "../../src/errors/codes.js";
+import type { Executed, StatusCode } from "../../src/errors/codes.js";
+import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
 import { codeOfHttpStatus } from "../../src/policy/decisions.js";
-import { adviceFor } from "./codeAdvice.js";
+import { blockOf } from "./blocks.js";
 import {
   describe,
   distinct,
@@ -15,6 +16,61 @@ import {
 } from "./conformance.js";
 import type { Contract } from "./contract.js";
 import { block, code, head, type Page, sentence, table } from "./markdown.js";
+
+// What a code's page begins with.
+const shown = (page: string, file: string): string => {
+  const { language, text } = blockOf(page, file);
+  return `${block(language, text.trim())}\n\n`;
+};
+
+// What helps most, with code that its guide runs.
+const first: Partial<Record<StatusCode, () => string>> = {
+  RESOURCE_EXHAUSTED: () =>
+    `The service gets too many requests, or too large ones. Slow down:
+
+- You know your rate limit? Declare it. The requests then leave evenly, and hardly any is refused:
+
+${shown("guide/bulk.md", "rate.ts")}- You do not know it? [\`rerankAll\`](/guide/bulk.md#how-fast-it-goes) and [\`tunerank rerank --bulk\`](/guide/bulk.md#from-a-file) find the speed that the service takes. They wait when it asks, all requests together.
+- It happens all day to single calls? Send less often: lower [\`concurrency\`](/guide/rerank.md#many-items) and [\`maxConnections\`](/guide/runtimes.md#connections), and keep the answers that you ask for again and again.
+- [Several machines](/recipes/several-machines.md) share one limit: give each its part of the rate, or put the calls into [a queue](/guide/beyond-one-machine.md) that limits them.
+
+What the error says about it:
+
+`,
+  UNAVAILABLE: () => `Look at \`executed\` first:\n\n${shown("guide/errors.md", "executed.ts")}`,
+  DEADLINE_EXCEEDED: () =>
+    `Choose [the deadline](/guide/retries.md#deadlines) yourself:\n\n${shown("guide/retries.md", "deadline.ts")}`,
+  UNAUTHENTICATED: () =>
+    `Correct the key, or let it [renew itself](/guide/quickstart.md#rotate-the-key):\n\n${shown("guide/quickstart.md", "freshKey.ts")}`,
+  CANCELLED: () =>
+    `The caller's own \`signal\` [ended the call](/guide/retries.md#cancel-a-request):\n\n${shown("guide/retries.md", "cancel.ts")}`,
+};
+
+// As the mock server counts.
+const requestId = "req-1";
+
+/** What to do about a code: what helps most, then what its errors say. */
+function adviceFor(name: StatusCode, rows: readonly Row[]): string {
+  const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
+  const lines: string[] = [];
+  if (states.has("no"))
+    lines.push(`- \`executed: "no"\`: ${adviceOfCode({ code: name, executed: "no", requestId }, "")}`);
+  if (states.has("unknown") || states.has("yes")) {
+    const open = [...states].filter((state) => state !== "no").sort();
+    for (const { title, operation } of columns) {
+      lines.push(
+        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(adviceOfCode({ code: name, executed: "unknown", operation, requestId }, ""))}`,
+      );
+    }
+  }
+  return (first[name]?.() ?? "") + lines.join("\n");
+}
+
+// Where a hint sends somebody, a page says how to go there.
+function linked(hint: string): string {
+  const words = "the service's other operations";
+  return hint.replace(words, `[${words}](/recipes/what-became-of-it.md)`);
+}
 
 /** One page for each code, and their list. */
 export async function codePages(contract: Contract): Promise<Page[]> {
@@ -159,4 +215,49 @@ function okPage(): string {
     "[`throwIfFailed`](/guide/resume.md) throws nothing. If a body names `OK` but the HTTP status is an error, the status",
     "decides.",
   ].join("\n");
+}
+
+interface ErrorRow {
+  readonly name: string;
+  readonly status: number;
+  readonly body?: string;
+  readonly code: string;
+  readonly inferred: boolean;
+  readonly message: string | null;
+}
+
+const longest = 110;
+
+/** The page that holds every row of contract/conformance/errors.json. */
+export async function errorBodyPages(): Promise<Page[]> {
+  const rows = await readRows<ErrorRow>("errors.json");
+  const lines = rows.map((row) => [
+    row.name.replaceAll("<", "&lt;"),
+    String(row.status),
+    bodyOf(row),
+    `[${code(row.code)}](/codes/${row.code}.md)`,
+    row.inferred ? "yes" : "no",
+  ]);
+  const text = [
+    head(
+      "How an error answer is read",
+      "Each shape of error body that is understood, with the code that is read from it.",
+      { wide: true },
+    ),
+    "# How an error answer is read\n",
+    "The shape of an error body is [not documented](/guide/unstated.md), so the client reads every common one. A code in",
+    'the body counts (`codeSource` is `"body"`); without one the HTTP status decides, and the code is inferred if that',
+    "status has several or none. Each row is tested; the data: [errors.json](/conformance/errors.json).\n",
+    table(["Answer", "Status", "Body", "Code", "Inferred"], lines),
+  ].join("\n");
+  return [{ path: "guide/error-bodies.md", text }];
+}
+
+function bodyOf({ body }: ErrorRow): string {
+  if (body === undefined) return "not UTF-8";
+  if (body.trim() === "") return "empty";
+  const line = body.replaceAll(/\s+/g, " ").replaceAll("`", "'");
+  // A control character of a row would end the page's text.
+  const shown = line.length > longest ? `${line.slice(0, longest)} …` : line;
+  return code(shown.replaceAll(/\p{Cc}|\ufeff/gu, "·"));
 }

@@ -13,9 +13,8 @@ import { generatedGuides } from "./guides.js";
 import { place } from "./head.js";
 import { labPart } from "./labRecordings.js";
 import { lightenStyle } from "./lightStyle.js";
-import { type SitePage, writeLlmsTexts } from "./llms.js";
+import { type SitePage, sectionsOf, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
-import { sectionsOf } from "./navigation.js";
 import { contractPages } from "./pages.js";
 import { publishRevisions } from "./revisions.js";
 

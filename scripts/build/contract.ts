@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parse, stringify } from "yaml";
-import type { Document } from "../generate/document.js";
+import { type Document, isSafe, type RetryKind } from "../generate/document.js";
 import { toClient, withOnlyValues } from "./client.js";
 import type { JsonObject } from "./json.js";
 import { toOpenApi30 } from "./openapi30.js";
 import { overlays } from "./overlays.js";
-import { published, toStrict31 } from "./strict.js";
+import { mapObjects } from "./walk.js";
 
 /** The published forms of the contract by file name: two forms, each in 3.1 (YAML, JSON) and 3.0, and overlays. */
 export function publishedForms(source: string): Record<string, string> {
@@ -39,4 +39,28 @@ function toYaml(document: JsonObject): string {
 
 function toJson(document: JsonObject): string {
   return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/**
+ * The contract without what is for its editors, the sections of a document that its readers cannot get; and with
+ * `x-retry-safe` beside each `x-retry`, which says the same to whoever needs one word.
+ */
+function published(document: JsonObject): JsonObject {
+  return mapObjects(document, ({ "x-source": _, ...others }) => {
+    const { "x-retry": kind } = others;
+    if (kind === undefined) return others;
+    const entries = Object.entries(others).flatMap((entry) =>
+      entry[0] === "x-retry" ? [entry, ["x-retry-safe", isSafe({ "x-retry": kind as RetryKind })]] : [entry],
+    );
+    return Object.fromEntries(entries);
+  }) as JsonObject;
+}
+
+/** The form for validators, mocks and servers in OpenAPI 3.1: a file's bytes are named by their media type. */
+function toStrict31(document: JsonObject): JsonObject {
+  return mapObjects(document, (object) => {
+    const { type, format, ...others } = object;
+    if (type !== "string" || format !== "binary") return object;
+    return { type, contentMediaType: "application/octet-stream", ...others };
+  }) as JsonObject;
 }

@@ -1,15 +1,73 @@
-import { join } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { blockOf } from "../../../docs/build/blocks.js";
+import { createTestService } from "../../../src/testing/index.js";
 import type { Answers } from "./answers.js";
-import { buildWhereHad } from "./build.js";
+import { run } from "./command.js";
 import { differences, essenceOf } from "./compare.js";
 import { emptyFolder } from "./folders.js";
 import { generateClient } from "./generate.js";
 import type { Readings } from "./ownCalls.js";
-import { checkRecipe } from "./recipe.js";
 import type { RecordedRequest, RecordingMock } from "./recordingMock.js";
 import { type ClientRow, type Result, today } from "./results.js";
-import { type Operation, operations, type Tool } from "./tool.js";
+import { type Operation, operations, type Tool, type Workplace } from "./tool.js";
 import { missing } from "./toolchains.js";
+
+/** What came of a client's own build. */
+interface Built {
+  readonly built: boolean;
+  /** What could not be had for it, in the words of the command that looked; empty where nothing is wanting. */
+  readonly notHad: string;
+}
+
+/** Runs a client's own build where its toolchain can be had. */
+async function buildWhereHad({ builds }: Tool, { folder }: Workplace): Promise<Built> {
+  if (builds === undefined) return { built: false, notHad: "" };
+  const cwd = join(folder, "client");
+  const [look, ...lookArgs] = builds.had;
+  try {
+    await run(look, lookArgs, { cwd });
+  } catch (error) {
+    return { built: false, notHad: `${shown(builds.had)}: ${told(error)}` };
+  }
+  const [command, ...args] = builds.build;
+  await run(command, args, { cwd });
+  return { built: true, notHad: "" };
+}
+
+function shown([command, ...args]: readonly string[]): string {
+  return [command, ...args.map((arg) => (/\s/.test(arg) ? `'${arg}'` : arg))].join(" ");
+}
+
+// The error line of what a command printed, after the line that repeats the command.
+function told(error: unknown): string {
+  const [, ...printed] = String((error as Error).message).split("\n");
+  const lines = printed.map((line) => line.trim()).filter((line) => line !== "");
+  const chosen = lines.find((line) => /error|exception|ENOENT/i.test(line)) ?? lines.at(-1) ?? "";
+  return chosen.slice(0, 200);
+}
+
+/** Runs the program of the tool's recipe against the stand-in, as its page says; returns what is wrong. */
+async function checkRecipe({ recipe }: Tool, { folder }: Workplace): Promise<string[]> {
+  if (recipe === undefined) return [];
+  const saved = join(folder, recipe.savedAs);
+  await mkdir(dirname(saved), { recursive: true });
+  await writeFile(saved, blockOf(recipe.page, recipe.program).text);
+  const { text, prints } = blockOf(recipe.page, "commands.sh");
+  const [last = ""] = text.trim().split("\n").reverse();
+  const standIn = await createTestService({ apiKey: "key-of-acme" }).listen();
+  try {
+    const env = {
+      TUNERANK_BASE_URL: standIn.url,
+      TUNERANK_API_KEY: "key-of-acme",
+      PATH: `${await recipe.bin()}:${process.env.PATH}`,
+    };
+    const printed = await run("sh", ["-c", last], { cwd: folder, env });
+    return printed === prints?.text ? [] : [`recipe: it printed ${printed}`];
+  } finally {
+    await standIn.close();
+  }
+}
 
 /** The calls of our own client, for each operation and for the one failure. */
 export interface Expectation {
