@@ -86,3 +86,50 @@ describe.skipIf(!hasTerminal)("on a terminal", () => {
 test("elsewhere there is no control sequence", async () => {
   expect(await rank(tunerank)).toMatch(/^0\.500\t2\ta very long .*\n0\.250\t1\tfirst\n$/);
 });
+
+// Where a shell is missing, nobody needs its completion.
+const missing = (shell: string) => spawnSync(shell, ["--version"]).error !== undefined;
+
+describe("completion", () => {
+  const completed: readonly (readonly [line: string, words: readonly string[]])[] = [
+    ["tunerank sc", ["scale"]],
+    ["tunerank upload --na", ["--name"]],
+    ["tunerank rerank --top", ["--top-n"]],
+    ["tunerank rerank --max-b", ["--max-batch-bytes"]],
+    ["tunerank rerank --total", ["--total-timeout"]],
+    ["tunerank upload --total", []],
+    ["tunerank scale --batch", []],
+    ["tunerank request sc", ["scaleDeployment"]],
+    ["tunerank request --par", ["--param"]],
+  ];
+
+  test.skipIf(missing("bash")).each([...completed, ["tunerank completion f", ["fish"]] as const])(
+    "bash completes %j",
+    async (line, expected) => {
+      const file = path.join(folder, "completion.bash");
+      await writeFile(file, (await tunerank(["completion", "bash"])).stdout);
+      const parts = line.split(" ");
+      const script = `. '${file}'; COMP_WORDS=(${parts.join(" ")}); COMP_CWORD=${parts.length - 1}; _tunerank; echo "\${COMPREPLY[*]}"`;
+      const { stdout, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+      expect([stdout.trim().split(" ").filter(Boolean), stderr]).toEqual([expected, ""]);
+    },
+  );
+
+  test.skipIf(missing("fish")).each(completed)("fish completes %j", async (line, expected) => {
+    const file = path.join(folder, "completion.fish");
+    await writeFile(file, (await tunerank(["completion", "fish"])).stdout);
+    const script = `source '${file}'; complete -C '${line}'`;
+    const { stdout, stderr } = spawnSync("fish", ["-c", script], { encoding: "utf8" });
+    // Each is followed by a tab and its description.
+    const words = stdout.split("\n").flatMap((row) => row.split("\t")[0] || []);
+    expect([words, stderr]).toEqual([expected, ""]);
+  });
+
+  test.each(["zsh", "fish"].filter((shell) => !missing(shell)))("%s takes the script", async (shell) => {
+    const file = path.join(folder, `completion.${shell}`);
+    await writeFile(file, (await tunerank(["completion", shell])).stdout);
+    // A file: fish reads a pipe before it is written, and then says that it cannot.
+    const { status, stderr } = spawnSync(shell, ["-n", file], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+});

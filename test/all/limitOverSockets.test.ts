@@ -1,5 +1,5 @@
 // What a run makes of services with other limits, over real sockets. Each is compared with a run of a fixed number that
-// goes on beside it, on the same machine; test/policy/limitSearch.test.ts says the same in simulated time.
+// goes on beside it, on the same machine; test/policy/pace.test.ts says the same in simulated time.
 import { expect, test } from "vitest";
 import { type RefusingService, startRefusing } from "../../bench/refusals/server.js";
 import { services } from "../../bench/refusals/services.js";

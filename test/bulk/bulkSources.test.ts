@@ -1,240 +1,333 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
+import { type RerankAllAttempt, type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
+import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { connect } from "../support/clients.js";
+import { TestClock } from "../support/clock.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { networkError } from "../support/transientCodes.js";
 import { isPending, turns, until } from "../support/turns.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
-const server = useRecordingServer();
-beforeEach(() => server.reply({ json: { object: "list", data: [] } }));
-expectNothingUnhandled();
+describe("a source of rows", () => {
+  const server = useRecordingServer();
+  beforeEach(() => server.reply({ json: { object: "list", data: [] } }));
+  expectNothingUnhandled();
 
-type Source = Iterable<RerankAllRequest> | AsyncIterable<RerankAllRequest>;
-type Next = () => unknown;
+  type Source = Iterable<RerankAllRequest> | AsyncIterable<RerankAllRequest>;
+  type Next = () => unknown;
 
-const broken = new Error("It cannot be read.");
-const fails = (): never => {
-  throw broken;
-};
-const request = (id: string): RerankAllRequest => ({ id, query: id, documents: ["a"] });
+  const broken = new Error("It cannot be read.");
+  const fails = (): never => {
+    throw broken;
+  };
+  const request = (id: string): RerankAllRequest => ({ id, query: id, documents: ["a"] });
 
-/** A source made by hand: what comes after one good request. */
-interface Misused {
-  readonly next: Next;
-  /** How often `return` was called. */
-  closed: number;
-}
-
-const protocols = [
-  {
-    protocol: "sync",
-    // What a next() of this kind returns.
-    returning: (result: () => unknown) => result(),
-    sourceOf: (iterator: object): Source => ({ [Symbol.iterator]: () => iterator }) as Source,
-  },
-  {
-    protocol: "async",
-    returning: async (result: () => unknown) => result(),
-    sourceOf: (iterator: object): Source => ({ [Symbol.asyncIterator]: () => iterator }) as Source,
-  },
-] as const;
-
-// All is finished that a run takes while nobody asks: its source is left alone.
-const untilFull = async (): Promise<void> => {
-  await until(() => server.requests.length >= 5);
-  await server.answerRead();
-  await turns(60);
-};
-
-const got = <T>(name: string, get: () => T): object =>
-  Object.defineProperty({}, name, { get, enumerable: true });
-const element = (value: unknown): unknown => ({ done: false, value });
-
-// What next() comes to, how the loop ends, and whether the source is closed: it is as long as it works itself.
-const misuses: readonly (readonly [what: string, next: () => unknown, error: unknown, closed: number])[] = [
-  ["an element's field throws when it is read", () => element(got("documents", fails)), broken, 1],
-  ["an element's id throws when it is read", () => element(got("id", fails)), broken, 1],
-  ["an element is a proxy that throws", () => element(new Proxy({}, { ownKeys: fails })), broken, 1],
-  ["next() comes to undefined", () => undefined, /next\(\) .* undefined/, 0],
-  ["next() comes to null", () => null, /next\(\) .* null/, 0],
-  ["next() comes to a number", () => 5, /next\(\) .* 5/, 0],
-  ["next() comes to nothing with a done that throws", () => got("done", fails), broken, 0],
-  ["next() comes to a value that throws", () => got("value", fails), broken, 0],
-  ["next() throws", fails, broken, 0],
-];
-
-async function loop(source: Source): Promise<{ ids: string[]; error: unknown }> {
-  const ids: string[] = [];
-  try {
-    for await (const { id } of rerankAll(connect(server.url), source)) ids.push(id);
-    return { ids, error: undefined };
-  } catch (error) {
-    return { ids, error };
+  /** A source made by hand: what comes after one good request. */
+  interface Misused {
+    readonly next: Next;
+    /** How often `return` was called. */
+    closed: number;
   }
-}
 
-describe.each(protocols)("a source that is $protocol", ({ returning, sourceOf }) => {
-  function misused(next: Next): Misused & object {
-    let asked = 0;
-    return {
-      closed: 0,
-      next: () => (asked++ === 0 ? returning(() => element(request("good"))) : returning(next)),
-      return() {
-        this.closed += 1;
-        return returning(() => ({ done: true, value: undefined }));
+  const protocols = [
+    {
+      protocol: "sync",
+      // What a next() of this kind returns.
+      returning: (result: () => unknown) => result(),
+      sourceOf: (iterator: object): Source => ({ [Symbol.iterator]: () => iterator }) as Source,
+    },
+    {
+      protocol: "async",
+      returning: async (result: () => unknown) => result(),
+      sourceOf: (iterator: object): Source => ({ [Symbol.asyncIterator]: () => iterator }) as Source,
+    },
+  ] as const;
+
+  // All is finished that a run takes while nobody asks: its source is left alone.
+  const untilFull = async (): Promise<void> => {
+    await until(() => server.requests.length >= 5);
+    await server.answerRead();
+    await turns(60);
+  };
+
+  const got = <T>(name: string, get: () => T): object =>
+    Object.defineProperty({}, name, { get, enumerable: true });
+  const element = (value: unknown): unknown => ({ done: false, value });
+
+  // What next() comes to, how the loop ends, and whether the source is closed: it is as long as it works itself.
+  const misuses: readonly (readonly [what: string, next: () => unknown, error: unknown, closed: number])[] = [
+    ["an element's field throws when it is read", () => element(got("documents", fails)), broken, 1],
+    ["an element's id throws when it is read", () => element(got("id", fails)), broken, 1],
+    ["an element is a proxy that throws", () => element(new Proxy({}, { ownKeys: fails })), broken, 1],
+    ["next() comes to undefined", () => undefined, /next\(\) .* undefined/, 0],
+    ["next() comes to null", () => null, /next\(\) .* null/, 0],
+    ["next() comes to a number", () => 5, /next\(\) .* 5/, 0],
+    ["next() comes to nothing with a done that throws", () => got("done", fails), broken, 0],
+    ["next() comes to a value that throws", () => got("value", fails), broken, 0],
+    ["next() throws", fails, broken, 0],
+  ];
+
+  async function loop(source: Source): Promise<{ ids: string[]; error: unknown }> {
+    const ids: string[] = [];
+    try {
+      for await (const { id } of rerankAll(connect(server.url), source)) ids.push(id);
+      return { ids, error: undefined };
+    } catch (error) {
+      return { ids, error };
+    }
+  }
+
+  describe.each(protocols)("a source that is $protocol", ({ returning, sourceOf }) => {
+    function misused(next: Next): Misused & object {
+      let asked = 0;
+      return {
+        closed: 0,
+        next: () => (asked++ === 0 ? returning(() => element(request("good"))) : returning(next)),
+        return() {
+          this.closed += 1;
+          return returning(() => ({ done: true, value: undefined }));
+        },
+      } as Misused & object;
+    }
+
+    test.each(misuses)(
+      "%s: thrown from the loop, after the results before it",
+      async (_, next, error, closed) => {
+        const source = misused(next);
+        const { ids, error: thrown } = await loop(sourceOf(source));
+        expect(ids).toEqual(["good"]);
+        if (error instanceof RegExp) expect(String(thrown)).toMatch(error);
+        else expect(thrown).toBe(error);
+        expect(source.closed).toBe(closed);
       },
-    } as Misused & object;
+    );
+
+    test.each<[string, object]>([
+      ["has no next", {}],
+      ["throws from next itself", { next: fails }],
+      ["has a next that throws when it is read", got("next", fails)],
+    ])("an iterator that %s ends the loop with an error", async (_, iterator) => {
+      const { ids, error } = await loop(sourceOf(iterator));
+      expect(ids).toEqual([]);
+      expect(error).toBeInstanceOf(Error);
+    });
+
+    test("an iterable that cannot begin ends the loop with its own error", async () => {
+      const source = sourceOf({});
+      const key = Symbol.iterator in source ? Symbol.iterator : Symbol.asyncIterator;
+      expect((await loop({ [key]: fails } as unknown as Source)).error).toBe(broken);
+      expect((await loop({ [key]: () => undefined } as unknown as Source)).error).toBeInstanceOf(TypeError);
+    });
+
+    test("a generator is closed when one of its elements cannot be read", async () => {
+      let isClosed = false;
+      function* rows(): Generator<RerankAllRequest> {
+        try {
+          yield got("query", fails) as RerankAllRequest;
+        } finally {
+          isClosed = true;
+        }
+      }
+      async function* later(): AsyncGenerator<RerankAllRequest> {
+        yield* rows();
+      }
+      const isAsync = Symbol.asyncIterator in sourceOf({});
+      expect(await loop(isAsync ? later() : rows())).toEqual({ ids: [], error: broken });
+      expect(isClosed).toBe(true);
+    });
+
+    test("a return that fails is thrown to whoever leaves the loop, and to nobody else", async () => {
+      const source = misused(() => element(request("more")));
+      Object.assign(source, { return: () => returning(fails) });
+      const run = rerankAll(connect(server.url), sourceOf(source));
+      await run.next();
+      await untilFull();
+      await expect(run.return?.()).rejects.toBe(broken);
+      expect(await run.next()).toEqual({ done: true, value: undefined });
+    });
+
+    test("a return that is no function is an error of the loop", async () => {
+      const source = Object.assign(
+        misused(() => element(request("more"))),
+        { return: 5 },
+      );
+      const run = rerankAll(connect(server.url), sourceOf(source));
+      await run.next();
+      await untilFull();
+      await expect(run.return?.()).rejects.toThrow(TypeError);
+    });
+
+    test("a source without return can be left", async () => {
+      const source = Object.assign(
+        misused(() => element(request("more"))),
+        { return: undefined },
+      );
+      const run = rerankAll(connect(server.url), sourceOf(source));
+      await run.next();
+      expect(await run.return?.()).toEqual({ done: true, value: undefined });
+    });
+
+    test("a source that cannot be read and fails when it is closed too: the first error counts", async () => {
+      const source = misused(() => element(got("query", fails)));
+      Object.assign(source, { return: () => returning(() => Promise.reject(new Error("Another."))) });
+      expect(await loop(sourceOf(source))).toEqual({ ids: ["good"], error: broken });
+    });
+  });
+
+  function failsAndAnswers(resolve: (result: unknown) => void, reject: (error: unknown) => void): void {
+    reject(broken);
+    resolve(element(request("again")));
   }
 
-  test.each(misuses)(
-    "%s: thrown from the loop, after the results before it",
-    async (_, next, error, closed) => {
-      const source = misused(next);
-      const { ids, error: thrown } = await loop(sourceOf(source));
-      expect(ids).toEqual(["good"]);
-      if (error instanceof RegExp) expect(String(thrown)).toMatch(error);
-      else expect(thrown).toBe(error);
-      expect(source.closed).toBe(closed);
+  describe("a source that answers late", () => {
+    const endings: readonly (readonly [
+      string,
+      (settle: (result: unknown) => void, fail: (error: unknown) => void) => void,
+    ])[] = [
+      ["an element", (settle) => settle(element(request("late")))],
+      ["an element that throws when it is read", (settle) => settle(element(got("id", fails)))],
+      ["undefined", (settle) => settle(undefined)],
+      ["its end", (settle) => settle({ done: true })],
+      ["an error", (_, fail) => fail(broken)],
+    ];
+
+    test.each(endings)("with %s, after the loop was left: it is ignored", async (_, end) => {
+      let answer: (() => void) | undefined;
+      const next = () => new Promise((resolve, reject) => (answer = () => end(resolve, reject)));
+      const source = { [Symbol.asyncIterator]: () => ({ next }) } as unknown as Source;
+      const run = rerankAll(connect(server.url), source);
+      const waiting = run.next();
+      await until(() => answer !== undefined);
+      await run.return?.();
+      expect(await waiting).toEqual({ done: true, value: undefined });
+      answer?.();
+      await isPending(new Promise(() => {}));
+      expect(await run.next()).toEqual({ done: true, value: undefined });
+      expect(server.requests.filter((received) => queryOf(received) === "late")).toEqual([]);
+    });
+
+    test.each<[string, object]>([
+      ["a then that throws", got("then", () => fails)],
+      ["a then that throws when it is read", got("then", fails)],
+      ["a then that calls back twice", got("then", () => failsAndAnswers)],
+    ])("next() returns %s: thrown from the loop", async (_, thenable) => {
+      const source = { [Symbol.asyncIterator]: () => ({ next: () => thenable }) } as unknown as Source;
+      expect(await loop(source)).toEqual({ ids: [], error: broken });
+    });
+  });
+
+  test("an element whose inner parts throw when they are sent is a result or ends the loop, and hangs nothing", async () => {
+    const documents = new Proxy(["a"], { get: fails });
+    const run = rerankAll(connect(server.url), [request("a"), { ...request("b"), documents }, request("c")], {
+      ordered: true,
+    });
+    const found: unknown[] = [];
+    for await (const { id, error } of run) found.push([id, error?.code]);
+    expect(found).toEqual([
+      ["a", undefined],
+      ["b", "INVALID_ARGUMENT"],
+      ["c", undefined],
+    ]);
+  });
+
+  test("a client that throws instead of rejecting ends in results, and hangs nothing", async () => {
+    const { ids } = await loop([]);
+    expect(ids).toEqual([]);
+    const found: unknown[] = [];
+    for await (const { id, error } of rerankAll({ rerank: fails as never }, [request("a"), request("b")]))
+      found.push([id, error?.cause]);
+    expect(found).toEqual([
+      ["a", broken],
+      ["b", broken],
+    ]);
+  });
+});
+
+describe("a process without a free file", () => {
+  useNoBackoff();
+
+  const requests = (count: number): RerankAllRequest[] =>
+    Array.from({ length: count }, (_, index) => ({ id: `${index}`, query: `${index}`, documents: ["a"] }));
+
+  /** A machine that has so many sockets, and no more. */
+  function machineWith(
+    sockets: number,
+    code: string,
+    answer = () => turns(2),
+  ): { fetch: typeof fetch; refused: () => number } {
+    let open = 0;
+    let refused = 0;
+    return {
+      refused: () => refused,
+      fetch: async () => {
+        if (open >= sockets) {
+          refused += 1;
+          throw Object.assign(new TypeError("fetch failed"), { cause: networkError(code, "connect") });
+        }
+        open += 1;
+        await answer();
+        open -= 1;
+        return new Response(JSON.stringify({ object: "list", data: [] }));
+      },
+    };
+  }
+
+  test.each(["EMFILE", "ENFILE"])(
+    "%s lowers the number at once to what this machine can open, and nothing is lost",
+    async (code) => {
+      const { fetch, refused } = machineWith(20, code);
+      const limits: number[] = [];
+      const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
+      const found: unknown[] = [];
+      const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(300), {
+        concurrency: 64,
+        onAttempt,
+      });
+      for await (const { id, error } of run) found.push(error ?? id);
+      expect(found.sort()).toEqual(
+        requests(300)
+          .map(({ id }) => id)
+          .sort(),
+      );
+      // 64 at once, 44 too many; four are left to the rest of the process.
+      expect(limits.at(-1)).toBe(16);
+      expect(refused()).toBe(44);
     },
   );
 
-  test.each<[string, object]>([
-    ["has no next", {}],
-    ["throws from next itself", { next: fails }],
-    ["has a next that throws when it is read", got("next", fails)],
-  ])("an iterator that %s ends the loop with an error", async (_, iterator) => {
-    const { ids, error } = await loop(sourceOf(iterator));
-    expect(ids).toEqual([]);
-    expect(error).toBeInstanceOf(Error);
-  });
-
-  test("an iterable that cannot begin ends the loop with its own error", async () => {
-    const source = sourceOf({});
-    const key = Symbol.iterator in source ? Symbol.iterator : Symbol.asyncIterator;
-    expect((await loop({ [key]: fails } as unknown as Source)).error).toBe(broken);
-    expect((await loop({ [key]: () => undefined } as unknown as Source)).error).toBeInstanceOf(TypeError);
-  });
-
-  test("a generator is closed when one of its elements cannot be read", async () => {
-    let isClosed = false;
-    function* rows(): Generator<RerankAllRequest> {
-      try {
-        yield got("query", fails) as RerankAllRequest;
-      } finally {
-        isClosed = true;
-      }
+  test("an adaptive run grows to what this machine can open, and stays below it", async () => {
+    const clock = new TestClock();
+    const { fetch, refused } = machineWith(10, "EMFILE", () => clock.sleep(200));
+    const limits: number[] = [];
+    const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
+    const found: unknown[] = [];
+    const run = async (): Promise<void> => {
+      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(1000), { onAttempt });
+      for await (const { id, error } of results) found.push(error ?? id);
+    };
+    clock.install();
+    try {
+      await clock.until(run());
+    } finally {
+      clock.remove();
     }
-    async function* later(): AsyncGenerator<RerankAllRequest> {
-      yield* rows();
-    }
-    const isAsync = Symbol.asyncIterator in sourceOf({});
-    expect(await loop(isAsync ? later() : rows())).toEqual({ ids: [], error: broken });
-    expect(isClosed).toBe(true);
+    expect(new Set(found).size).toBe(1000);
+    // 16 at once, 6 too many; four are left to the rest of the process.
+    expect(Math.max(...limits)).toBe(16);
+    expect(limits.at(-1)).toBe(6);
+    expect(refused()).toBe(6);
   });
 
-  test("a return that fails is thrown to whoever leaves the loop, and to nobody else", async () => {
-    const source = misused(() => element(request("more")));
-    Object.assign(source, { return: () => returning(fails) });
-    const run = rerankAll(connect(server.url), sourceOf(source));
-    await run.next();
-    await untilFull();
-    await expect(run.return?.()).rejects.toBe(broken);
-    expect(await run.next()).toEqual({ done: true, value: undefined });
+  test("a machine that can open nothing is no endless run: each request ends in its own time", async () => {
+    const { fetch } = machineWith(0, "EMFILE");
+    const found: unknown[] = [];
+    const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(3), { timeoutMs: 200 });
+    for await (const { id, error } of run) found.push([id, error?.code, error?.executed]);
+    expect(found.sort()).toEqual([
+      ["0", "UNAVAILABLE", "no"],
+      ["1", "UNAVAILABLE", "no"],
+      ["2", "UNAVAILABLE", "no"],
+    ]);
   });
-
-  test("a return that is no function is an error of the loop", async () => {
-    const source = Object.assign(
-      misused(() => element(request("more"))),
-      { return: 5 },
-    );
-    const run = rerankAll(connect(server.url), sourceOf(source));
-    await run.next();
-    await untilFull();
-    await expect(run.return?.()).rejects.toThrow(TypeError);
-  });
-
-  test("a source without return can be left", async () => {
-    const source = Object.assign(
-      misused(() => element(request("more"))),
-      { return: undefined },
-    );
-    const run = rerankAll(connect(server.url), sourceOf(source));
-    await run.next();
-    expect(await run.return?.()).toEqual({ done: true, value: undefined });
-  });
-
-  test("a source that cannot be read and fails when it is closed too: the first error counts", async () => {
-    const source = misused(() => element(got("query", fails)));
-    Object.assign(source, { return: () => returning(() => Promise.reject(new Error("Another."))) });
-    expect(await loop(sourceOf(source))).toEqual({ ids: ["good"], error: broken });
-  });
-});
-
-function failsAndAnswers(resolve: (result: unknown) => void, reject: (error: unknown) => void): void {
-  reject(broken);
-  resolve(element(request("again")));
-}
-
-describe("a source that answers late", () => {
-  const endings: readonly (readonly [
-    string,
-    (settle: (result: unknown) => void, fail: (error: unknown) => void) => void,
-  ])[] = [
-    ["an element", (settle) => settle(element(request("late")))],
-    ["an element that throws when it is read", (settle) => settle(element(got("id", fails)))],
-    ["undefined", (settle) => settle(undefined)],
-    ["its end", (settle) => settle({ done: true })],
-    ["an error", (_, fail) => fail(broken)],
-  ];
-
-  test.each(endings)("with %s, after the loop was left: it is ignored", async (_, end) => {
-    let answer: (() => void) | undefined;
-    const next = () => new Promise((resolve, reject) => (answer = () => end(resolve, reject)));
-    const source = { [Symbol.asyncIterator]: () => ({ next }) } as unknown as Source;
-    const run = rerankAll(connect(server.url), source);
-    const waiting = run.next();
-    await until(() => answer !== undefined);
-    await run.return?.();
-    expect(await waiting).toEqual({ done: true, value: undefined });
-    answer?.();
-    await isPending(new Promise(() => {}));
-    expect(await run.next()).toEqual({ done: true, value: undefined });
-    expect(server.requests.filter((received) => queryOf(received) === "late")).toEqual([]);
-  });
-
-  test.each<[string, object]>([
-    ["a then that throws", got("then", () => fails)],
-    ["a then that throws when it is read", got("then", fails)],
-    ["a then that calls back twice", got("then", () => failsAndAnswers)],
-  ])("next() returns %s: thrown from the loop", async (_, thenable) => {
-    const source = { [Symbol.asyncIterator]: () => ({ next: () => thenable }) } as unknown as Source;
-    expect(await loop(source)).toEqual({ ids: [], error: broken });
-  });
-});
-
-test("an element whose inner parts throw when they are sent is a result or ends the loop, and hangs nothing", async () => {
-  const documents = new Proxy(["a"], { get: fails });
-  const run = rerankAll(connect(server.url), [request("a"), { ...request("b"), documents }, request("c")], {
-    ordered: true,
-  });
-  const found: unknown[] = [];
-  for await (const { id, error } of run) found.push([id, error?.code]);
-  expect(found).toEqual([
-    ["a", undefined],
-    ["b", "INVALID_ARGUMENT"],
-    ["c", undefined],
-  ]);
-});
-
-test("a client that throws instead of rejecting ends in results, and hangs nothing", async () => {
-  const { ids } = await loop([]);
-  expect(ids).toEqual([]);
-  const found: unknown[] = [];
-  for await (const { id, error } of rerankAll({ rerank: fails as never }, [request("a"), request("b")]))
-    found.push([id, error?.cause]);
-  expect(found).toEqual([
-    ["a", broken],
-    ["b", broken],
-  ]);
 });

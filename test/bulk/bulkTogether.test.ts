@@ -1,139 +1,351 @@
-import { expect, test, vi } from "vitest";
-import { type RerankAllOptions, type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
-import { type Client, createClient } from "../../src/index.js";
+import { describe, expect, test, vi } from "vitest";
+import {
+  type RerankAllAttempt,
+  type RerankAllError,
+  type RerankAllOptions,
+  type RerankAllRequest,
+  rerankAll,
+} from "../../src/bulk/index.js";
+import { type Client, createClient, isStatusError, type StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { canaryKey } from "../support/canary.js";
+import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { turns, until } from "../support/turns.js";
+import { isPending, turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
 const clock = useTestClock();
 useNoBackoff();
 
-const good: Reply = { json: { object: "list", data: [] } };
-const asking = (seconds: number): Reply => ({ status: 429, headers: { "retry-after": `${seconds}` } });
-const body = { documents: ["a"] };
+describe("runs that go on together", () => {
+  const good: Reply = { json: { object: "list", data: [] } };
+  const asking = (seconds: number): Reply => ({ status: 429, headers: { "retry-after": `${seconds}` } });
+  const body = { documents: ["a"] };
 
-const requests = (run: number, count: number): RerankAllRequest[] =>
-  Array.from({ length: count }, (_, row) => ({ id: `${row}`, query: `${run}/${row}`, ...body }));
+  const requests = (run: number, count: number): RerankAllRequest[] =>
+    Array.from({ length: count }, (_, row) => ({ id: `${row}`, query: `${run}/${row}`, ...body }));
 
-const connect = (): Client => createClient({ baseUrl: server.url, apiKey: canaryKey });
+  const connect = (): Client => createClient({ baseUrl: server.url, apiKey: canaryKey });
 
-async function rank(
-  client: Parameters<typeof rerankAll>[0],
-  rows: RerankAllRequest[],
-  options: RerankAllOptions = {},
-): Promise<string[]> {
-  const ranked: string[] = [];
-  for await (const { id, error } of rerankAll(client, rows, options)) if (!error) ranked.push(id);
-  return ranked;
-}
+  async function rank(
+    client: Parameters<typeof rerankAll>[0],
+    rows: RerankAllRequest[],
+    options: RerankAllOptions = {},
+  ): Promise<string[]> {
+    const ranked: string[] = [];
+    for await (const { id, error } of rerankAll(client, rows, options)) if (!error) ranked.push(id);
+    return ranked;
+  }
 
-test("ten runs of one client at once begin with four requests, take turns, and rank all rows", async () => {
-  const held: (() => void)[] = [];
-  server.reply((_, response) => {
-    held.push(() => response.end(JSON.stringify(good.json)));
-    return undefined;
+  test("ten runs of one client at once begin with four requests, take turns, and rank all rows", async () => {
+    const held: (() => void)[] = [];
+    server.reply((_, response) => {
+      held.push(() => response.end(JSON.stringify(good.json)));
+      return undefined;
+    });
+    const client = connect();
+    const running = Promise.all(
+      Array.from({ length: 10 }, (_, run) =>
+        rank(run === 9 ? client.withOptions({}) : client, requests(run, 6)),
+      ),
+    );
+    await until(() => held.length === 4);
+    await turns();
+    expect(server.requests).toHaveLength(4);
+    // Both are the first run's: it has one of their places again, and another run the other.
+    for (const answer of held.splice(0, 2)) answer();
+    await until(() => held.length === 4);
+    expect(server.requests.slice(4).map((request) => queryOf(request))).toEqual(["0/4", "1/0"]);
+    server.reply(() => good);
+    for (const answer of held) answer();
+    for (const ranked of await running) expect(ranked).toHaveLength(6);
+    expect(server.requests).toHaveLength(60);
   });
-  const client = connect();
-  const running = Promise.all(
-    Array.from({ length: 10 }, (_, run) =>
-      rank(run === 9 ? client.withOptions({}) : client, requests(run, 6)),
-    ),
+
+  test("a 429 with Retry-After of one run holds the others of its client, and no run of another client", async () => {
+    server.reply((request) =>
+      queryOf(request) === "0/0" && server.requests.length === 1 ? asking(7) : good,
+    );
+    const client = connect();
+    const first = rank(client, requests(0, 1));
+    await clock.waitsFor(7000);
+    const second = rank(client, requests(1, 2));
+    expect(await rank(connect(), requests(2, 2))).toHaveLength(2);
+    expect(server.requests).toHaveLength(3);
+    await clock.pass(6999);
+    await turns();
+    expect(server.requests).toHaveLength(3);
+    await clock.pass(1);
+    expect(await first).toHaveLength(1);
+    expect(await second).toHaveLength(2);
+  });
+
+  test("a run that was asked to wait begins again a random time after it", async () => {
+    vi.mocked(Math.random).mockReturnValue(0.5);
+    server.reply(() => (server.requests.length === 1 ? asking(30) : good));
+    const running = rank(connect(), requests(0, 9), { concurrency: 1, timeoutMs: 120_000 });
+    await clock.waitsFor(31_500);
+    clock.pass(31_499);
+    await turns();
+    expect(server.requests).toHaveLength(1);
+    clock.pass(1);
+    expect(await running).toHaveLength(9);
+  });
+
+  test("that random time ends no request that would have had time", async () => {
+    vi.mocked(Math.random).mockReturnValue(0.999);
+    const late: (() => void)[] = [];
+    server.reply((request, response) => {
+      if (server.requests.length > 2) return good;
+      // The second is not asked to wait: it has as little time left.
+      const headers = queryOf(request) === "0/0" ? { "retry-after": "9" } : {};
+      late.push(() => response.writeHead(429, headers).end());
+      return undefined;
+    });
+    const answered: string[] = [];
+    const running = rank(connect(), requests(0, 2), {
+      concurrency: 2,
+      timeoutMs: 9100,
+      onAttempt: ({ id, code }) => void (code ?? answered.push(id)),
+    });
+    await until(() => late.length === 2);
+    for (const refuse of late) refuse();
+    await clock.passWhenWaiting(9000);
+    await until(() => answered.length === 1);
+    clock.pass(10);
+    await until(() => answered.length === 2);
+    // What comes after them is asked for once the random time of the run is over.
+    clock.pass(900);
+    expect(await running).toEqual(["1", "0"]);
+  });
+
+  test("a run with a fixed concurrency has its own, whatever runs beside it", async () => {
+    const held: (() => void)[] = [];
+    server.reply((_, response) => {
+      held.push(() => response.end(JSON.stringify(good.json)));
+      return undefined;
+    });
+    const client = connect();
+    const running = [0, 1].map((run) => rank(client, requests(run, 5), { concurrency: 5 }));
+    await until(() => held.length === 10);
+    for (const answer of held) answer();
+    await Promise.all(running);
+  });
+
+  test("a run that was aborted leaves its places to the others", async () => {
+    server.reply((request) => (queryOf(request).startsWith("0/") ? undefined : good));
+    const client = connect();
+    const controller = new AbortController();
+    const first = rank(client, requests(0, 9), { signal: controller.signal });
+    await until(() => server.requests.length === 4);
+    const second = rank(client, requests(1, 9));
+    await turns();
+    expect(server.requests).toHaveLength(4);
+    controller.abort();
+    await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
+    expect(await second).toHaveLength(9);
+  });
+});
+
+describe("the hold that rows share", () => {
+  const good: Reply = { json: { object: "list", data: [] } };
+  const asking = (seconds: number, status = 429): Reply => ({
+    status,
+    headers: { "retry-after": `${seconds}`, "x-request-id": "req-7" },
+  });
+
+  function* requests(count: number): Generator<RerankAllRequest> {
+    for (let index = 0; index < count; index += 1)
+      yield { id: `${index}`, query: `${index}`, documents: ["a"] };
+  }
+
+  interface Ended {
+    /** The ids of the results, with the code of an error. */
+    readonly results: string[];
+    readonly error: RerankAllError | undefined;
+  }
+
+  async function run(count: number, options: RerankAllOptions): Promise<Ended> {
+    const results: string[] = [];
+    try {
+      for await (const { id, error } of rerankAll(connect(server.url), requests(count), options))
+        results.push(error ? `${id} ${error.code}` : id);
+      return { results, error: undefined };
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      return { results, error: error as RerankAllError };
+    }
+  }
+
+  test.each([
+    [429, "RESOURCE_EXHAUSTED"],
+    [503, "UNAVAILABLE"],
+  ])(
+    "a %i that asks to wait an hour ends the run once the answers under way are delivered",
+    async (status, code) => {
+      const late: (() => void)[] = [];
+      let refuse = (): void => {};
+      server.reply((request, response) => {
+        if (queryOf(request) === "0") return good;
+        if (queryOf(request) === "1") refuse = () => response.writeHead(status, asking(3600).headers).end();
+        else late.push(() => response.end(JSON.stringify(good.json)));
+        // What begins in the place of the first is under way when the refusal comes.
+        if (late.length === 3) refuse();
+        return undefined;
+      });
+      const events: RerankAllAttempt[] = [];
+      const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
+      const running = run(100, { concurrency: 4, onAttempt });
+      await until(() => late.length === 3 && events.length === 2);
+      expect(await isPending(running)).toBe(true);
+      for (const answer of late) answer();
+      const { results, error } = await running;
+      expect(results.sort()).toEqual(["0", "2", "3", "4"]);
+      expect(error).toMatchObject({
+        code: "RESOURCE_EXHAUSTED",
+        codeSource: "client",
+        notRetried: "asked-to-wait-too-long",
+        executed: "yes",
+        retryAfterMs: 3_600_000,
+        httpStatus: status,
+        requestId: "req-7",
+        attempts: [{ number: 1, httpStatus: status }],
+        done: 4,
+        notDone: ["1"],
+        cause: { code },
+      });
+      expect(error?.message).toBe(
+        "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (maxHoldMs). The run ended with 4 results handed out and 1 requests begun. Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
+      );
+      expect(events.find(({ id }) => id === "1")).toMatchObject({ holdMs: 3_600_000, httpStatus: status });
+      // There is no other attempt.
+      expect(events.find(({ id }) => id === "1")).not.toHaveProperty("waitMs");
+      expect(server.requests).toHaveLength(5);
+    },
   );
-  await until(() => held.length === 4);
-  await turns();
-  expect(server.requests).toHaveLength(4);
-  // Both are the first run's: it has one of their places again, and another run the other.
-  for (const answer of held.splice(0, 2)) answer();
-  await until(() => held.length === 4);
-  expect(server.requests.slice(4).map((request) => queryOf(request))).toEqual(["0/4", "1/0"]);
-  server.reply(() => good);
-  for (const answer of held) answer();
-  for (const ranked of await running) expect(ranked).toHaveLength(6);
-  expect(server.requests).toHaveLength(60);
-});
 
-test("a 429 with Retry-After of one run holds the others of its client, and no run of another client", async () => {
-  server.reply((request) => (queryOf(request) === "0/0" && server.requests.length === 1 ? asking(7) : good));
-  const client = connect();
-  const first = rank(client, requests(0, 1));
-  await clock.waitsFor(7000);
-  const second = rank(client, requests(1, 2));
-  expect(await rank(connect(), requests(2, 2))).toHaveLength(2);
-  expect(server.requests).toHaveLength(3);
-  await clock.pass(6999);
-  await turns();
-  expect(server.requests).toHaveLength(3);
-  await clock.pass(1);
-  expect(await first).toHaveLength(1);
-  expect(await second).toHaveLength(2);
-});
-
-test("a run that was asked to wait begins again a random time after it", async () => {
-  vi.mocked(Math.random).mockReturnValue(0.5);
-  server.reply(() => (server.requests.length === 1 ? asking(30) : good));
-  const running = rank(connect(), requests(0, 9), { concurrency: 1, timeoutMs: 120_000 });
-  await clock.waitsFor(31_500);
-  clock.pass(31_499);
-  await turns();
-  expect(server.requests).toHaveLength(1);
-  clock.pass(1);
-  expect(await running).toHaveLength(9);
-});
-
-test("that random time ends no request that would have had time", async () => {
-  vi.mocked(Math.random).mockReturnValue(0.999);
-  const late: (() => void)[] = [];
-  server.reply((request, response) => {
-    if (server.requests.length > 2) return good;
-    // The second is not asked to wait: it has as little time left.
-    const headers = queryOf(request) === "0/0" ? { "retry-after": "9" } : {};
-    late.push(() => response.writeHead(429, headers).end());
-    return undefined;
+  test("the longest of several waits that are too long is told, and all who were asked are not done", async () => {
+    server.reply((request) => asking(Number(queryOf(request)) === 1 ? 86_400 : 3600));
+    const { results, error } = await run(100, { concurrency: 3, timeoutMs: 1e9 });
+    expect(results).toEqual([]);
+    expect(error).toMatchObject({ retryAfterMs: 86_400_000, done: 0, notDone: ["0", "1", "2"] });
+    expect(error).toMatchObject({ codeSource: "client", inferred: true, executed: "no" });
   });
-  const answered: string[] = [];
-  const running = rank(connect(), requests(0, 2), {
-    concurrency: 2,
-    timeoutMs: 9100,
-    onAttempt: ({ id, code }) => void (code ?? answered.push(id)),
-  });
-  await until(() => late.length === 2);
-  for (const refuse of late) refuse();
-  await clock.passWhenWaiting(9000);
-  await until(() => answered.length === 1);
-  clock.pass(10);
-  await until(() => answered.length === 2);
-  // What comes after them is asked for once the random time of the run is over.
-  clock.pass(900);
-  expect(await running).toEqual(["1", "0"]);
-});
 
-test("a run with a fixed concurrency has its own, whatever runs beside it", async () => {
-  const held: (() => void)[] = [];
-  server.reply((_, response) => {
-    held.push(() => response.end(JSON.stringify(good.json)));
-    return undefined;
+  test("what fails while the run ends is a result, if it would fail again", async () => {
+    const late: (() => void)[] = [];
+    server.reply((request, response) => {
+      if (queryOf(request) === "0") return asking(3600);
+      const status = queryOf(request) === "1" ? 400 : 503;
+      late.push(() => response.writeHead(status).end());
+      return undefined;
+    });
+    const running = run(100, { concurrency: 3 });
+    await until(() => late.length === 2);
+    for (const answer of late) answer();
+    const { results, error } = await running;
+    expect(results).toEqual(["1 INVALID_ARGUMENT"]);
+    expect(error).toMatchObject({ done: 1, notDone: ["0", "2"] });
+    expect(server.requests).toHaveLength(3);
   });
-  const client = connect();
-  const running = [0, 1].map((run) => rank(client, requests(run, 5), { concurrency: 5 }));
-  await until(() => held.length === 10);
-  for (const answer of held) answer();
-  await Promise.all(running);
-});
 
-test("a run that was aborted leaves its places to the others", async () => {
-  server.reply((request) => (queryOf(request).startsWith("0/") ? undefined : good));
-  const client = connect();
-  const controller = new AbortController();
-  const first = rank(client, requests(0, 9), { signal: controller.signal });
-  await until(() => server.requests.length === 4);
-  const second = rank(client, requests(1, 9));
-  await turns();
-  expect(server.requests).toHaveLength(4);
-  controller.abort();
-  await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
-  expect(await second).toHaveLength(9);
+  test("results that nobody asked for yet, and those out of order, come before the error", async () => {
+    const late: (() => void)[] = [];
+    server.reply((request, response) => {
+      if (queryOf(request) === "0") {
+        late.push(() => response.writeHead(429, { "retry-after": "61" }).end());
+        return undefined;
+      }
+      return good;
+    });
+    const running = run(3, { concurrency: 3, ordered: true });
+    await until(() => late.length === 1 && server.requests.length === 3);
+    late[0]?.();
+    const { results, error } = await running;
+    expect(results).toEqual(["1", "2"]);
+    expect(error).toMatchObject({ done: 2, notDone: ["0"] });
+  });
+
+  test("a hold of exactly maxHoldMs is waited for, and told", async () => {
+    const seen: unknown[] = [];
+    server.reply(() => (server.requests.length === 1 ? asking(60) : good));
+    const onAttempt = ({ holdMs, waitMs }: RerankAllAttempt): void => void seen.push([holdMs, waitMs]);
+    const running = run(2, { concurrency: 1, timeoutMs: 150_000, onAttempt });
+    await clock.passWhenWaiting(60_000);
+    expect(await running).toEqual({ results: ["0", "1"], error: undefined });
+    expect(seen).toEqual([
+      [60_000, 60_000],
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  });
+
+  test("maxHoldMs: 0 waits for no Retry-After, but goes on after one of 0 s and after a failure without one", async () => {
+    server.reply(() => [{ status: 503 }, asking(0), good, asking(1)][server.requests.length - 1] ?? good);
+    const { results, error } = await run(3, { concurrency: 1, maxHoldMs: 0 });
+    expect(results).toEqual(["0"]);
+    expect(error).toMatchObject({ retryAfterMs: 1000, done: 1, notDone: ["1"] });
+    expect(error?.message).toContain(
+      "The service asks to wait 1 s, and the run never waits (maxHoldMs is 0).",
+    );
+  });
+
+  test("maxHoldMs: Infinity waits for as long as the service asks", async () => {
+    server.reply(() => (server.requests.length === 1 ? asking(86_400) : good));
+    const running = run(1, { maxHoldMs: Number.POSITIVE_INFINITY, timeoutMs: 1e9 });
+    await clock.passWhenWaiting(86_400_000);
+    expect((await running).results).toEqual(["0"]);
+  });
+
+  test("an abort ends a run that waits for its last answers", async () => {
+    server.reply((request) => (queryOf(request) === "0" ? asking(3600) : undefined));
+    const controller = new AbortController();
+    const events: RerankAllAttempt[] = [];
+    const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
+    const running = run(9, { concurrency: 2, signal: controller.signal, onAttempt });
+    await until(() => events.length === 1 && server.requests.length === 2);
+    controller.abort();
+    expect((await running).error).toMatchObject({ code: "CANCELLED", notDone: ["0", "1"] });
+  });
+
+  test("an abort is this client's, also when no answer was good before", async () => {
+    server.reply((request) => (queryOf(request) === "0" ? asking(5) : undefined));
+    const controller = new AbortController();
+    const events: RerankAllAttempt[] = [];
+    const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
+    const running = run(9, { concurrency: 1, signal: controller.signal, onAttempt });
+    await until(() => events.length === 1);
+    controller.abort();
+    const { error } = await running;
+    expect(error).toMatchObject({ code: "CANCELLED", codeSource: "client", inferred: true, executed: "no" });
+    expect(error).not.toHaveProperty("httpStatus");
+  });
+
+  test("a Retry-After of what is not tried again holds nothing", async () => {
+    server.reply(() => (server.requests.length === 1 ? asking(3600, 400) : good));
+    const seen: unknown[] = [];
+    const onAttempt = ({ holdMs }: RerankAllAttempt): void => void seen.push(holdMs);
+    const { results } = await run(2, { concurrency: 1, onAttempt });
+    expect(results).toEqual(["0 INVALID_ARGUMENT", "1"]);
+    expect(seen).toEqual([undefined, undefined]);
+  });
+
+  test.each<[unknown, string, string]>([
+    [-1, "OUT_OF_RANGE", "maxHoldMs must be at least 0, not -1."],
+    [Number.NaN, "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
+    ["60", "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
+    [null, "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
+    [Number.NEGATIVE_INFINITY, "OUT_OF_RANGE", "maxHoldMs must be at least 0, not -Infinity."],
+  ])("maxHoldMs: %o is refused before anything is sent", (maxHoldMs, code, message) => {
+    let error: StatusError | undefined;
+    try {
+      rerankAll(connect(server.url), [], { maxHoldMs } as RerankAllOptions);
+    } catch (thrown) {
+      error = thrown as StatusError;
+    }
+    expect(error).toMatchObject({ code, executed: "no" });
+    expect(error?.message).toContain(message);
+  });
 });

@@ -1,186 +1,264 @@
+import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { rerankAll } from "../../src/bulk/index.js";
 import type { CallPromise, ClientOptions, StatusError } from "../../src/index.js";
 import { type ClientInside, insideOf } from "../../src/wrappers/types.js";
+import { goodJson } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
-import { connect, failureOf, transports } from "../support/clients.js";
+import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-const proxy = useForwardProxy();
-useNoBackoff();
-afterEach(() => vi.unstubAllEnvs());
-const rerank = { query: "q", documents: ["d"] };
 
-function revoked(): object {
-  const { proxy: value, revoke } = Proxy.revocable({}, {});
-  revoke();
-  return value;
-}
+describe("the facts of a failure", () => {
+  const proxy = useForwardProxy();
+  useNoBackoff();
+  afterEach(() => vi.unstubAllEnvs());
+  const rerank = { query: "q", documents: ["d"] };
 
-describe("what a fetch function rejects with", () => {
-  const odd: readonly (readonly [what: string, thrown: unknown])[] = [
-    ["a message that is no string", Object.assign(new TypeError(), { message: 42 })],
-    ["a Proxy that was revoked", revoked()],
-    ["nothing", undefined],
-    ["a symbol", Symbol("lost")],
-    ["a cause within itself", within()],
-  ];
-
-  function within(): Error {
-    const error = new TypeError("fetch failed");
-    error.cause = error;
-    return error;
+  function revoked(): object {
+    const { proxy: value, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return value;
   }
 
-  test.each(odd)("%s changes no fact", async (_what, thrown) => {
-    const heard: unknown[] = [];
-    const options: ClientOptions = {
-      onAttempt: (event) => void heard.push(event),
-      fetch: async (url, init) => {
-        await globalThis.fetch(url, init as never);
-        throw thrown;
-      },
-    };
-    const resume = () => connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
-    const error = await failureOf(resume);
-    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", executedBecause: "no-answer" });
-    expect(error.attempts).toHaveLength(1);
-    expect(heard).toHaveLength(1);
+  describe("what a fetch function rejects with", () => {
+    const odd: readonly (readonly [what: string, thrown: unknown])[] = [
+      ["a message that is no string", Object.assign(new TypeError(), { message: 42 })],
+      ["a Proxy that was revoked", revoked()],
+      ["nothing", undefined],
+      ["a symbol", Symbol("lost")],
+      ["a cause within itself", within()],
+    ];
+
+    function within(): Error {
+      const error = new TypeError("fetch failed");
+      error.cause = error;
+      return error;
+    }
+
+    test.each(odd)("%s changes no fact", async (_what, thrown) => {
+      const heard: unknown[] = [];
+      const options: ClientOptions = {
+        onAttempt: (event) => void heard.push(event),
+        fetch: async (url, init) => {
+          await globalThis.fetch(url, init as never);
+          throw thrown;
+        },
+      };
+      const resume = () => connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
+      const error = await failureOf(resume);
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", executedBecause: "no-answer" });
+      expect(error.attempts).toHaveLength(1);
+      expect(heard).toHaveLength(1);
+      expect(server.requests).toHaveLength(1);
+    });
+  });
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test("a reason of a signal that cannot be read leaves the call cancelled", async () => {
+      const signal = {
+        aborted: true,
+        get reason(): never {
+          throw new Error("No reason.");
+        },
+        addEventListener() {},
+        removeEventListener() {},
+      };
+      const error = await failureOf(() => connect(server.url, options).rerank(rerank, { signal }));
+      expect(error).toMatchObject({ code: "CANCELLED", executed: "no" });
+      expect(error.cause).toBeUndefined();
+    });
+
+    test("an error body whose parts are no text is told by its status", async () => {
+      const details = [{ "@type": { toString: 1 }, retryDelay: "1s" }];
+      server.reply({ status: 429, json: { error: { code: 429, details } } });
+      const error = await failureOf(() => connect(server.url, options).rerank(rerank));
+      expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", httpStatus: 429, executed: "no" });
+    });
+
+    test("what fails while a response is read is INTERNAL, and the operation ran", async () => {
+      const { callEncoded: send } = insideOf(connect(server.url, options)) as ClientInside;
+      const request = {
+        method: "POST",
+        target: "/v1/x",
+        body: "{}",
+        contentType: "text/plain",
+        accept: undefined,
+      };
+      const call = (status: number): (() => CallPromise<unknown>) => {
+        server.reply({ status, json: {} });
+        return () =>
+          send(request, {}, () => {
+            throw new RangeError("Not now.");
+          });
+      };
+      expect(await failureOf(call(200))).toMatchObject({
+        ...{ code: "INTERNAL", executed: "yes", executedBecause: "success-began", httpStatus: 200 },
+        ...{ attempts: [{ code: "INTERNAL", httpStatus: 200 }], cause: { message: "Not now." } },
+      });
+      expect(await failureOf(call(503))).toMatchObject({
+        code: "INTERNAL",
+        executed: "unknown",
+        httpStatus: 503,
+      });
+      expect(server.requests).toHaveLength(2);
+    });
+  });
+
+  test("what fails between the batches of rerank.items is INTERNAL, with what ran", async () => {
+    server.reply({ json: { data: [{ index: 0, relevance_score: 1 }] } });
+    const options = { text: String, batchSize: 1, concurrency: 1 };
+    const client = connect(server.url);
+    // Once for the call, and once for the first batch.
+    const { ceil } = Math;
+    let reads = 0;
+    const spy = vi.spyOn(Math, "ceil").mockImplementation((value) => {
+      reads += 1;
+      if (reads > 2) throw new RangeError("No more.");
+      return ceil(value);
+    });
+    const error = await failureOf(() => client.rerank.items("q", ["a", "b"], options)).finally(() =>
+      spy.mockRestore(),
+    );
+    expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", attempts: [{ httpStatus: 200 }] });
     expect(server.requests).toHaveLength(1);
   });
+
+  test("of a client of one's own that rejects with anything, rerankAll knows nothing", async () => {
+    const own = { rerank: () => Promise.reject(revoked()) } as never;
+    const errors: unknown[] = [];
+    for await (const { error } of rerankAll(own, [{ id: "a", ...rerank }])) errors.push(error);
+    expect(errors).toMatchObject([{ code: "INTERNAL", executed: "unknown" }]);
+  });
+
+  describe("through a proxy", () => {
+    // By the query: rejected, lost once, busy once, lost always.
+    const replies: Readonly<Record<string, readonly (Reply | "lost")[]>> = {
+      rejected: [{ status: 400, json: { message: "No." } }],
+      lost: ["lost", {}],
+      busy: [{ status: 503, json: { code: "UNAVAILABLE" } }, {}],
+    };
+
+    async function rows(password: string): Promise<readonly string[]> {
+      const left = new Map(Object.entries(replies).map(([query, all]) => [query, [...all]]));
+      server.reply(({ body }, response) => {
+        const next = left.get(JSON.parse(`${body}`).query)?.shift();
+        if (next === "lost") response.destroy();
+        return next === "lost" ? undefined : { json: { data: [] }, ...next };
+      });
+      const url = `http://service.test:${new URL(server.url).port}`;
+      const address = proxy.url.replace("http://", `http://me:${encodeURIComponent(password)}@`);
+      const client = connect(url, { proxy: address, allowInsecureHttp: true });
+      const requests = Object.keys(replies).map((query) => ({ id: query, query, documents: ["d"] }));
+      const found: string[] = [];
+      const tell = ({ code, executed }: Partial<StatusError> = {}) => `${code} ${executed}`;
+      for await (const { id, error } of rerankAll(client, requests)) found.push(`${id}: ${tell(error)}`);
+      await client.close();
+      return [...found.sort(), `${server.requests.length} requests`];
+    }
+
+    test("whose password is not Latin-1, rows of rerankAll are told as through any other", async () => {
+      const plain = await rows("pass-word1");
+      expect(plain).toEqual([
+        "busy: undefined undefined",
+        "lost: undefined undefined",
+        "rejected: INVALID_ARGUMENT no",
+        "5 requests",
+      ]);
+      server.requests = [];
+      expect(await rows("pass\u20acword1")).toEqual(plain);
+    });
+
+    test.each<[password: string, ...encodings: BufferEncoding[]]>([
+      ["pass\u20acword1", "utf8"],
+      ["p\u00e4ssw\u00f6rd1", "utf8", "latin1"],
+    ])("the password %s is in no error", async (password, ...encodings) => {
+      const url = `http://service.test:${new URL(server.url).port}`;
+      const address = proxy.url.replace("http://", `http://me:${encodeURIComponent(password)}@`);
+      const inBase64 = encodings.map((encoding) =>
+        Buffer.from(`me:${password}`, encoding).toString("base64"),
+      );
+      const forms = [password, encodeURIComponent(password), ...inBase64];
+      server.reply({ status: 403, json: { message: forms.join(" ") } });
+      const client = connect(url, { proxy: address, allowInsecureHttp: true });
+      const error = await failureOf(() => client.rerank(rerank));
+      expect(error.code).toBe("PERMISSION_DENIED");
+      // Only what the password alone decides of base64: not its last characters.
+      for (const form of forms) expect(error.message).not.toContain(form.slice(0, -4));
+      await client.close();
+    });
+  });
 });
 
-describe.each(transports)("over $name", ({ options }) => {
-  test("a reason of a signal that cannot be read leaves the call cancelled", async () => {
-    const signal = {
-      aborted: true,
-      get reason(): never {
-        throw new Error("No reason.");
-      },
-      addEventListener() {},
-      removeEventListener() {},
-    };
-    const error = await failureOf(() => connect(server.url, options).rerank(rerank, { signal }));
-    expect(error).toMatchObject({ code: "CANCELLED", executed: "no" });
-    expect(error.cause).toBeUndefined();
-  });
-
-  test("an error body whose parts are no text is told by its status", async () => {
-    const details = [{ "@type": { toString: 1 }, retryDelay: "1s" }];
-    server.reply({ status: 429, json: { error: { code: 429, details } } });
-    const error = await failureOf(() => connect(server.url, options).rerank(rerank));
-    expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", httpStatus: 429, executed: "no" });
-  });
-
-  test("what fails while a response is read is INTERNAL, and the operation ran", async () => {
-    const { callEncoded: send } = insideOf(connect(server.url, options)) as ClientInside;
-    const request = {
-      method: "POST",
-      target: "/v1/x",
-      body: "{}",
-      contentType: "text/plain",
-      accept: undefined,
-    };
-    const call = (status: number): (() => CallPromise<unknown>) => {
-      server.reply({ status, json: {} });
-      return () =>
-        send(request, {}, () => {
-          throw new RangeError("Not now.");
+describe("the response beside a result", () => {
+  describe.each(transports)("over $name", ({ options }) => {
+    test.each(operationCalls)(
+      "$operation tells status, headers, request id and attempts",
+      async ({ operation, call }) => {
+        const json = { ...goodJson, made: "up" };
+        server.reply({ status: 201, json, headers: { "X-Request-Id": "req-1", "X-Other": "a, b" } });
+        const response = await call(connect(server.url, options)).withResponse();
+        expect(response.data).toEqual(operation === "scaleDeployment" ? undefined : json);
+        expect(response.httpStatus).toBe(201);
+        expect(response.requestId).toBe("req-1");
+        expect(response.headers).toMatchObject({
+          "x-request-id": "req-1",
+          "x-other": "a, b",
+          "content-type": "application/json",
         });
-    };
-    expect(await failureOf(call(200))).toMatchObject({
-      ...{ code: "INTERNAL", executed: "yes", executedBecause: "success-began", httpStatus: 200 },
-      ...{ attempts: [{ code: "INTERNAL", httpStatus: 200 }], cause: { message: "Not now." } },
+        expect(response.attempts).toEqual([
+          { number: 1, durationMs: expect.any(Number), httpStatus: 201, requestId: "req-1" },
+        ]);
+        expect(response.attempts[0]?.durationMs).toBeGreaterThan(0);
+      },
+    );
+
+    test.each([
+      ["request-id alone", { "request-id": "b" }, "b"],
+      ["both, of which x-request-id wins", { "request-id": "b", "x-request-id": "a" }, "a"],
+      ["an empty x-request-id and request-id", { "request-id": "b", "x-request-id": "" }, "b"],
+      ["neither", {}, undefined],
+    ])("the request id is read from %s", async (_what, headers, requestId) => {
+      server.reply({ json: {}, headers });
+      const client = connect(server.url, options);
+      expect((await client.deployments.scale("prod", 1).withResponse()).requestId).toBe(requestId);
+      server.reply({ status: 404, json: {}, headers });
+      expect((await failureOf(() => client.deployments.scale("prod", 1))).requestId).toBe(requestId);
     });
-    expect(await failureOf(call(503))).toMatchObject({
-      code: "INTERNAL",
-      executed: "unknown",
-      httpStatus: 503,
+
+    test("a call is sent once, however often it is awaited", async () => {
+      const call = connect(server.url, options).rerank({ query: "q", documents: ["d"] });
+      const [first, second, { data }] = await Promise.all([call, call, call.withResponse()]);
+      expect(first).toBe(second);
+      expect(data).toBe(first);
+      expect(server.requests).toHaveLength(1);
     });
-    expect(server.requests).toHaveLength(2);
-  });
-});
 
-test("what fails between the batches of rerank.items is INTERNAL, with what ran", async () => {
-  server.reply({ json: { data: [{ index: 0, relevance_score: 1 }] } });
-  const options = { text: String, batchSize: 1, concurrency: 1 };
-  const client = connect(server.url);
-  // Once for the call, and once for the first batch.
-  const { ceil } = Math;
-  let reads = 0;
-  const spy = vi.spyOn(Math, "ceil").mockImplementation((value) => {
-    reads += 1;
-    if (reads > 2) throw new RangeError("No more.");
-    return ceil(value);
-  });
-  const error = await failureOf(() => client.rerank.items("q", ["a", "b"], options)).finally(() =>
-    spy.mockRestore(),
-  );
-  expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", attempts: [{ httpStatus: 200 }] });
-  expect(server.requests).toHaveLength(1);
-});
-
-test("of a client of one's own that rejects with anything, rerankAll knows nothing", async () => {
-  const own = { rerank: () => Promise.reject(revoked()) } as never;
-  const errors: unknown[] = [];
-  for await (const { error } of rerankAll(own, [{ id: "a", ...rerank }])) errors.push(error);
-  expect(errors).toMatchObject([{ code: "INTERNAL", executed: "unknown" }]);
-});
-
-describe("through a proxy", () => {
-  // By the query: rejected, lost once, busy once, lost always.
-  const replies: Readonly<Record<string, readonly (Reply | "lost")[]>> = {
-    rejected: [{ status: 400, json: { message: "No." } }],
-    lost: ["lost", {}],
-    busy: [{ status: 503, json: { code: "UNAVAILABLE" } }, {}],
-  };
-
-  async function rows(password: string): Promise<readonly string[]> {
-    const left = new Map(Object.entries(replies).map(([query, all]) => [query, [...all]]));
-    server.reply(({ body }, response) => {
-      const next = left.get(JSON.parse(`${body}`).query)?.shift();
-      if (next === "lost") response.destroy();
-      return next === "lost" ? undefined : { json: { data: [] }, ...next };
+    test("a failure rejects both the call and its response with the same error", async () => {
+      server.reply({ status: 404, json: { code: "NOT_FOUND" } });
+      const call = connect(server.url, options).deployments.scale("prod", 1);
+      const error = await failureOf(() => call);
+      expect(await failureOf(() => call.withResponse())).toBe(error);
     });
-    const url = `http://service.test:${new URL(server.url).port}`;
-    const address = proxy.url.replace("http://", `http://me:${encodeURIComponent(password)}@`);
-    const client = connect(url, { proxy: address, allowInsecureHttp: true });
-    const requests = Object.keys(replies).map((query) => ({ id: query, query, documents: ["d"] }));
-    const found: string[] = [];
-    const tell = ({ code, executed }: Partial<StatusError> = {}) => `${code} ${executed}`;
-    for await (const { id, error } of rerankAll(client, requests)) found.push(`${id}: ${tell(error)}`);
-    await client.close();
-    return [...found.sort(), `${server.requests.length} requests`];
-  }
 
-  test("whose password is not Latin-1, rows of rerankAll are told as through any other", async () => {
-    const plain = await rows("pass-word1");
-    expect(plain).toEqual([
-      "busy: undefined undefined",
-      "lost: undefined undefined",
-      "rejected: INVALID_ARGUMENT no",
-      "5 requests",
-    ]);
-    server.requests = [];
-    expect(await rows("pass\u20acword1")).toEqual(plain);
-  });
-
-  test.each<[password: string, ...encodings: BufferEncoding[]]>([
-    ["pass\u20acword1", "utf8"],
-    ["p\u00e4ssw\u00f6rd1", "utf8", "latin1"],
-  ])("the password %s is in no error", async (password, ...encodings) => {
-    const url = `http://service.test:${new URL(server.url).port}`;
-    const address = proxy.url.replace("http://", `http://me:${encodeURIComponent(password)}@`);
-    const inBase64 = encodings.map((encoding) => Buffer.from(`me:${password}`, encoding).toString("base64"));
-    const forms = [password, encodeURIComponent(password), ...inBase64];
-    server.reply({ status: 403, json: { message: forms.join(" ") } });
-    const client = connect(url, { proxy: address, allowInsecureHttp: true });
-    const error = await failureOf(() => client.rerank(rerank));
-    expect(error.code).toBe("PERMISSION_DENIED");
-    // Only what the password alone decides of base64: not its last characters.
-    for (const form of forms) expect(error.message).not.toContain(form.slice(0, -4));
-    await client.close();
+    test("a failure that is awaited through withResponse alone is handled", async () => {
+      const unhandled: unknown[] = [];
+      const listener = (reason: unknown): number => unhandled.push(reason);
+      process.on("unhandledRejection", listener);
+      try {
+        server.reply({ status: 404, json: { code: "NOT_FOUND" } });
+        const client = connect(server.url, options);
+        await failureOf(() => client.deployments.scale("prod", 1).withResponse());
+        await failureOf(() => client.deployments.scale("prod", -1).withResponse());
+        // Node reports once the microtasks are done.
+        await setImmediate();
+        await setImmediate();
+      } finally {
+        process.off("unhandledRejection", listener);
+      }
+      expect(unhandled).toEqual([]);
+    });
   });
 });

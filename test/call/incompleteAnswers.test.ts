@@ -1,4 +1,4 @@
-// Answers that are JSON objects, and lack what the operation is for.
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { createRerankingModel } from "../../src/adapters/aiSdk.js";
 import { createDocumentCompressor } from "../../src/adapters/langchain.js";
@@ -6,220 +6,340 @@ import { rerankAll } from "../../src/bulk/index.js";
 import type { Client, RerankItemsError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
-import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import {
+  type ReceivedRequest,
+  type Reply,
+  type Script,
+  useRecordingServer,
+} from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-useNoBackoff();
 
-const documents = ["Paris.", "Rome."];
-const body = { query: "capital of France", documents };
-const entry = (score: string, index = "0"): Reply => ({
-  text: `{"data":[{"index":${index},"relevance_score":${score}},{"index":1,"relevance_score":0.5}]}`,
-});
-const noId = "The answer is not the JSON object the contract promises: id is missing or not valid.";
-const noList = "The answer is not the JSON object the contract promises: data is missing or not valid.";
-const noIndex =
-  "The answer is not the JSON object the contract promises: data[0].index is missing or not valid.";
-const noScore = "The answer is not the JSON object the contract promises: data[0].relevance_score";
+// Answers that are JSON objects, and lack what the operation is for.
+describe("an answer that lacks something", () => {
+  useNoBackoff();
 
-const upload = (client: Client) => client.datasets.upload("reviews", new Uint8Array([1]), { name: "a" });
+  const documents = ["Paris.", "Rome."];
+  const body = { query: "capital of France", documents };
+  const entry = (score: string, index = "0"): Reply => ({
+    text: `{"data":[{"index":${index},"relevance_score":${score}},{"index":1,"relevance_score":0.5}]}`,
+  });
+  const noId = "The answer is not the JSON object the contract promises: id is missing or not valid.";
+  const noList = "The answer is not the JSON object the contract promises: data is missing or not valid.";
+  const noIndex =
+    "The answer is not the JSON object the contract promises: data[0].index is missing or not valid.";
+  const noScore = "The answer is not the JSON object the contract promises: data[0].relevance_score";
 
-const unusable: readonly (readonly [what: string, reply: Reply, message: string])[] = [
-  ["a word of maintenance", { json: { message: "maintenance" } }, noList],
-  ["nothing in it", { json: {} }, noList],
-  ["data that is an object", { json: { data: { index: 0, relevance_score: 1 } } }, noList],
-  ["an entry that is null", { json: { data: [null] } }, noIndex],
-  ["an entry that is a list", { json: { data: [[0, 1]] } }, noIndex],
-  ["no index", { json: { data: [{ relevance_score: 1 }] } }, noIndex],
-  ["an index that is text", entry("1", '"0"'), noIndex],
-  ["half an index", entry("1", "0.5"), noIndex],
-  ["an index of 1e400", entry("1", "1e400"), noIndex],
-  ["no score", { json: { data: [{ index: 0 }] } }, noScore],
-  ["a score of 1e400", entry("1e400"), noScore],
-  ["a score of -1e400", entry("-1e400"), noScore],
-  ["a score that is text", entry('"0.9"'), noScore],
-  ["a score that is null", entry("null"), noScore],
-];
+  const upload = (client: Client) => client.datasets.upload("reviews", new Uint8Array([1]), { name: "a" });
 
-// Every way to ask for a ranking.
-const rankings: readonly (readonly [name: string, rank: (client: Client) => Promise<unknown>])[] = [
-  ["rerank", (client) => client.rerank(body)],
-  ["rerank.items", (client) => client.rerank.items(body.query, documents, { text: (each) => each })],
-  ["the AI SDK's model", (client) => rankWithAiSdk(client)],
-  [
-    "LangChain's compressor",
-    (client) =>
-      createDocumentCompressor(client).compressDocuments(
-        documents.map((pageContent) => ({ pageContent, metadata: {} })),
-        "q",
-      ),
-  ],
-];
+  const unusable: readonly (readonly [what: string, reply: Reply, message: string])[] = [
+    ["a word of maintenance", { json: { message: "maintenance" } }, noList],
+    ["nothing in it", { json: {} }, noList],
+    ["data that is an object", { json: { data: { index: 0, relevance_score: 1 } } }, noList],
+    ["an entry that is null", { json: { data: [null] } }, noIndex],
+    ["an entry that is a list", { json: { data: [[0, 1]] } }, noIndex],
+    ["no index", { json: { data: [{ relevance_score: 1 }] } }, noIndex],
+    ["an index that is text", entry("1", '"0"'), noIndex],
+    ["half an index", entry("1", "0.5"), noIndex],
+    ["an index of 1e400", entry("1", "1e400"), noIndex],
+    ["no score", { json: { data: [{ index: 0 }] } }, noScore],
+    ["a score of 1e400", entry("1e400"), noScore],
+    ["a score of -1e400", entry("-1e400"), noScore],
+    ["a score that is text", entry('"0.9"'), noScore],
+    ["a score that is null", entry("null"), noScore],
+  ];
 
-function rankWithAiSdk(client: Client): Promise<unknown> {
-  const model = createRerankingModel(client, "m");
-  return Promise.resolve(model.doRerank({ query: "q", documents: { type: "text", values: documents } }));
-}
+  // Every way to ask for a ranking.
+  const rankings: readonly (readonly [name: string, rank: (client: Client) => Promise<unknown>])[] = [
+    ["rerank", (client) => client.rerank(body)],
+    ["rerank.items", (client) => client.rerank.items(body.query, documents, { text: (each) => each })],
+    ["the AI SDK's model", (client) => rankWithAiSdk(client)],
+    [
+      "LangChain's compressor",
+      (client) =>
+        createDocumentCompressor(client).compressDocuments(
+          documents.map((pageContent) => ({ pageContent, metadata: {} })),
+          "q",
+        ),
+    ],
+  ];
 
-describe.each(transports)("over $name", ({ options }) => {
-  const client = (maxRetries = 0): Client => connect(server.url, { ...options, maxRetries });
+  function rankWithAiSdk(client: Client): Promise<unknown> {
+    const model = createRerankingModel(client, "m");
+    return Promise.resolve(model.doRerank({ query: "q", documents: { type: "text", values: documents } }));
+  }
 
-  test.each([
-    ["a word of maintenance", { message: "maintenance" }],
-    ["nothing in it", {}],
-    ["an id that is null", { id: null, bytes: 1, filename: "a" }],
-    ["an id that is a number", { id: 7, bytes: 1, filename: "a" }],
-  ])("an upload answered with %s is INTERNAL, is not sent again, and may be stored", async (_what, json) => {
-    server.reply({ json });
-    const error = await failureOf(() => upload(client(2)));
-    expect(error).toMatchObject({
-      code: "INTERNAL",
-      executed: "yes",
-      codeSource: "client",
-      inferred: true,
-      notRetried: "not-safe",
-      httpStatus: 200,
-      body: json,
+  describe.each(transports)("over $name", ({ options }) => {
+    const client = (maxRetries = 0): Client => connect(server.url, { ...options, maxRetries });
+
+    test.each([
+      ["a word of maintenance", { message: "maintenance" }],
+      ["nothing in it", {}],
+      ["an id that is null", { id: null, bytes: 1, filename: "a" }],
+      ["an id that is a number", { id: 7, bytes: 1, filename: "a" }],
+    ])(
+      "an upload answered with %s is INTERNAL, is not sent again, and may be stored",
+      async (_what, json) => {
+        server.reply({ json });
+        const error = await failureOf(() => upload(client(2)));
+        expect(error).toMatchObject({
+          code: "INTERNAL",
+          executed: "yes",
+          codeSource: "client",
+          inferred: true,
+          notRetried: "not-safe",
+          httpStatus: 200,
+          body: json,
+        });
+        expect(error.message).toContain(noId);
+        expect(error.hint).toContain("The file may have been stored: look at the dataset");
+        expect(server.requests).toHaveLength(1);
+      },
+    );
+
+    test("an upload's id is any text, and its other fields may be absent, new or of another kind", async () => {
+      for (const json of [{ id: "" }, { id: "file-1", bytes: "131", purpose: "teleport", extra: { a: 1 } }]) {
+        server.reply({ json });
+        expect(await upload(client())).toEqual(json);
+      }
     });
-    expect(error.message).toContain(noId);
-    expect(error.hint).toContain("The file may have been stored: look at the dataset");
-    expect(server.requests).toHaveLength(1);
-  });
 
-  test("an upload's id is any text, and its other fields may be absent, new or of another kind", async () => {
-    for (const json of [{ id: "" }, { id: "file-1", bytes: "131", purpose: "teleport", extra: { a: 1 } }]) {
-      server.reply({ json });
-      expect(await upload(client())).toEqual(json);
-    }
-  });
-
-  describe.each(rankings)("%s", (_name, rank) => {
-    test.each(unusable)("answered with %s is INTERNAL, and it ran", async (_what, reply, message) => {
-      server.reply(reply);
-      const error = await failureOf(() => rank(client()));
-      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
-      expect(error.message).toContain(message);
+    describe.each(rankings)("%s", (_name, rank) => {
+      test.each(unusable)("answered with %s is INTERNAL, and it ran", async (_what, reply, message) => {
+        server.reply(reply);
+        const error = await failureOf(() => rank(client()));
+        expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
+        expect(error.message).toContain(message);
+      });
     });
-  });
 
-  test("a ranking that cannot be read is asked for once more, and then taken", async () => {
-    const good = { data: [{ index: 1, relevance_score: 2 }] };
-    for (const rank of [
-      () => client(2).rerank(body),
-      () => client(2).rerank.items("q", ["b"], { text: (each) => each }),
-    ]) {
-      server.requests = [];
+    test("a ranking that cannot be read is asked for once more, and then taken", async () => {
+      const good = { data: [{ index: 1, relevance_score: 2 }] };
+      for (const rank of [
+        () => client(2).rerank(body),
+        () => client(2).rerank.items("q", ["b"], { text: (each) => each }),
+      ]) {
+        server.requests = [];
+        server.reply({ json: {} });
+        const error = await failureOf(rank);
+        expect(error).toMatchObject({ notRetried: "retries-used-up", body: {} });
+        expect(server.requests).toHaveLength(2);
+      }
+      server.reply(() => ({ json: server.requests.length % 2 === 1 ? {} : good }));
+      expect(await client(2).rerank(body)).toEqual(good);
+    });
+
+    test.each(operationCalls)(
+      "$operation takes no 201 without what it needs",
+      async ({ operation, call }) => {
+        server.reply({ status: 201, json: { message: "created" } });
+        const requests = { rerankDocuments: 2, uploadDatasetFile: 1 }[operation as string];
+        if (requests === undefined) await call(client(2));
+        else
+          expect(await failureOf(() => call(client(2)))).toMatchObject({ code: "INTERNAL", executed: "yes" });
+        expect(server.requests).toHaveLength(requests ?? 1);
+      },
+    );
+
+    test("a job and a scaling need a JSON object, and nothing in it", async () => {
+      server.reply({ json: { message: "maintenance" } });
+      expect(await client().reinforcementFineTuningJobs.resume("job-1")).toEqual({ message: "maintenance" });
+      expect(await client().deployments.scale("prod", 1)).toBeUndefined();
+    });
+
+    test("what Object.prototype has is no field of an answer", async () => {
       server.reply({ json: {} });
-      const error = await failureOf(rank);
-      expect(error).toMatchObject({ notRetried: "retries-used-up", body: {} });
-      expect(server.requests).toHaveLength(2);
-    }
-    server.reply(() => ({ json: server.requests.length % 2 === 1 ? {} : good }));
-    expect(await client(2).rerank(body)).toEqual(good);
+      for (const [name, value] of [
+        ["id", "file-1"],
+        ["data", []],
+      ] as const) {
+        Object.defineProperty(Object.prototype, name, { value, writable: true, configurable: true });
+        const call = name === "id" ? () => upload(client()) : () => client().rerank(body);
+        const error = await failureOf(call).finally(() => Reflect.deleteProperty(Object.prototype, name));
+        expect(error.code).toBe("INTERNAL");
+      }
+    });
+
+    test("rerank takes a shorter answer, with top_n and without", async () => {
+      const json = { data: [{ index: 1, relevance_score: 2 }] };
+      server.reply({ json });
+      expect(await client().rerank({ ...body, top_n: 1 })).toEqual(json);
+      expect(await client().rerank(body)).toEqual(json);
+      server.reply({ json: { data: [] } });
+      expect(await client().rerank(body)).toEqual({ data: [] });
+    });
   });
 
-  test.each(operationCalls)("$operation takes no 201 without what it needs", async ({ operation, call }) => {
-    server.reply({ status: 201, json: { message: "created" } });
-    const requests = { rerankDocuments: 2, uploadDatasetFile: 1 }[operation as string];
-    if (requests === undefined) await call(client(2));
-    else expect(await failureOf(() => call(client(2)))).toMatchObject({ code: "INTERNAL", executed: "yes" });
-    expect(server.requests).toHaveLength(requests ?? 1);
+  test("in a bulk run a ranking that cannot be read is asked for again, as after every failure that is transient", async () => {
+    const lost = ({ body: sent }: ReceivedRequest): boolean => `${sent}`.includes("lost");
+    server.reply((request) => ({
+      json: lost(request) && server.requests.filter(lost).length < 4 ? {} : { data: [] },
+    }));
+    const requests = ["a", "lost", "c"].map((query) => ({ id: query, query, documents: ["d"] }));
+    const results = new Map<string, unknown>();
+    for await (const { id, response } of rerankAll(connect(server.url), requests)) results.set(id, response);
+    expect(Object.fromEntries(results)).toEqual({ a: { data: [] }, lost: { data: [] }, c: { data: [] } });
+    expect(server.requests.filter(lost)).toHaveLength(4);
   });
 
-  test("a job and a scaling need a JSON object, and nothing in it", async () => {
-    server.reply({ json: { message: "maintenance" } });
-    expect(await client().reinforcementFineTuningJobs.resume("job-1")).toEqual({ message: "maintenance" });
-    expect(await client().deployments.scale("prod", 1)).toBeUndefined();
-  });
+  interface Answered {
+    readonly documents: readonly string[];
+  }
 
-  test("what Object.prototype has is no field of an answer", async () => {
-    server.reply({ json: {} });
-    for (const [name, value] of [
-      ["id", "file-1"],
-      ["data", []],
-    ] as const) {
-      Object.defineProperty(Object.prototype, name, { value, writable: true, configurable: true });
-      const call = name === "id" ? () => upload(client()) : () => client().rerank(body);
-      const error = await failureOf(call).finally(() => Reflect.deleteProperty(Object.prototype, name));
-      expect(error.code).toBe("INTERNAL");
-    }
-  });
-
-  test("rerank takes a shorter answer, with top_n and without", async () => {
-    const json = { data: [{ index: 1, relevance_score: 2 }] };
-    server.reply({ json });
-    expect(await client().rerank({ ...body, top_n: 1 })).toEqual(json);
-    expect(await client().rerank(body)).toEqual(json);
-    server.reply({ json: { data: [] } });
-    expect(await client().rerank(body)).toEqual({ data: [] });
-  });
-});
-
-test("in a bulk run a ranking that cannot be read is asked for again, as after every failure that is transient", async () => {
-  const lost = ({ body: sent }: ReceivedRequest): boolean => `${sent}`.includes("lost");
-  server.reply((request) => ({
-    json: lost(request) && server.requests.filter(lost).length < 4 ? {} : { data: [] },
-  }));
-  const requests = ["a", "lost", "c"].map((query) => ({ id: query, query, documents: ["d"] }));
-  const results = new Map<string, unknown>();
-  for await (const { id, response } of rerankAll(connect(server.url), requests)) results.set(id, response);
-  expect(Object.fromEntries(results)).toEqual({ a: { data: [] }, lost: { data: [] }, c: { data: [] } });
-  expect(server.requests.filter(lost)).toHaveLength(4);
-});
-
-interface Answered {
-  readonly documents: readonly string[];
-}
-
-// Ranks only so many of the documents that were sent.
-function rankFirst(most: number): void {
-  server.reply(({ body: sent }) => {
-    const { documents: all } = JSON.parse(`${sent}`) as Answered;
-    const data = all.slice(0, most).map((_, index) => ({ index, relevance_score: index }));
-    return { json: { data, model: "m" }, headers: { "x-request-id": "req-1" } };
-  });
-}
-
-const items = ["a", "b", "c", "d"];
-const text = (item: string): string => item;
-
-describe("rerank.items sends no top_n: an answer that ranks fewer documents than were sent", () => {
-  const failed = async (options: object): Promise<RerankItemsError<string>> =>
-    (await failureOf(() =>
-      connect(server.url, { maxRetries: 2 }).rerank.items("q", items, { text, ...options }),
-    )) as RerankItemsError<string>;
-
-  test.each([
-    ["in one request", {}, 3, 1, "index 3 is missing (items[3])"],
-    ["in batches of two", { batchSize: 2, concurrency: 1 }, 1, 1, "index 1 is missing (items[1])"],
-    ["of which there is none", {}, 0, 1, "index 0 is missing (items[0])"],
-    ["with topN", { topN: 1 }, 1, 1, "index 1 is missing (items[1])"],
-  ])("%s is INTERNAL, and is not sent again", async (_how, options, most, requests, words) => {
-    rankFirst(most);
-    const error = await failed(options);
-    expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", codeSource: "client" });
-    expect(error.message).toContain(`The ranking cannot be matched with what was sent: ${words}.`);
-    expect(server.requests).toHaveLength(requests);
-  });
-
-  test("keeps in partial what other batches have ranked, from which a later call goes on", async () => {
+  // Ranks only so many of the documents that were sent.
+  function rankFirst(most: number): void {
     server.reply(({ body: sent }) => {
       const { documents: all } = JSON.parse(`${sent}`) as Answered;
-      const ranked = all.includes("c") ? all.slice(1) : all;
-      return { json: { data: ranked.map((_, index) => ({ index, relevance_score: index })), model: "m" } };
+      const data = all.slice(0, most).map((_, index) => ({ index, relevance_score: index }));
+      return { json: { data, model: "m" }, headers: { "x-request-id": "req-1" } };
     });
-    const { partial } = await failed({ batchSize: 2, concurrency: 1 });
-    expect(partial.data.map(({ item }) => item)).toEqual(["b", "a"]);
-    expect(partial.missing).toEqual([{ offset: 2, count: 2 }]);
-    rankFirst(2);
-    const all = await connect(server.url).rerank.items("q", items, { text, continueFrom: partial });
-    expect(all).toHaveLength(4);
-  });
+  }
 
-  test("is refused part by part too, where an item has several", async () => {
-    rankFirst(5);
-    const split = (item: string): readonly string[] => [`${item}1`, `${item}2`];
-    const error = await failed({ split });
-    expect(error.message).toContain("index 5 is missing (items[2])");
+  const items = ["a", "b", "c", "d"];
+  const text = (item: string): string => item;
+
+  describe("rerank.items sends no top_n: an answer that ranks fewer documents than were sent", () => {
+    const failed = async (options: object): Promise<RerankItemsError<string>> =>
+      (await failureOf(() =>
+        connect(server.url, { maxRetries: 2 }).rerank.items("q", items, { text, ...options }),
+      )) as RerankItemsError<string>;
+
+    test.each([
+      ["in one request", {}, 3, 1, "index 3 is missing (items[3])"],
+      ["in batches of two", { batchSize: 2, concurrency: 1 }, 1, 1, "index 1 is missing (items[1])"],
+      ["of which there is none", {}, 0, 1, "index 0 is missing (items[0])"],
+      ["with topN", { topN: 1 }, 1, 1, "index 1 is missing (items[1])"],
+    ])("%s is INTERNAL, and is not sent again", async (_how, options, most, requests, words) => {
+      rankFirst(most);
+      const error = await failed(options);
+      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", codeSource: "client" });
+      expect(error.message).toContain(`The ranking cannot be matched with what was sent: ${words}.`);
+      expect(server.requests).toHaveLength(requests);
+    });
+
+    test("keeps in partial what other batches have ranked, from which a later call goes on", async () => {
+      server.reply(({ body: sent }) => {
+        const { documents: all } = JSON.parse(`${sent}`) as Answered;
+        const ranked = all.includes("c") ? all.slice(1) : all;
+        return { json: { data: ranked.map((_, index) => ({ index, relevance_score: index })), model: "m" } };
+      });
+      const { partial } = await failed({ batchSize: 2, concurrency: 1 });
+      expect(partial.data.map(({ item }) => item)).toEqual(["b", "a"]);
+      expect(partial.missing).toEqual([{ offset: 2, count: 2 }]);
+      rankFirst(2);
+      const all = await connect(server.url).rerank.items("q", items, { text, continueFrom: partial });
+      expect(all).toHaveLength(4);
+    });
+
+    test("is refused part by part too, where an item has several", async () => {
+      rankFirst(5);
+      const split = (item: string): readonly string[] => [`${item}1`, `${item}2`];
+      const error = await failed({ split });
+      expect(error.message).toContain("index 5 is missing (items[2])");
+    });
+  });
+});
+
+describe("an answer that is broken", () => {
+  const page = "<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
+
+  const answers: readonly (readonly [what: string, reply: Reply, executed: string])[] = [
+    ["a web page", { text: page, headers: { "content-type": "text/html" } }, "unknown"],
+    ["a web page that claims to be JSON", { text: `\n ${page}` }, "unknown"],
+    ["nothing", { text: "" }, "yes"],
+    ["no content", { status: 204, text: "", headers: {} }, "yes"],
+    ["white space", { text: " \n" }, "yes"],
+    ["text", { text: "OK", headers: { "content-type": "text/plain" } }, "yes"],
+    ["JSON that is cut off", { text: '{"object":"li' }, "yes"],
+    ["two JSON texts", { text: "{}{}" }, "yes"],
+    ["null", { text: "null" }, "yes"],
+    ["a list", { text: "[{}]" }, "yes"],
+    ["a number", { text: "42" }, "yes"],
+    ["a string", { text: '"ok"' }, "yes"],
+  ];
+
+  /** Answers that begin with status 200 and are never completed. */
+  const cut: readonly (readonly [what: string, script: Script])[] = [
+    [
+      "shorter than its content-length",
+      (_request, response) => {
+        response.writeHead(200, { "content-length": "100" });
+        response.write('{"object":', () => response.destroy());
+        return undefined;
+      },
+    ],
+    [
+      "cut between chunks",
+      (_request, response) => {
+        response.writeHead(200);
+        response.write("{}", () => response.destroy());
+        return undefined;
+      },
+    ],
+    [
+      "gzip that is cut off",
+      () => ({ text: gzipSync("{}").subarray(0, 12), headers: { "content-encoding": "gzip" } }),
+    ],
+    ["gzip that is none", () => ({ text: "{}", headers: { "content-encoding": "gzip" } })],
+  ];
+
+  describe.each(transports)("over $name", ({ options }) => {
+    describe.each(operationCalls)("$operation", ({ operation, call }) => {
+      test.each(answers)("answered 2xx with %s is INTERNAL", async (_what, reply, executed) => {
+        server.reply(reply);
+        const error = await failureOf(() => call(connect(server.url, options)));
+        expect(error).toMatchObject({
+          code: "INTERNAL",
+          executed,
+          operation,
+          httpStatus: reply.status ?? 200,
+          inferred: true,
+          codeSource: "client",
+        });
+      });
+    });
+
+    test("a web page hints at the base URL", async () => {
+      server.reply({ text: page });
+      const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+      expect(error.hint).toContain("baseUrl");
+    });
+
+    test.each(cut)("a 2xx answer %s is INTERNAL, and it ran", async (_what, script) => {
+      server.reply(script);
+      const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, inferred: true });
+    });
+
+    test("an error answer that is cut off still counts with its status", async () => {
+      server.reply((_request, response) => {
+        response.writeHead(404, { "content-length": "100" });
+        response.write("No such", () => response.destroy());
+        return undefined;
+      });
+      const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+      expect(error).toMatchObject({ code: "NOT_FOUND", executed: "no", httpStatus: 404 });
+    });
+
+    test.each([
+      ["plain", (text: string): Reply => ({ text })],
+      [
+        "compressed to almost nothing",
+        (text: string): Reply => ({ text: gzipSync(text), headers: { "content-encoding": "gzip" } }),
+      ],
+    ])("an answer beyond 1 MiB, %s, is RESOURCE_EXHAUSTED, and it ran", async (_what, reply) => {
+      server.reply(reply(JSON.stringify({ name: "x".repeat(1024 * 1024) })));
+      const error = await failureOf(() =>
+        connect(server.url, options).reinforcementFineTuningJobs.resume("j"),
+      );
+      expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes", codeSource: "client" });
+    });
+
+    test("a rerank answer may carry its documents back", async () => {
+      const document = "x".repeat(3 * 1024 * 1024);
+      server.reply({ json: { data: [{ index: 0, relevance_score: 1, document }] } });
+      const { data } = await connect(server.url, options).rerank({ query: "q", documents: [document] });
+      expect(data[0]?.document).toBe(document);
+    });
   });
 });

@@ -1,135 +1,265 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import http from "node:http";
+import { connect as connectSocket } from "node:net";
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { mayRepeat } from "../../src/adapters/queues.js";
 import { operations as rows } from "../../src/generated/contract.js";
-import { createClient, type OperationId, StatusError, type StatusErrorDetails } from "../../src/index.js";
+import {
+  type Client,
+  createClient,
+  type OperationId,
+  StatusError,
+  type StatusErrorDetails,
+  type UploadFile,
+} from "../../src/index.js";
 import { events, type RetryEvent } from "../../src/policy/decisions.js";
 import { decideRetry } from "../../src/policy/retry.js";
 import { createTestService, type ScriptedFailure } from "../../src/testing/index.js";
+import { done, inTurn, unavailable } from "../support/answers.js";
+import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
-import { failureOf } from "../support/clients.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { sha256, useRecordingServer } from "../support/recordingServer.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
 
-const operations = Object.keys(rows) as OperationId[];
-const named = Object.keys(events) as RetryEvent[];
-const safe: readonly OperationId[] = ["rerankDocuments", "scaleDeployment"];
+describe("who may repeat", () => {
+  const operations = Object.keys(rows) as OperationId[];
+  const named = Object.keys(events) as RetryEvent[];
+  const safe: readonly OperationId[] = ["rerankDocuments", "scaleDeployment"];
 
-// Whatever limit ends a call, the answer is the same: that of the table without limits.
-const limits = [
-  { retries: 9, maxRetries: 9 },
-  { maxRetries: 0 },
-  { budget: 0 },
-  { timeLeftMs: 0 },
-  { retryAfterMs: 61_000 },
-  { replayable: false },
-];
+  // Whatever limit ends a call, the answer is the same: that of the table without limits.
+  const limits = [
+    { retries: 9, maxRetries: 9 },
+    { maxRetries: 0 },
+    { budget: 0 },
+    { timeLeftMs: 0 },
+    { retryAfterMs: 61_000 },
+    { replayable: false },
+  ];
 
-describe.each(operations)("after the end of %s", (operation) => {
-  test.each(named)("%s is repeated as the table says, whatever the limit was", (event) => {
-    const { retries, executed } = events[event];
-    const refusedKey = event === "unauthenticated";
-    const allowed = retries[rows[operation].kind] > 0 || (retries.read > 0 && executed === "no");
-    for (const limit of limits) {
-      const { notRetried } = decideRetry({
-        operation,
-        repeatable: undefined,
-        events: [event],
-        code: "UNAVAILABLE",
-        retries: 0,
-        maxRetries: 2,
-        retryAfterMs: undefined,
-        timeLeftMs: 60_000,
-        budget: 100,
-        replayable: true,
-        freshKey: false,
-        random: 0.5,
-        ...limit,
-      });
-      const code = refusedKey ? "UNAUTHENTICATED" : "UNAVAILABLE";
-      const codeSource = event === "unavailable" ? "body" : "status";
-      const error = new StatusError("x", { code, executed, codeSource, operation, notRetried });
-      expect(mayRepeat(error), `${event} ${JSON.stringify(limit)}`).toBe(allowed && !refusedKey);
-    }
-  });
-});
-
-// What befalls a call, and for resume, rerank, scale and upload: may a queue run it again?
-const failures: readonly (readonly [ScriptedFailure, readonly boolean[]])[] = [
-  [{ status: 503 }, [false, true, true, false]],
-  [{ code: "UNAVAILABLE" }, [true, true, true, true]],
-  // The name and the status disagree: the stricter of the two counts.
-  [{ code: "UNAVAILABLE", status: 500 }, [false, true, true, false]],
-  [{ code: "RESOURCE_EXHAUSTED" }, [true, true, true, true]],
-  [{ code: "RESOURCE_EXHAUSTED", retryAfter: 3600 }, [true, true, true, true]],
-  [{ status: 425 }, [true, true, true, true]],
-  [{ status: 504 }, [false, true, true, false]],
-  [{ code: "INTERNAL" }, [false, true, false, false]],
-  [{ code: "DATA_LOSS" }, [false, false, false, false]],
-  [{ code: "ABORTED" }, [false, false, false, false]],
-  [{ code: "UNAUTHENTICATED" }, [false, false, false, false]],
-  [{ code: "INVALID_ARGUMENT" }, [false, false, false, false]],
-  [{ reset: true }, [false, true, true, false]],
-  [{ truncate: true }, [false, true, true, false]],
-];
-
-test.each(failures)(
-  "the error of a call that met %j tells what a queue may do",
-  async (failure, expected) => {
-    const service = createTestService();
-    const client = createClient({
-      baseUrl: "https://api.example.com",
-      apiKey: canaryKey,
-      accountId: "acme",
-      maxRetries: 0,
-      fetch: service.fetch,
+  describe.each(operations)("after the end of %s", (operation) => {
+    test.each(named)("%s is repeated as the table says, whatever the limit was", (event) => {
+      const { retries, executed } = events[event];
+      const refusedKey = event === "unauthenticated";
+      const allowed = retries[rows[operation].kind] > 0 || (retries.read > 0 && executed === "no");
+      for (const limit of limits) {
+        const { notRetried } = decideRetry({
+          operation,
+          repeatable: undefined,
+          events: [event],
+          code: "UNAVAILABLE",
+          retries: 0,
+          maxRetries: 2,
+          retryAfterMs: undefined,
+          timeLeftMs: 60_000,
+          budget: 100,
+          replayable: true,
+          freshKey: false,
+          random: 0.5,
+          ...limit,
+        });
+        const code = refusedKey ? "UNAUTHENTICATED" : "UNAVAILABLE";
+        const codeSource = event === "unavailable" ? "body" : "status";
+        const error = new StatusError("x", { code, executed, codeSource, operation, notRetried });
+        expect(mayRepeat(error), `${event} ${JSON.stringify(limit)}`).toBe(allowed && !refusedKey);
+      }
     });
-    const calls = {
-      resume: () => client.reinforcementFineTuningJobs.resume("job-1"),
-      rerank: () => client.rerank({ query: "q", documents: ["d"] }),
-      scale: () => client.deployments.scale("prod", 1),
-      upload: () => client.datasets.upload("reviews", new Uint8Array([1]), { name: "train.jsonl" }),
-    };
-    const found: boolean[] = [];
-    for (const [operation, call] of Object.entries(calls)) {
-      service.fail(operation as keyof typeof calls, failure);
-      found.push(mayRepeat(await failureOf(call as () => Promise<unknown>)));
-    }
-    expect(found).toEqual(expected);
-  },
-);
-
-describe("an error of one's own", () => {
-  const error = (details: Partial<StatusErrorDetails>) =>
-    new StatusError("x", { code: "UNAVAILABLE", executed: "unknown", codeSource: "client", ...details });
-
-  test.each<[boolean, Partial<StatusErrorDetails>]>([
-    [true, { executed: "no" }],
-    [true, { operation: "rerankDocuments" }],
-    [true, { operation: "uploadDatasetFile", codeSource: "body" }],
-    [true, { operation: "request", method: "PUT" }],
-    [false, {}],
-    [false, { operation: "uploadDatasetFile" }],
-    [false, { operation: "request", method: "POST" }],
-    [false, { executed: "no", code: "NOT_FOUND" }],
-    [false, { executed: "no", code: "UNAUTHENTICATED" }],
-  ])("%s for %j", (expected, details) => {
-    expect(mayRepeat(error(details))).toBe(expected);
   });
 
-  test("what is no StatusError is not repeated", () => {
-    for (const value of [
-      undefined,
-      null,
-      "UNAVAILABLE",
-      new Error("x"),
-      { code: "UNAVAILABLE", executed: "no" },
-    ])
-      expect(mayRepeat(value)).toBe(false);
+  // What befalls a call, and for resume, rerank, scale and upload: may a queue run it again?
+  const failures: readonly (readonly [ScriptedFailure, readonly boolean[]])[] = [
+    [{ status: 503 }, [false, true, true, false]],
+    [{ code: "UNAVAILABLE" }, [true, true, true, true]],
+    // The name and the status disagree: the stricter of the two counts.
+    [{ code: "UNAVAILABLE", status: 500 }, [false, true, true, false]],
+    [{ code: "RESOURCE_EXHAUSTED" }, [true, true, true, true]],
+    [{ code: "RESOURCE_EXHAUSTED", retryAfter: 3600 }, [true, true, true, true]],
+    [{ status: 425 }, [true, true, true, true]],
+    [{ status: 504 }, [false, true, true, false]],
+    [{ code: "INTERNAL" }, [false, true, false, false]],
+    [{ code: "DATA_LOSS" }, [false, false, false, false]],
+    [{ code: "ABORTED" }, [false, false, false, false]],
+    [{ code: "UNAUTHENTICATED" }, [false, false, false, false]],
+    [{ code: "INVALID_ARGUMENT" }, [false, false, false, false]],
+    [{ reset: true }, [false, true, true, false]],
+    [{ truncate: true }, [false, true, true, false]],
+  ];
+
+  test.each(failures)(
+    "the error of a call that met %j tells what a queue may do",
+    async (failure, expected) => {
+      const service = createTestService();
+      const client = createClient({
+        baseUrl: "https://api.example.com",
+        apiKey: canaryKey,
+        accountId: "acme",
+        maxRetries: 0,
+        fetch: service.fetch,
+      });
+      const calls = {
+        resume: () => client.reinforcementFineTuningJobs.resume("job-1"),
+        rerank: () => client.rerank({ query: "q", documents: ["d"] }),
+        scale: () => client.deployments.scale("prod", 1),
+        upload: () => client.datasets.upload("reviews", new Uint8Array([1]), { name: "train.jsonl" }),
+      };
+      const found: boolean[] = [];
+      for (const [operation, call] of Object.entries(calls)) {
+        service.fail(operation as keyof typeof calls, failure);
+        found.push(mayRepeat(await failureOf(call as () => Promise<unknown>)));
+      }
+      expect(found).toEqual(expected);
+    },
+  );
+
+  describe("an error of one's own", () => {
+    const error = (details: Partial<StatusErrorDetails>) =>
+      new StatusError("x", { code: "UNAVAILABLE", executed: "unknown", codeSource: "client", ...details });
+
+    test.each<[boolean, Partial<StatusErrorDetails>]>([
+      [true, { executed: "no" }],
+      [true, { operation: "rerankDocuments" }],
+      [true, { operation: "uploadDatasetFile", codeSource: "body" }],
+      [true, { operation: "request", method: "PUT" }],
+      [false, {}],
+      [false, { operation: "uploadDatasetFile" }],
+      [false, { operation: "request", method: "POST" }],
+      [false, { executed: "no", code: "NOT_FOUND" }],
+      [false, { executed: "no", code: "UNAUTHENTICATED" }],
+    ])("%s for %j", (expected, details) => {
+      expect(mayRepeat(error(details))).toBe(expected);
+    });
+
+    test("what is no StatusError is not repeated", () => {
+      for (const value of [
+        undefined,
+        null,
+        "UNAVAILABLE",
+        new Error("x"),
+        { code: "UNAVAILABLE", executed: "no" },
+      ])
+        expect(mayRepeat(value)).toBe(false);
+    });
+  });
+
+  test("the operations that are safe to repeat are the contract's", () => {
+    const details = { code: "DEADLINE_EXCEEDED", executed: "unknown", codeSource: "client" } as const;
+    const repeated = operations.filter((operation) =>
+      mayRepeat(new StatusError("x", { ...details, operation, notRetried: "deadline-too-close" })),
+    );
+    expect(repeated.sort()).toEqual([...safe].sort());
   });
 });
 
-test("the operations that are safe to repeat are the contract's", () => {
-  const details = { code: "DEADLINE_EXCEEDED", executed: "unknown", codeSource: "client" } as const;
-  const repeated = operations.filter((operation) =>
-    mayRepeat(new StatusError("x", { ...details, operation, notRetried: "deadline-too-close" })),
-  );
-  expect(repeated.sort()).toEqual([...safe].sort());
+describe("an upload that is repeated", () => {
+  const server = useRecordingServer();
+  useNoBackoff();
+  const content = randomBytes(1_500_007);
+  const file = useTemporaryFile(content);
+
+  const replayable: readonly (readonly [what: string, file: () => UploadFile])[] = [
+    ["a path", () => file],
+    ["a Blob", () => new Blob([content])],
+    ["bytes", () => content],
+  ];
+
+  function received(): (readonly string[])[] {
+    return server.requests.map(({ files }) => files.map((one) => one.sha256));
+  }
+
+  /** An agent whose first connections go to a port nobody listens on: the near end of another connection. */
+  async function refusingAgent(times: number): Promise<{ agent: http.Agent; close: () => void }> {
+    const port = Number(new URL(server.url).port);
+    const taken = connectSocket(port, "127.0.0.1");
+    await once(taken, "connect");
+    let made = 0;
+    const agent = Object.assign(new http.Agent(), {
+      createConnection: () =>
+        connectSocket({ host: "127.0.0.1", port: made++ < times ? Number(taken.localPort) : port }),
+    });
+    return { agent, close: () => taken.destroy() };
+  }
+
+  describe.each(transports)("over $name", ({ options }) => {
+    const retrying = (): Client => connect(server.url, { maxRetries: 2, ...options });
+
+    test.each(replayable)("an upload of %s is repeated with the same bytes", async (_what, source) => {
+      server.reply(inTurn(unavailable, unavailable, { json: { id: "file-1" } }));
+      const { id } = await retrying().datasets.upload("reviews", source(), { name: "train.jsonl" });
+      expect(id).toBe("file-1");
+      expect(received()).toEqual(Array(3).fill([sha256(content)]));
+    });
+
+    test.each(replayable)("onProgress of %s never goes back across repeats", async (_what, source) => {
+      server.reply(inTurn(unavailable, unavailable, done));
+      const sent: number[] = [];
+      await retrying().datasets.upload("reviews", source(), {
+        name: "train.jsonl",
+        onProgress: ({ sentBytes }) => sent.push(sentBytes),
+      });
+      expect(server.requests).toHaveLength(3);
+      expect(sent).toEqual([...sent].sort((a, b) => a - b));
+      expect(sent.at(-1)).toBe(content.byteLength);
+    });
+
+    test("a stream that was read is not sent again", async () => {
+      server.reply(unavailable);
+      const error = await failureOf(() =>
+        retrying().datasets.upload("reviews", Readable.from([content]), { name: "train.jsonl" }),
+      );
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
+      expect(received()).toEqual([[sha256(content)]]);
+    });
+
+    test("a stream that was read is not sent again with a fresh key either", async () => {
+      server.reply({ status: 401, json: {} });
+      let asked = 0;
+      const client = retrying().withOptions({ apiKey: () => `key-${++asked}` });
+      const error = await failureOf(() =>
+        client.datasets.upload("reviews", Readable.from([content]), { name: "train.jsonl" }),
+      );
+      expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "no" });
+      expect(server.requests).toHaveLength(1);
+    });
+  });
+
+  // A fetch function sends no stream: there it is read whole before anything is known of a connection.
+  test("over node:http a stream is sent once a connection comes, after some were refused", async () => {
+    const { agent, close } = await refusingAgent(2);
+    try {
+      const client = connect(server.url, { maxRetries: 2, agent });
+      const stream = Readable.from([content]);
+      const { attempts } = await client.datasets
+        .upload("reviews", stream, { name: "train.jsonl" })
+        .withResponse();
+      expect(attempts.map(({ code }) => code)).toEqual(["UNAVAILABLE", "UNAVAILABLE", undefined]);
+      expect(received()).toEqual([[sha256(content)]]);
+    } finally {
+      close();
+      agent.destroy();
+    }
+  });
+
+  test("over node:http a stream whose connections were all refused has not been read", async () => {
+    const { agent, close } = await refusingAgent(3);
+    try {
+      const client = connect(server.url, { maxRetries: 2, agent });
+      let read = 0;
+      const stream = new Readable({
+        read() {
+          read += 1;
+          this.push(null);
+        },
+      });
+      const error = await failureOf(() => client.datasets.upload("reviews", stream, { name: "train.jsonl" }));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+      expect(error.attempts).toHaveLength(3);
+      expect(read).toBe(0);
+      expect(server.requests).toEqual([]);
+    } finally {
+      close();
+      agent.destroy();
+    }
+  });
 });

@@ -1,8 +1,16 @@
-// Why there is no other attempt, and what is known of all attempts together: pure, row by row.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import {
+  type Client,
+  type ClientOptions,
+  type Code,
+  httpStatusOfCode,
+  type NotRetried,
+  type StatusError,
+} from "../../src/index.js";
 import { budget, type RetryEvent } from "../../src/policy/decisions.js";
 import {
   decideRetry,
+  eventsOfAnswer,
   executedAfter,
   nothingSent,
   type Ran,
@@ -10,93 +18,283 @@ import {
   ranIn,
   worse,
 } from "../../src/policy/retry.js";
-import { usual } from "../support/retryInput.js";
+import { inTurn, reset, unavailable } from "../support/answers.js";
+import { useNoBackoff } from "../support/backoff.js";
+import { connect, failureOf, operationCalls, thrownBy, transports } from "../support/clients.js";
+import { usual } from "../support/decisionRows.js";
+import { useRecordingServer } from "../support/recordingServer.js";
 
-const upload: RetryInput = { ...usual, operation: "uploadDatasetFile", timeLeftMs: 600_000, random: 0 };
+// Why there is no other attempt, and what is known of all attempts together: pure, row by row.
+describe("why it was not repeated", () => {
+  const upload: RetryInput = { ...usual, operation: "uploadDatasetFile", timeLeftMs: 600_000, random: 0 };
 
-test.each<[what: string, reason: string | undefined, Partial<RetryInput>]>([
-  ["an event that the table retries", undefined, {}],
-  ["a refusal", "refused", { events: ["refused"] }],
-  ["a refusal beside a transient event", "refused", { events: ["unavailable", "refused"] }],
-  ["a connection lost in an upload", "not-safe", { events: ["connectionLost"] }],
-  ["two events of an upload, both transient", "not-safe", { events: ["connectionLost", "gateway"] }],
-  ["two events, one of them not transient", "not-transient", { events: ["connectionLost", "dataLoss"] }],
-  ["data loss", "not-transient", { events: ["dataLoss"] }],
-  ["data loss of what is safe", "not-transient", { events: ["dataLoss"], operation: "rerankDocuments" }],
-  [
-    "a named fault of a scale, which is safe",
-    "not-transient",
-    { events: ["namedFault"], operation: "scaleDeployment" },
-  ],
-  [
-    "the same of an upload that its caller calls repeatable",
-    undefined,
-    { events: ["namedFault"], repeatable: true },
-  ],
-  ["a 401 that no fresh key can answer", "refused", { events: ["unauthenticated"] }],
-  ["the same after a retry", "retries-used-up", { events: ["unauthenticated"], retries: 1 }],
-  ["a 401 that a fresh key can answer", undefined, { events: ["unauthenticated"], freshKey: true }],
-  ["a stream", "single-use-body", { replayable: false }],
-  ["as many retries as the caller allows", "retries-used-up", { retries: 1, maxRetries: 1 }],
-  ["as many retries as the table allows", "retries-used-up", { retries: 2, maxRetries: 9 }],
-  ["an empty budget", "budget", { budget: budget.retryCost - 0.1 }],
-  ["a wait of more than 60 s", "asked-to-wait-too-long", { retryAfterMs: 60_001 }],
-  ["the same without a retry left", "asked-to-wait-too-long", { retryAfterMs: 60_001, maxRetries: 0 }],
-  ["a wait up to the deadline", "deadline-too-close", { retryAfterMs: 5_000, timeLeftMs: 5_000 }],
-])("after %s the reason is %s", (_what, reason, changes) => {
-  const { notRetried, waitMs } = decideRetry({ ...upload, ...changes });
-  expect(notRetried).toBe(reason);
-  expect(waitMs === undefined).toBe(reason !== undefined);
+  test.each<[what: string, reason: string | undefined, Partial<RetryInput>]>([
+    ["an event that the table retries", undefined, {}],
+    ["a refusal", "refused", { events: ["refused"] }],
+    ["a refusal beside a transient event", "refused", { events: ["unavailable", "refused"] }],
+    ["a connection lost in an upload", "not-safe", { events: ["connectionLost"] }],
+    ["two events of an upload, both transient", "not-safe", { events: ["connectionLost", "gateway"] }],
+    ["two events, one of them not transient", "not-transient", { events: ["connectionLost", "dataLoss"] }],
+    ["data loss", "not-transient", { events: ["dataLoss"] }],
+    ["data loss of what is safe", "not-transient", { events: ["dataLoss"], operation: "rerankDocuments" }],
+    [
+      "a named fault of a scale, which is safe",
+      "not-transient",
+      { events: ["namedFault"], operation: "scaleDeployment" },
+    ],
+    [
+      "the same of an upload that its caller calls repeatable",
+      undefined,
+      { events: ["namedFault"], repeatable: true },
+    ],
+    ["a 401 that no fresh key can answer", "refused", { events: ["unauthenticated"] }],
+    ["the same after a retry", "retries-used-up", { events: ["unauthenticated"], retries: 1 }],
+    ["a 401 that a fresh key can answer", undefined, { events: ["unauthenticated"], freshKey: true }],
+    ["a stream", "single-use-body", { replayable: false }],
+    ["as many retries as the caller allows", "retries-used-up", { retries: 1, maxRetries: 1 }],
+    ["as many retries as the table allows", "retries-used-up", { retries: 2, maxRetries: 9 }],
+    ["an empty budget", "budget", { budget: budget.retryCost - 0.1 }],
+    ["a wait of more than 60 s", "asked-to-wait-too-long", { retryAfterMs: 60_001 }],
+    ["the same without a retry left", "asked-to-wait-too-long", { retryAfterMs: 60_001, maxRetries: 0 }],
+    ["a wait up to the deadline", "deadline-too-close", { retryAfterMs: 5_000, timeLeftMs: 5_000 }],
+  ])("after %s the reason is %s", (_what, reason, changes) => {
+    const { notRetried, waitMs } = decideRetry({ ...upload, ...changes });
+    expect(notRetried).toBe(reason);
+    expect(waitMs === undefined).toBe(reason !== undefined);
+  });
+
+  const refused: Ran = { executed: "no", executedBecause: "refused" };
+  const lost: Ran = { executed: "unknown", executedBecause: "no-answer" };
+  const began: Ran = { executed: "yes", executedBecause: "success-began" };
+
+  test("before the first attempt nothing was sent", () => {
+    expect(nothingSent).toEqual({ executed: "no", executedBecause: "nothing-sent" });
+  });
+
+  test.each<[a: Ran, b: Ran, worst: Ran]>([
+    [nothingSent, refused, refused],
+    [refused, nothingSent, refused],
+    [refused, lost, lost],
+    [lost, refused, lost],
+    [lost, nothingSent, lost],
+    [lost, began, began],
+    [began, lost, began],
+    [began, nothingSent, began],
+    // Of two that may have run, the last one is what the caller can look at.
+    [
+      lost,
+      { executed: "unknown", executedBecause: "unclear-answer" },
+      { executed: "unknown", executedBecause: "unclear-answer" },
+    ],
+  ])("of %j and %j the worse is %j", (a, b, worst) => {
+    expect(worse(a, b)).toEqual(worst);
+  });
+
+  test.each<[what: string, Parameters<typeof ranIn>[0], Ran]>([
+    ["that was never sent", { executed: "no" }, nothingSent],
+    ["that was refused", { executed: "no", httpStatus: 429 }, refused],
+    ["that a proxy refused", { executed: "no", httpStatus: 407, neverSent: true }, nothingSent],
+    [
+      "whose answer is unclear",
+      { executed: "unknown", httpStatus: 500 },
+      { executed: "unknown", executedBecause: "unclear-answer" },
+    ],
+    ["without an answer", { executed: "unknown" }, lost],
+    ["that succeeded at first", { executed: "yes", httpStatus: 200 }, began],
+  ])("of an attempt %s", (_what, attempt, ran) => {
+    expect(ranIn(attempt)).toEqual(ran);
+  });
+
+  test.each<[RetryEvent[], string]>([
+    [["refused"], "no"],
+    [["refused", "connectionLost"], "unknown"],
+    [["connectionLost", "refused"], "unknown"],
+    [["connectionLost", "bodyLost"], "yes"],
+    [["bodyLost", "connectionLost"], "yes"],
+  ])("after %j the operation may have run: %s", (events, executed) => {
+    expect(executedAfter(events)).toBe(executed);
+  });
 });
 
-const refused: Ran = { executed: "no", executedBecause: "refused" };
-const lost: Ran = { executed: "unknown", executedBecause: "no-answer" };
-const began: Ran = { executed: "yes", executedBecause: "success-began" };
+describe("what an answer means for repeating", () => {
+  // What an answer means for repeating; the third where a time to wait makes it another.
+  type Row<T> = readonly [of: T, untimed: RetryEvent, timed?: RetryEvent];
 
-test("before the first attempt nothing was sent", () => {
-  expect(nothingSent).toEqual({ executed: "no", executedBecause: "nothing-sent" });
+  const statuses: readonly Row<number>[] = [
+    [300, "redirect"],
+    [400, "refused"],
+    [401, "unauthenticated"],
+    [404, "refused"],
+    [408, "deadline"],
+    [420, "refused"],
+    [421, "unprocessed"],
+    [422, "refused"],
+    [425, "unprocessed"],
+    [429, "exhausted", "exhaustedTimed"],
+    [500, "unnamedFault"],
+    [501, "refused"],
+    [502, "gateway"],
+    [503, "gateway"],
+    [504, "deadline"],
+    [519, "otherFault"],
+    [520, "gateway"],
+    [523, "gateway"],
+    [527, "gateway"],
+    [528, "otherFault"],
+    [529, "gateway"],
+    [530, "gateway"],
+    [531, "otherFault"],
+  ];
+
+  const named: readonly Row<Code>[] = [
+    ["UNAVAILABLE", "unavailable"],
+    ["RESOURCE_EXHAUSTED", "exhausted", "exhaustedTimed"],
+    ["DEADLINE_EXCEEDED", "deadline"],
+    ["INTERNAL", "namedFault"],
+    ["UNKNOWN", "namedFault"],
+    ["UNAUTHENTICATED", "unauthenticated"],
+    ["ABORTED", "refused"],
+    ["CANCELLED", "cancelled"],
+    ["DATA_LOSS", "dataLoss"],
+    ["NOT_FOUND", "refused"],
+  ];
+
+  describe.each([false, true])("with Retry-After: %s,", (timed) => {
+    // The event alone, whichever of the two this is.
+    const expected = <T>(rows: readonly Row<T>[]): [T, RetryEvent][] =>
+      rows.map(([of, untimed, whenTimed = untimed]) => [of, timed ? whenTimed : untimed]);
+
+    test.each(expected(statuses))("an answer of %i without a name is %s", (status, event) => {
+      expect(eventsOfAnswer(undefined, status, timed)).toEqual([event]);
+    });
+
+    test.each(expected(named))("an answer that names %s is %s", (code, event) => {
+      const events = eventsOfAnswer(code as StatusError["code"], httpStatusOfCode(code), timed);
+      expect(events).toEqual([event]);
+    });
+  });
+
+  test.each([
+    ["UNAVAILABLE", 500, ["unavailable", "unnamedFault"]],
+    ["UNAVAILABLE", 421, ["unavailable", "unprocessed"]],
+    ["NOT_FOUND", 503, ["refused", "gateway"]],
+    ["RESOURCE_EXHAUSTED", 503, ["exhausted", "gateway"]],
+  ] as const)("a name at odds with its status is both: %s on %i is %j", (code, status, events) => {
+    expect(eventsOfAnswer(code, status, false)).toEqual(events);
+  });
 });
 
-test.each<[a: Ran, b: Ran, worst: Ran]>([
-  [nothingSent, refused, refused],
-  [refused, nothingSent, refused],
-  [refused, lost, lost],
-  [lost, refused, lost],
-  [lost, nothingSent, lost],
-  [lost, began, began],
-  [began, lost, began],
-  [began, nothingSent, began],
-  // Of two that may have run, the last one is what the caller can look at.
-  [
-    lost,
-    { executed: "unknown", executedBecause: "unclear-answer" },
-    { executed: "unknown", executedBecause: "unclear-answer" },
-  ],
-])("of %j and %j the worse is %j", (a, b, worst) => {
-  expect(worse(a, b)).toEqual(worst);
-});
+// Why was it not retried? What the decision table does not say; test/policy/retryTable.test.ts asks it of every row.
+describe("what the table does not say", () => {
+  const server = useRecordingServer();
+  useNoBackoff();
 
-test.each<[what: string, Parameters<typeof ranIn>[0], Ran]>([
-  ["that was never sent", { executed: "no" }, nothingSent],
-  ["that was refused", { executed: "no", httpStatus: 429 }, refused],
-  ["that a proxy refused", { executed: "no", httpStatus: 407, neverSent: true }, nothingSent],
-  [
-    "whose answer is unclear",
-    { executed: "unknown", httpStatus: 500 },
-    { executed: "unknown", executedBecause: "unclear-answer" },
-  ],
-  ["without an answer", { executed: "unknown" }, lost],
-  ["that succeeded at first", { executed: "yes", httpStatus: 200 }, began],
-])("of an attempt %s", (_what, attempt, ran) => {
-  expect(ranIn(attempt)).toEqual(ran);
-});
+  function expectReason(error: StatusError, notRetried: NotRetried, hint: RegExp): void {
+    expect(error.notRetried).toBe(notRetried);
+    expect(error.hint).toMatch(hint);
+    expect(error.message.endsWith(error.hint)).toBe(true);
+    expect(JSON.parse(JSON.stringify(error)).notRetried).toBe(notRetried);
+  }
 
-test.each<[RetryEvent[], string]>([
-  [["refused"], "no"],
-  [["refused", "connectionLost"], "unknown"],
-  [["connectionLost", "refused"], "unknown"],
-  [["connectionLost", "bodyLost"], "yes"],
-  [["bodyLost", "connectionLost"], "yes"],
-])("after %j the operation may have run: %s", (events, executed) => {
-  expect(executedAfter(events)).toBe(executed);
+  describe.each(transports)("over $name", ({ options }) => {
+    const retrying = (more: ClientOptions = {}): Client =>
+      connect(server.url, { maxRetries: 2, ...options, ...more });
+
+    test("a client that has spent its retries says so", async () => {
+      server.reply(unavailable);
+      const client = retrying();
+      const scale = () => failureOf(() => client.deployments.scale("prod", 1));
+      for (let calls = 0; calls < 5; calls += 1) expectReason(await scale(), "retries-used-up", /maxRetries/);
+      const error = await scale();
+      expect(error.attempts).toHaveLength(1);
+      expectReason(error, "budget", /used up its retries for now/);
+    });
+
+    test("a stream that was sent once says so", async () => {
+      server.reply(unavailable);
+      async function* lines(): AsyncGenerator<Uint8Array> {
+        yield new TextEncoder().encode("{}\n");
+      }
+      const error = await failureOf(() =>
+        retrying().datasets.upload("reviews", lines(), { name: "a.jsonl" }),
+      );
+      expect(error.attempts).toHaveLength(1);
+      expectReason(error, "single-use-body", /a stream can be read only once/);
+    });
+
+    test.each([
+      ["a wait that does not fit the deadline", 5, 4500],
+      ["a wait of exactly the deadline", 5, 5000],
+    ])("%s says so", async (_what, seconds, timeoutMs) => {
+      server.reply({ ...unavailable, headers: { "retry-after": `${seconds}` } });
+      const error = await failureOf(() => retrying().deployments.scale("prod", 1, { timeoutMs }));
+      expectReason(
+        error,
+        "deadline-too-close",
+        /The service asks to wait 5 s\. No time is left for another attempt\.$/,
+      );
+    });
+
+    test("a service that asks to wait for more than a minute says so", async () => {
+      server.reply({ ...unavailable, headers: { "retry-after": "60.001" } });
+      const error = await failureOf(() => retrying().deployments.scale("prod", 1, { timeoutMs: 600_000 }));
+      expectReason(
+        error,
+        "asked-to-wait-too-long",
+        /The service asks to wait 60\.001 s\. .*no call waits that long/,
+      );
+    });
+
+    test("a call aborted during a wait says so, and what its attempt met", async () => {
+      server.reply({ ...unavailable, headers: { "retry-after": "20" } });
+      const controller = new AbortController();
+      const onAttempt = () => controller.abort();
+      const error = await failureOf(() =>
+        retrying().deployments.scale("prod", 1, { signal: controller.signal, onAttempt }),
+      );
+      expectReason(error, "aborted", /\.$/);
+      expect(error).toMatchObject({ executed: "unknown", executedBecause: "unclear-answer" });
+    });
+
+    test.each(operationCalls)(
+      "an argument of $operation that is refused says so",
+      async ({ operation, call }) => {
+        const error = await failureOf(() => call(retrying(), { timeoutMs: -1 }));
+        expect(error).toMatchObject({ operation, executedBecause: "nothing-sent", attempts: [] });
+        expectReason(error, "refused", /Use a value in the allowed range/);
+        expect(error).not.toHaveProperty("path");
+        expect(server.requests).toEqual([]);
+      },
+    );
+
+    test("a key that cannot be had says so, whatever an attempt before it met", async () => {
+      server.reply(inTurn(reset));
+      let asked = 0;
+      const apiKey = () => {
+        asked += 1;
+        if (asked === 2) throw new Error("the vault is closed");
+        return "a-key";
+      };
+      const error = await failureOf(() => retrying({ apiKey }).deployments.scale("prod", 1));
+      expect(error).toMatchObject({
+        code: "UNAUTHENTICATED",
+        executed: "unknown",
+        executedBecause: "no-answer",
+      });
+      expect(error.attempts).toHaveLength(1);
+      expectReason(error, "refused", /Check apiKey/);
+    });
+
+    test("of two attempts that did not run, one that was answered counts", async () => {
+      server.reply(
+        inTurn({ status: 429, headers: { "retry-after-ms": "1" }, json: {} }, { status: 404, json: {} }),
+      );
+      const error = await failureOf(() => retrying().deployments.scale("prod", 1));
+      expect(error).toMatchObject({ executed: "no", executedBecause: "refused", notRetried: "refused" });
+    });
+  });
+
+  test("an error that belongs to no call says nothing of retries", () => {
+    expect(thrownBy(() => connect("ftp://api.example.com"))).not.toHaveProperty("notRetried");
+  });
 });

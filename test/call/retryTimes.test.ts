@@ -8,181 +8,221 @@ import { type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { isPending, turns } from "../support/turns.js";
 
 const server = useRecordingServer();
-// Time stands still unless a test moves it: what ends without that ended at once.
-const clock = useTestClock();
 useNoBackoff();
-const later = (seconds: number): Reply => ({ ...unavailable, headers: { "retry-after": `${seconds}` } });
 
-describe.each(transports)("over $name", ({ options }) => {
-  const retrying = (more: ClientOptions = {}): Client =>
-    connect(server.url, { maxRetries: 2, ...options, ...more });
+describe("the times of repeats", () => {
+  // Time stands still unless a test moves it: what ends without that ended at once.
+  const clock = useTestClock();
 
-  describe.each(operationCalls)("$operation", ({ operation, call }) => {
-    test("aborted during a wait rejects at once with CANCELLED", async () => {
-      server.reply(later(20));
-      const controller = new AbortController();
-      const reason = new Error("the user went away");
-      const waits: (number | undefined)[] = [];
-      const onAttempt = ({ waitMs }: { waitMs?: number }) => void waits.push(waitMs);
-      const running = failureOf(() => call(retrying(), { signal: controller.signal, onAttempt }));
-      await clock.waitsFor(20_000);
-      controller.abort(reason);
-      const error = await running;
-      expect(error).toMatchObject({
-        code: "CANCELLED",
-        executed: "unknown",
-        codeSource: "client",
-        operation,
+  const later = (seconds: number): Reply => ({ ...unavailable, headers: { "retry-after": `${seconds}` } });
+
+  describe.each(transports)("over $name", ({ options }) => {
+    const retrying = (more: ClientOptions = {}): Client =>
+      connect(server.url, { maxRetries: 2, ...options, ...more });
+
+    describe.each(operationCalls)("$operation", ({ operation, call }) => {
+      test("aborted during a wait rejects at once with CANCELLED", async () => {
+        server.reply(later(20));
+        const controller = new AbortController();
+        const reason = new Error("the user went away");
+        const waits: (number | undefined)[] = [];
+        const onAttempt = ({ waitMs }: { waitMs?: number }) => void waits.push(waitMs);
+        const running = failureOf(() => call(retrying(), { signal: controller.signal, onAttempt }));
+        await clock.waitsFor(20_000);
+        controller.abort(reason);
+        const error = await running;
+        expect(error).toMatchObject({
+          code: "CANCELLED",
+          executed: "unknown",
+          codeSource: "client",
+          operation,
+        });
+        expect(error.cause).toBe(reason);
+        expect(waits).toEqual([20_000]);
+        expect(error.attempts.map(({ code }) => code)).toEqual(["UNAVAILABLE"]);
+        expect(server.requests).toHaveLength(1);
       });
-      expect(error.cause).toBe(reason);
-      expect(waits).toEqual([20_000]);
-      expect(error.attempts.map(({ code }) => code)).toEqual(["UNAVAILABLE"]);
-      expect(server.requests).toHaveLength(1);
-    });
 
-    test("aborted by its own onAttempt waits for nothing", async () => {
-      server.reply(later(20));
-      const controller = new AbortController();
-      const error = await failureOf(() =>
-        call(retrying(), { signal: controller.signal, onAttempt: () => controller.abort() }),
-      );
-      expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown" });
-    });
+      test("aborted by its own onAttempt waits for nothing", async () => {
+        server.reply(later(20));
+        const controller = new AbortController();
+        const error = await failureOf(() =>
+          call(retrying(), { signal: controller.signal, onAttempt: () => controller.abort() }),
+        );
+        expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown" });
+      });
 
-    test("rejects at once with the last error when the wait would outlast the deadline", async () => {
-      server.reply(later(5));
-      const error = await failureOf(() => call(retrying(), { timeoutMs: 4500 }));
-      expect(error).toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 5000, httpStatus: 503 });
-      expect(server.requests).toHaveLength(1);
-    });
+      test("rejects at once with the last error when the wait would outlast the deadline", async () => {
+        server.reply(later(5));
+        const error = await failureOf(() => call(retrying(), { timeoutMs: 4500 }));
+        expect(error).toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 5000, httpStatus: 503 });
+        expect(server.requests).toHaveLength(1);
+      });
 
-    test("is never repeated earlier than the server asked", async () => {
-      const asked: Reply = { ...unavailable, headers: { "retry-after-ms": "400" } };
-      server.reply(inTurn(asked, done));
-      const running = call(retrying());
-      await clock.waitsFor(400);
-      clock.pass(399);
-      await turns();
-      expect(server.requests).toHaveLength(1);
-      clock.pass(1);
-      await running;
-      expect(server.requests).toHaveLength(2);
-    });
-
-    test("is repeated a random time after that, which leaves it nearly all of its time", async () => {
-      vi.mocked(Math.random).mockReturnValue(0.5);
-      for (const [timeoutMs, waitMs] of [
-        [60_000, 20_000 + 1_000],
-        [21_000, 20_000 + 50],
-      ] as const) {
-        server.reply(inTurn(later(20), done));
-        const running = call(retrying(), { timeoutMs });
-        await clock.waitsFor(waitMs);
-        clock.pass(waitMs - 1);
+      test("is never repeated earlier than the server asked", async () => {
+        const asked: Reply = { ...unavailable, headers: { "retry-after-ms": "400" } };
+        server.reply(inTurn(asked, done));
+        const running = call(retrying());
+        await clock.waitsFor(400);
+        clock.pass(399);
         await turns();
         expect(server.requests).toHaveLength(1);
         clock.pass(1);
         await running;
         expect(server.requests).toHaveLength(2);
-        server.reset();
-      }
+      });
+
+      test("is repeated a random time after that, which leaves it nearly all of its time", async () => {
+        vi.mocked(Math.random).mockReturnValue(0.5);
+        for (const [timeoutMs, waitMs] of [
+          [60_000, 20_000 + 1_000],
+          [21_000, 20_000 + 50],
+        ] as const) {
+          server.reply(inTurn(later(20), done));
+          const running = call(retrying(), { timeoutMs });
+          await clock.waitsFor(waitMs);
+          clock.pass(waitMs - 1);
+          await turns();
+          expect(server.requests).toHaveLength(1);
+          clock.pass(1);
+          await running;
+          expect(server.requests).toHaveLength(2);
+          server.reset();
+        }
+      });
+
+      test("is not repeated early by a timer that fires early", async () => {
+        const asked: Reply = { ...unavailable, headers: { "retry-after-ms": "400" } };
+        server.reply(inTurn(asked, done));
+        clock.shortenNext(400, 399);
+        const running = call(retrying());
+        await clock.passWhenWaiting(399);
+        await turns();
+        expect(server.requests).toHaveLength(1);
+        await clock.passWhenWaiting(1);
+        await running;
+        expect(server.requests).toHaveLength(2);
+      });
+
+      test("ends an attempt after attemptTimeoutMs, and repeats it where that is safe", async () => {
+        server.reply(inTurn(silence, done));
+        const running = call(retrying(), { attemptTimeoutMs: 300 });
+        const outcome = running.withResponse().then(
+          ({ attempts }) => ({ attempts, error: undefined }),
+          (error) => ({ attempts: error.attempts, error }),
+        );
+        await server.received();
+        clock.pass(300);
+        if (operation === "rerankDocuments" || operation === "scaleDeployment") {
+          await clock.passWhenWaiting(0);
+          const { attempts } = await outcome;
+          expect(attempts.map(({ code }: { code?: string }) => code)).toEqual([
+            "DEADLINE_EXCEEDED",
+            undefined,
+          ]);
+          expect(server.requests).toHaveLength(2);
+        } else {
+          const { error } = await outcome;
+          expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown", inferred: true });
+          expect(error.message).toContain("attemptTimeoutMs");
+          expect(server.requests).toHaveLength(1);
+        }
+      });
     });
 
-    test("is not repeated early by a timer that fires early", async () => {
-      const asked: Reply = { ...unavailable, headers: { "retry-after-ms": "400" } };
-      server.reply(inTurn(asked, done));
-      clock.shortenNext(400, 399);
-      const running = call(retrying());
-      await clock.passWhenWaiting(399);
+    const rerank = { query: "q", documents: ["d"] };
+
+    test("where repeating is safe an attempt takes half of the time, and a second one fits", async () => {
+      server.reply(inTurn(silence, done));
+      const running = retrying({ timeoutMs: 2000 }).rerank(rerank).withResponse();
+      await server.received();
+      clock.pass(998);
       await turns();
       expect(server.requests).toHaveLength(1);
-      await clock.passWhenWaiting(1);
-      await running;
-      expect(server.requests).toHaveLength(2);
+      clock.pass(2);
+      await clock.passWhenWaiting(0);
+      const { attempts } = await running;
+      expect(attempts.map(({ code }) => code)).toEqual(["DEADLINE_EXCEEDED", undefined]);
+      expect(attempts[0]?.durationMs).toBeGreaterThanOrEqual(998);
+      expect(attempts[0]?.durationMs).toBeLessThanOrEqual(1000);
     });
 
-    test("ends an attempt after attemptTimeoutMs, and repeats it where that is safe", async () => {
-      server.reply(inTurn(silence, done));
-      const running = call(retrying(), { attemptTimeoutMs: 300 });
-      const outcome = running.withResponse().then(
-        ({ attempts }) => ({ attempts, error: undefined }),
-        (error) => ({ attempts: error.attempts, error }),
-      );
+    test("with repeatable false an attempt may take all of the time", async () => {
+      server.reply(silence);
+      const running = failureOf(() => retrying().rerank(rerank, { timeoutMs: 600, repeatable: false }));
       await server.received();
-      clock.pass(300);
-      if (operation === "rerankDocuments" || operation === "scaleDeployment") {
-        await clock.passWhenWaiting(0);
-        const { attempts } = await outcome;
-        expect(attempts.map(({ code }: { code?: string }) => code)).toEqual(["DEADLINE_EXCEEDED", undefined]);
-        expect(server.requests).toHaveLength(2);
-      } else {
-        const { error } = await outcome;
-        expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown", inferred: true });
-        expect(error.message).toContain("attemptTimeoutMs");
-        expect(server.requests).toHaveLength(1);
-      }
+      clock.pass(600);
+      const error = await running;
+      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+      expect(error.attempts[0]?.durationMs).toBeGreaterThanOrEqual(598);
+      expect(server.requests).toHaveLength(1);
+    });
+
+    test("the deadline counts the waits and all attempts", async () => {
+      server.reply(silence);
+      const running = failureOf(() => retrying().rerank(rerank, { timeoutMs: 900, attemptTimeoutMs: 400 }));
+      await server.received();
+      clock.pass(400);
+      await clock.passWhenWaiting(0);
+      await server.received(2);
+      // A second attempt that may take 400 ms meets the deadline after 500.
+      clock.pass(500);
+      expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+      expect(server.requests.length).toBeLessThanOrEqual(2);
     });
   });
 
-  const rerank = { query: "q", documents: ["d"] };
-
-  test("where repeating is safe an attempt takes half of the time, and a second one fits", async () => {
-    server.reply(inTurn(silence, done));
-    const running = retrying({ timeoutMs: 2000 }).rerank(rerank).withResponse();
-    await server.received();
-    clock.pass(998);
-    await turns();
-    expect(server.requests).toHaveLength(1);
-    clock.pass(2);
-    await clock.passWhenWaiting(0);
-    const { attempts } = await running;
-    expect(attempts.map(({ code }) => code)).toEqual(["DEADLINE_EXCEEDED", undefined]);
-    expect(attempts[0]?.durationMs).toBeGreaterThanOrEqual(998);
-    expect(attempts[0]?.durationMs).toBeLessThanOrEqual(1000);
-  });
-
-  test("with repeatable false an attempt may take all of the time", async () => {
-    server.reply(silence);
-    const running = failureOf(() => retrying().rerank(rerank, { timeoutMs: 600, repeatable: false }));
-    await server.received();
-    clock.pass(600);
-    const error = await running;
-    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
-    expect(error.attempts[0]?.durationMs).toBeGreaterThanOrEqual(598);
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test("the deadline counts the waits and all attempts", async () => {
-    server.reply(silence);
-    const running = failureOf(() => retrying().rerank(rerank, { timeoutMs: 900, attemptTimeoutMs: 400 }));
-    await server.received();
-    clock.pass(400);
-    await clock.passWhenWaiting(0);
-    await server.received(2);
-    // A second attempt that may take 400 ms meets the deadline after 500.
-    clock.pass(500);
-    expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
-    expect(server.requests.length).toBeLessThanOrEqual(2);
+  describe.each(operationCalls)("over node:http $operation that waits for a socket", ({ call }) => {
+    test("until its deadline was never sent, and attemptTimeoutMs has not begun", async () => {
+      server.reply(silence);
+      const client = connect(server.url, { maxRetries: 2, maxConnections: 1 });
+      const controller = new AbortController();
+      const first = failureOf(() => client.deployments.scale("prod", 1, { signal: controller.signal }));
+      await server.received();
+      const waiting = failureOf(() => call(client, { timeoutMs: 400, attemptTimeoutMs: 100 }));
+      await clock.passWhenWaiting(100);
+      clock.pass(298);
+      expect(await isPending(waiting)).toBe(true);
+      clock.pass(2);
+      const error = await waiting;
+      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no" });
+      expect(error.message).toContain("(timeoutMs)");
+      expect(server.requests).toHaveLength(1);
+      controller.abort();
+      await first;
+    });
   });
 });
 
-describe.each(operationCalls)("over node:http $operation that waits for a socket", ({ call }) => {
-  test("until its deadline was never sent, and attemptTimeoutMs has not begun", async () => {
-    server.reply(silence);
-    const client = connect(server.url, { maxRetries: 2, maxConnections: 1 });
-    const controller = new AbortController();
-    const first = failureOf(() => client.deployments.scale("prod", 1, { signal: controller.signal }));
-    await server.received();
-    const waiting = failureOf(() => call(client, { timeoutMs: 400, attemptTimeoutMs: 100 }));
-    await clock.passWhenWaiting(100);
-    clock.pass(298);
-    expect(await isPending(waiting)).toBe(true);
-    clock.pass(2);
-    const error = await waiting;
-    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no" });
-    expect(error.message).toContain("(timeoutMs)");
-    expect(server.requests).toHaveLength(1);
-    controller.abort();
-    await first;
+// By the real clock, as the server sees it: whoever asks for a pause gets all of it.
+describe("the waits that a service asks for", () => {
+  const calls = 40;
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test.each<[headers: Record<string, string>, ms: number]>([
+      [{ "retry-after-ms": "10.5" }, 10.5],
+      [{ "retry-after-ms": "3" }, 3],
+      [{ "retry-after": "0.0123" }, 12.3],
+      [{ "retry-after": "0.02", "retry-after-ms": "7" }, 20],
+    ])("no wait of %j is shorter than asked", async (headers, ms) => {
+      const answered = new Map<string, number>();
+      const waits: number[] = [];
+      server.reply(({ url }) => {
+        const now = performance.now();
+        const before = answered.get(url);
+        if (before !== undefined) {
+          waits.push(now - before);
+          return done;
+        }
+        answered.set(url, performance.now());
+        return { ...unavailable, headers };
+      });
+      // A client's retries are limited.
+      const clients = Array.from({ length: calls }, () => connect(server.url, { maxRetries: 1, ...options }));
+      await Promise.all(clients.map((client, number) => client.deployments.scale(`p-${number}`, 1)));
+      await Promise.all(clients.map((client) => client.close()));
+      expect(waits).toHaveLength(calls);
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(ms);
+    });
   });
 });

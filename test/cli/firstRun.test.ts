@@ -1,123 +1,219 @@
-// The ten likeliest first mistakes: each reads like advice.
-
+import { once } from "node:events";
 import { chmod, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createClient, type StatusError } from "../../src/index.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
+import { outcomeOf, start, tunerank } from "../support/commandLine.js";
 import { refusingPort } from "../support/refusingPort.js";
 import { textOf } from "../support/withHint.js";
 
-const local = { baseUrl: "http://127.0.0.1:4010", apiKey: "key", accountId: "acme" };
-const unsent = "http://127.0.0.1:9";
-let folder: string;
+// The ten likeliest first mistakes: each reads like advice.
+describe("the first run", () => {
+  const local = { baseUrl: "http://127.0.0.1:4010", apiKey: "key", accountId: "acme" };
+  const unsent = "http://127.0.0.1:9";
+  let folder: string;
 
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), "first-run-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
-afterEach(() => vi.unstubAllEnvs());
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), "first-run-"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  afterEach(() => vi.unstubAllEnvs());
 
-function advice(error: StatusError): string[] {
-  expect(error).toMatchObject({ executed: "no", executedBecause: "nothing-sent" });
-  return [textOf(error), error.hint];
-}
-
-test("no key", async () => {
-  vi.stubEnv("TUNERANK_API_KEY", undefined);
-  const client = createClient({ ...local, apiKey: undefined });
-  expect(advice(await failureOf(() => client.rerank({ query: "q", documents: ["d"] })))).toEqual([
-    "[INVALID_ARGUMENT] There is no apiKey.",
-    "Pass apiKey to createClient, or set the environment variable TUNERANK_API_KEY.",
-  ]);
-});
-
-test("a base URL that is none", () => {
-  expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "api.example.com" })))).toEqual([
-    "[INVALID_ARGUMENT] baseUrl is not an absolute URL such as https://api.example.com.",
-    "Correct the argument.",
-  ]);
-});
-
-test("plain http to another machine", () => {
-  expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "http://api.example.com" })))).toEqual([
-    "[INVALID_ARGUMENT] baseUrl is plain http to another machine: the key would go unencrypted.",
-    "Use https, or pass allowInsecureHttp: true in a trusted network.",
-  ]);
-});
-
-test("a full resource name where an id belongs", async () => {
-  const call = () => connect(unsent).deployments.scale("accounts/acme/deployments/prod", 1);
-  expect(advice(await failureOf(call))).toEqual([
-    '[INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
-    "Correct the argument.",
-  ]);
-});
-
-test("a file that is not there", async () => {
-  const file = path.join(folder, "nowhere.jsonl");
-  expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
-    `[INVALID_ARGUMENT] file ${JSON.stringify(file)} does not exist (looked for in ${JSON.stringify(process.cwd())}).`,
-    "Correct the argument.",
-  ]);
-});
-
-test("a folder instead of a file", async () => {
-  expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", folder)))).toEqual([
-    `[INVALID_ARGUMENT] file ${JSON.stringify(folder)} is a folder: pass the path of one file.`,
-    "Correct the argument.",
-  ]);
-});
-
-test.skipIf(process.platform === "win32")("a file this user may not read", async () => {
-  const file = path.join(folder, "private.jsonl");
-  await writeFile(file, "{}\n");
-  await chmod(file, 0);
-  await chmod(folder, 0o755);
-  const call = () => connect(unsent).datasets.upload("reviews", file);
-  expect(advice(await asNobody(() => failureOf(call)))).toEqual([
-    `[INVALID_ARGUMENT] file ${JSON.stringify(file)} may not be read by this user.`,
-    "Correct the argument.",
-  ]);
-});
-
-test("a file larger than one request takes", async () => {
-  const file = path.join(folder, "large.jsonl");
-  await writeFile(file, "");
-  await truncate(file, 150 * 1024 * 1024 + 1);
-  expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
-    "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
-    "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
-  ]);
-});
-
-test("no account", async () => {
-  vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
-  const client = createClient({ ...local, accountId: undefined });
-  expect(advice(await failureOf(() => client.deployments.scale("prod", 1)))).toEqual([
-    "[INVALID_ARGUMENT] There is no accountId.",
-    "Pass accountId to createClient or to the call, or set the environment variable TUNERANK_ACCOUNT_ID.",
-  ]);
-});
-
-test("a mock that is not running", async () => {
-  const { port, url, close } = await refusingPort();
-  const call = () => connect(url).rerank({ query: "q", documents: ["d"] });
-  expect(advice(await failureOf(call))).toEqual([
-    `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}.`,
-    "Nothing listens there: check baseUrl, and that the server runs. It was not retried, because maxRetries is 0.",
-  ]);
-  await close();
-});
-
-// The superuser may read everything.
-async function asNobody<T>(run: () => Promise<T>): Promise<T> {
-  if (process.getuid?.() !== 0) return run();
-  process.seteuid?.(65_534);
-  try {
-    return await run();
-  } finally {
-    process.seteuid?.(0);
+  function advice(error: StatusError): string[] {
+    expect(error).toMatchObject({ executed: "no", executedBecause: "nothing-sent" });
+    return [textOf(error), error.hint];
   }
-}
+
+  test("no key", async () => {
+    vi.stubEnv("TUNERANK_API_KEY", undefined);
+    const client = createClient({ ...local, apiKey: undefined });
+    expect(advice(await failureOf(() => client.rerank({ query: "q", documents: ["d"] })))).toEqual([
+      "[INVALID_ARGUMENT] There is no apiKey.",
+      "Pass apiKey to createClient, or set the environment variable TUNERANK_API_KEY.",
+    ]);
+  });
+
+  test("a base URL that is none", () => {
+    expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "api.example.com" })))).toEqual([
+      "[INVALID_ARGUMENT] baseUrl is not an absolute URL such as https://api.example.com.",
+      "Correct the argument.",
+    ]);
+  });
+
+  test("plain http to another machine", () => {
+    expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "http://api.example.com" })))).toEqual([
+      "[INVALID_ARGUMENT] baseUrl is plain http to another machine: the key would go unencrypted.",
+      "Use https, or pass allowInsecureHttp: true in a trusted network.",
+    ]);
+  });
+
+  test("a full resource name where an id belongs", async () => {
+    const call = () => connect(unsent).deployments.scale("accounts/acme/deployments/prod", 1);
+    expect(advice(await failureOf(call))).toEqual([
+      '[INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
+      "Correct the argument.",
+    ]);
+  });
+
+  test("a file that is not there", async () => {
+    const file = path.join(folder, "nowhere.jsonl");
+    expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
+      `[INVALID_ARGUMENT] file ${JSON.stringify(file)} does not exist (looked for in ${JSON.stringify(process.cwd())}).`,
+      "Correct the argument.",
+    ]);
+  });
+
+  test("a folder instead of a file", async () => {
+    expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", folder)))).toEqual([
+      `[INVALID_ARGUMENT] file ${JSON.stringify(folder)} is a folder: pass the path of one file.`,
+      "Correct the argument.",
+    ]);
+  });
+
+  test.skipIf(process.platform === "win32")("a file this user may not read", async () => {
+    const file = path.join(folder, "private.jsonl");
+    await writeFile(file, "{}\n");
+    await chmod(file, 0);
+    await chmod(folder, 0o755);
+    const call = () => connect(unsent).datasets.upload("reviews", file);
+    expect(advice(await asNobody(() => failureOf(call)))).toEqual([
+      `[INVALID_ARGUMENT] file ${JSON.stringify(file)} may not be read by this user.`,
+      "Correct the argument.",
+    ]);
+  });
+
+  test("a file larger than one request takes", async () => {
+    const file = path.join(folder, "large.jsonl");
+    await writeFile(file, "");
+    await truncate(file, 150 * 1024 * 1024 + 1);
+    expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
+      "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
+      "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
+    ]);
+  });
+
+  test("no account", async () => {
+    vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
+    const client = createClient({ ...local, accountId: undefined });
+    expect(advice(await failureOf(() => client.deployments.scale("prod", 1)))).toEqual([
+      "[INVALID_ARGUMENT] There is no accountId.",
+      "Pass accountId to createClient or to the call, or set the environment variable TUNERANK_ACCOUNT_ID.",
+    ]);
+  });
+
+  test("a mock that is not running", async () => {
+    const { port, url, close } = await refusingPort();
+    const call = () => connect(url).rerank({ query: "q", documents: ["d"] });
+    expect(advice(await failureOf(call))).toEqual([
+      `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}.`,
+      "Nothing listens there: check baseUrl, and that the server runs. It was not retried, because maxRetries is 0.",
+    ]);
+    await close();
+  });
+
+  // The superuser may read everything.
+  async function asNobody<T>(run: () => Promise<T>): Promise<T> {
+    if (process.getuid?.() !== 0) return run();
+    process.seteuid?.(65_534);
+    try {
+      return await run();
+    } finally {
+      process.seteuid?.(0);
+    }
+  }
+});
+
+describe("the stand-in", () => {
+  type Mock = ReturnType<typeof start>;
+  const running: Mock[] = [];
+
+  afterEach(async () => {
+    for (const mock of running.splice(0)) {
+      mock.kill("SIGINT");
+      if (mock.exitCode === null) await once(mock, "exit");
+    }
+  });
+
+  /** Starts the stand-in; its address, what it says on stderr, and how it ends. */
+  async function mockWith(...args: string[]) {
+    const mock = start(["mock", "--port", "0", ...args]);
+    running.push(mock);
+    const outcome = outcomeOf(mock);
+    const [line] = (await once(mock.stdout as NonNullable<Mock["stdout"]>, "data")) as [Buffer];
+    const url = /http:\/\/[^\s;"]+/.exec(`${line}`)?.[0] ?? "";
+    const stop = async () => {
+      mock.kill("SIGINT");
+      return (await outcome).stderr;
+    };
+    return { url, stop };
+  }
+
+  const rerank = (url: string, body: object, headers = {}) =>
+    fetch(`${url}/inference/v1/rerank`, {
+      method: "POST",
+      headers: { authorization: "Bearer any", "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+  const body = { query: "q", documents: ["d"] };
+
+  test("--fail scripts failures, --strict refuses unknown fields, and each request has a line", async () => {
+    const { url, stop } = await mockWith(
+      "--fail",
+      "rerank:503x2",
+      "--fail",
+      "scaleDeployment:RESOURCE_EXHAUSTED",
+      "--strict",
+    );
+    const statuses = [];
+    for (let at = 0; at < 3; at++) statuses.push((await rerank(url, body)).status);
+    statuses.push((await rerank(url, { ...body, unknown: 1 })).status);
+    expect(statuses).toEqual([503, 503, 200, 400]);
+    const scaled = await tunerank(["scale", "prod", "1", "--max-retries", "0"], { baseUrl: url });
+    expect(scaled.stderr).toContain("[RESOURCE_EXHAUSTED]");
+    const lines = (await stop()).trim().split("\n");
+    expect(lines.map((line) => line.replace(/\d+ ms/, "N ms"))).toEqual([
+      "POST /inference/v1/rerank 503 N ms req-1",
+      "POST /inference/v1/rerank 503 N ms req-2",
+      "POST /inference/v1/rerank 200 N ms req-3",
+      "POST /inference/v1/rerank 400 N ms req-4",
+      "PATCH /v1/accounts/acme/deployments/prod:scale 429 N ms req-5",
+    ]);
+  });
+
+  test("--host listens elsewhere, and says what that means", async () => {
+    const { url, stop } = await mockWith("--host", "0.0.0.0", "--quiet");
+    const port = new URL(url).port;
+    expect((await rerank(`http://127.0.0.1:${port}`, body)).status).toBe(200);
+    const said = await stop();
+    expect(said).toMatch(/^Anybody who can reach this machine can call it.*allowInsecureHttp\.\n$/);
+  });
+
+  test("--allow-origin adds an origin to those of this machine", async () => {
+    const { url } = await mockWith("--allow-origin", "https://app.example.com");
+    const allowed = async (origin: string) =>
+      (await rerank(url, body, { origin })).headers.get("access-control-allow-origin");
+    expect(await allowed("https://app.example.com")).toBe("https://app.example.com");
+    expect(await allowed("http://localhost:5173")).toBe("http://localhost:5173");
+    expect(await allowed("https://evil.example.com")).toBeNull();
+  });
+
+  test("for machines the lines are JSON", async () => {
+    const { url, stop } = await mockWith("--json");
+    await rerank(url, body);
+    expect(JSON.parse(await stop())).toMatchObject({ method: "POST", status: 200, requestId: "req-1" });
+  });
+
+  test.each([
+    [["--fail", "rerank"], "--fail must be OPERATION:STATUS"],
+    [["--fail", "rank:503"], "--fail must be OPERATION:STATUS"],
+    [["--fail", "rerank:NOPE"], "code must be one of"],
+    [["--allow-origin", "app.example.com"], "must hold origins"],
+    [["--host", "256.0.0.1"], "cannot be listened on"],
+  ])("%j is refused", async (args, words) => {
+    const { exitCode, stdout, stderr } = await tunerank(["mock", "--port", "0", ...args]);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(words);
+  });
+});

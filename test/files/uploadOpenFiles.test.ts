@@ -1,169 +1,283 @@
-import { readdirSync, readlinkSync, truncateSync } from "node:fs";
+import { appendFileSync, readdirSync, readlinkSync, truncateSync } from "node:fs";
 import { truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Client, StatusCode, UploadOptions } from "../../src/index.js";
+import { goodText } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { temporaryFolder } from "../support/project.js";
 
 const server = useCountingServer();
-const clock = useTestClock();
-const size = 24 * 1024 * 1024;
-let folder: string;
-let file: string;
-let tests = 0;
-let remove: () => Promise<void>;
 
-beforeAll(async () => {
-  ({ folder, remove } = await temporaryFolder());
-});
-beforeEach(async () => {
-  // Another for each test, so that what one leaves open is not seen by the next.
-  file = path.join(folder, `train-${++tests}.jsonl`);
-  await writeFile(file, "");
-  await truncate(file, size);
-});
-afterAll(() => remove());
+describe("the open files", () => {
+  const clock = useTestClock();
+  const size = 24 * 1024 * 1024;
+  let folder: string;
+  let file: string;
+  let tests = 0;
+  let remove: () => Promise<void>;
 
-/** How many of this process's open files are the uploaded one. */
-function openNow(): number {
-  return readdirSync("/proc/self/fd").filter((descriptor) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${descriptor}`) === file;
-    } catch {
-      return false;
-    }
-  }).length;
-}
-
-/** Runs `then` once the first bytes came, and reads no more. */
-function stopReading(then: () => void): void {
-  server.listen((request) => {
-    request
-      .on("error", () => {})
-      .once("data", () => {
-        request.pause();
-        then();
-      });
+  beforeAll(async () => {
+    ({ folder, remove } = await temporaryFolder());
   });
-}
+  beforeEach(async () => {
+    // Another for each test, so that what one leaves open is not seen by the next.
+    file = path.join(folder, `train-${++tests}.jsonl`);
+    await writeFile(file, "");
+    await truncate(file, size);
+  });
+  afterAll(() => remove());
 
-interface Ending {
-  readonly how: string;
-  readonly code: StatusCode;
-  /** Prepares the failure; what it returns is added to the client's and the call's options. */
-  readonly prepare: () => { client?: object; call?: UploadOptions };
-}
+  /** How many of this process's open files are the uploaded one. */
+  function openNow(): number {
+    return readdirSync("/proc/self/fd").filter((descriptor) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`) === file;
+      } catch {
+        return false;
+      }
+    }).length;
+  }
 
-const endings: readonly Ending[] = [
-  {
-    how: "was answered with an error",
-    code: "NOT_FOUND",
-    prepare() {
+  /** Runs `then` once the first bytes came, and reads no more. */
+  function stopReading(then: () => void): void {
+    server.listen((request) => {
+      request
+        .on("error", () => {})
+        .once("data", () => {
+          request.pause();
+          then();
+        });
+    });
+  }
+
+  interface Ending {
+    readonly how: string;
+    readonly code: StatusCode;
+    /** Prepares the failure; what it returns is added to the client's and the call's options. */
+    readonly prepare: () => { client?: object; call?: UploadOptions };
+  }
+
+  const endings: readonly Ending[] = [
+    {
+      how: "was answered with an error",
+      code: "NOT_FOUND",
+      prepare() {
+        server.listen((request, response) => {
+          request.resume().on("end", () => response.writeHead(404).end());
+        });
+        return {};
+      },
+    },
+    {
+      how: "was answered with an error before it was sent",
+      code: "NOT_FOUND",
+      prepare() {
+        server.listen((request, response) => {
+          request.on("error", () => {}).resume();
+          response.writeHead(404).end();
+        });
+        return {};
+      },
+    },
+    {
+      how: "was aborted half-way",
+      code: "CANCELLED",
+      prepare() {
+        const controller = new AbortController();
+        stopReading(() => controller.abort());
+        return { call: { signal: controller.signal } };
+      },
+    },
+    {
+      how: "met its deadline half-way",
+      code: "DEADLINE_EXCEEDED",
+      prepare() {
+        stopReading(() => clock.pass(100));
+        return { call: { timeoutMs: 100 } };
+      },
+    },
+    {
+      how: "lost its connection half-way",
+      code: "UNAVAILABLE",
+      prepare() {
+        stopReading(() => {
+          for (const socket of server.open) socket.resetAndDestroy();
+        });
+        return {};
+      },
+    },
+    {
+      how: "found nobody listening",
+      code: "UNAVAILABLE",
+      prepare: () => ({ client: { baseUrl: "http://127.0.0.1:1" } }),
+    },
+    {
+      how: "had no key",
+      code: "UNAUTHENTICATED",
+      prepare: () => ({ client: { apiKey: () => Promise.reject(new Error("no key")) } }),
+    },
+    {
+      how: "had another size than was said",
+      code: "INVALID_ARGUMENT",
+      prepare: () => ({ call: { size: size + 1 } }),
+    },
+    { how: "had a size below 0", code: "OUT_OF_RANGE", prepare: () => ({ call: { size: -1 } }) },
+    {
+      how: "had a size that is no number",
+      code: "INVALID_ARGUMENT",
+      prepare: () => ({ call: { size: "5" as never } }),
+    },
+    {
+      how: "had a file over the limit",
+      code: "OUT_OF_RANGE",
+      prepare() {
+        truncateSync(file, 150 * 1024 * 1024 + 1);
+        return {};
+      },
+    },
+  ];
+
+  describe.runIf(process.platform === "linux").each(transports)(
+    "over $name no file stays open when an upload",
+    ({ options }) => {
+      const upload = (client: Client, call?: UploadOptions) => client.datasets.upload("reviews", file, call);
+
+      test("succeeded", async () => {
+        const client = connect(server.url, options);
+        await Promise.all([upload(client), upload(client)]);
+        expect(openNow()).toBe(0);
+      });
+
+      test.each(endings)("$how", async ({ code, prepare }) => {
+        const { client, call } = prepare();
+        const error = await failureOf(() => upload(connect(server.url, { ...options, ...client }), call));
+        expect(error.code).toBe(code);
+        expect(openNow()).toBe(0);
+      });
+
+      test("is under way: then it is open", async () => {
+        let open = 0;
+        const controller = new AbortController();
+        stopReading(() => {
+          open = openNow();
+          controller.abort();
+        });
+        await failureOf(() => upload(connect(server.url, options), { signal: controller.signal }));
+        expect(open).toBeGreaterThan(0);
+      });
+    },
+  );
+});
+
+describe("a file that changes", () => {
+  // More than what the network's buffers hold: the change comes while most of it has not been read.
+  const size = 24 * 1024 * 1024;
+  let file: string;
+  let remove: () => Promise<void>;
+
+  beforeAll(async () => {
+    const { folder, remove: removeFolder } = await temporaryFolder();
+    remove = removeFolder;
+    file = path.join(folder, "train.jsonl");
+  });
+  beforeEach(async () => {
+    await writeFile(file, "");
+    await truncate(file, size);
+  });
+  afterAll(() => remove());
+
+  const changes: readonly (readonly [how: string, change: () => void])[] = [
+    ["grows by a byte", () => appendFileSync(file, "x")],
+    ["grows by a megabyte", () => appendFileSync(file, Buffer.alloc(1024 * 1024))],
+    ["loses a byte", () => truncateSync(file, size - 1)],
+    ["loses its second half", () => truncateSync(file, size / 2)],
+    ["becomes empty", () => truncateSync(file, 0)],
+  ];
+
+  /** Runs `change` once the first bytes came; resolves to whether the whole body came in the end. */
+  function changeOnFirstBytes(change: () => void): Promise<boolean> {
+    return new Promise((resolve) => {
       server.listen((request, response) => {
-        request.resume().on("end", () => response.writeHead(404).end());
+        request.once("data", change);
+        request
+          .on("end", () => response.end(goodText))
+          .on("error", () => {})
+          .on("close", () => resolve(request.complete))
+          .resume();
       });
-      return {};
-    },
-  },
-  {
-    how: "was answered with an error before it was sent",
-    code: "NOT_FOUND",
-    prepare() {
-      server.listen((request, response) => {
-        request.on("error", () => {}).resume();
-        response.writeHead(404).end();
-      });
-      return {};
-    },
-  },
-  {
-    how: "was aborted half-way",
-    code: "CANCELLED",
-    prepare() {
-      const controller = new AbortController();
-      stopReading(() => controller.abort());
-      return { call: { signal: controller.signal } };
-    },
-  },
-  {
-    how: "met its deadline half-way",
-    code: "DEADLINE_EXCEEDED",
-    prepare() {
-      stopReading(() => clock.pass(100));
-      return { call: { timeoutMs: 100 } };
-    },
-  },
-  {
-    how: "lost its connection half-way",
-    code: "UNAVAILABLE",
-    prepare() {
-      stopReading(() => {
-        for (const socket of server.open) socket.resetAndDestroy();
-      });
-      return {};
-    },
-  },
-  {
-    how: "found nobody listening",
-    code: "UNAVAILABLE",
-    prepare: () => ({ client: { baseUrl: "http://127.0.0.1:1" } }),
-  },
-  {
-    how: "had no key",
-    code: "UNAUTHENTICATED",
-    prepare: () => ({ client: { apiKey: () => Promise.reject(new Error("no key")) } }),
-  },
-  {
-    how: "had another size than was said",
-    code: "INVALID_ARGUMENT",
-    prepare: () => ({ call: { size: size + 1 } }),
-  },
-  { how: "had a size below 0", code: "OUT_OF_RANGE", prepare: () => ({ call: { size: -1 } }) },
-  {
-    how: "had a size that is no number",
-    code: "INVALID_ARGUMENT",
-    prepare: () => ({ call: { size: "5" as never } }),
-  },
-  {
-    how: "had a file over the limit",
-    code: "OUT_OF_RANGE",
-    prepare() {
-      truncateSync(file, 150 * 1024 * 1024 + 1);
-      return {};
-    },
-  },
-];
+    });
+  }
 
-describe.runIf(process.platform === "linux").each(transports)(
-  "over $name no file stays open when an upload",
-  ({ options }) => {
-    const upload = (client: Client, call?: UploadOptions) => client.datasets.upload("reviews", file, call);
+  describe.each(transports)("over $name", ({ options }) => {
+    test.each(changes)(
+      "a file that %s while it is sent is FAILED_PRECONDITION, and never arrives whole",
+      async (_how, change) => {
+        const complete = changeOnFirstBytes(change);
+        const error = await failureOf(() => connect(server.url, options).datasets.upload("reviews", file));
+        expect(error).toMatchObject({
+          code: "FAILED_PRECONDITION",
+          executed: "unknown",
+          codeSource: "client",
+        });
+        expect(await complete).toBe(false);
+      },
+    );
 
-    test("succeeded", async () => {
+    test.each(changes)(
+      "a file that %s before it is sent is FAILED_PRECONDITION, and never arrives whole",
+      async (_how, change) => {
+        let complete = false;
+        server.listen((request, response) => {
+          request
+            .on("end", () => {
+              complete = true;
+              response.end(goodText);
+            })
+            .on("error", () => {})
+            .resume();
+        });
+        // The key is asked for after the file was opened and before anything is sent.
+        const apiKey = async () => {
+          change();
+          return "key";
+        };
+        const client = connect(server.url, { ...options, apiKey });
+        const error = await failureOf(() => client.datasets.upload("reviews", file));
+        expect(error).toMatchObject({ code: "FAILED_PRECONDITION", codeSource: "client" });
+        expect(error.executed).not.toBe("yes");
+        // Of a file on this machine, not of something that the service holds.
+        expect(error.hint).not.toContain("Bring the resource");
+        if (error.executed === "no")
+          expect(error.hint).toMatch(/^Call again with a file that can be read and does not change/);
+        expect(complete).toBe(false);
+      },
+    );
+
+    test("a file as long as before is sent again", async () => {
+      void changeOnFirstBytes(() => appendFileSync(file, "x"));
       const client = connect(server.url, options);
-      await Promise.all([upload(client), upload(client)]);
-      expect(openNow()).toBe(0);
+      await failureOf(() => client.datasets.upload("reviews", file));
+      const complete = changeOnFirstBytes(() => {});
+      await client.datasets.upload("reviews", file);
+      expect(await complete).toBe(true);
     });
+  });
 
-    test.each(endings)("$how", async ({ code, prepare }) => {
-      const { client, call } = prepare();
-      const error = await failureOf(() => upload(connect(server.url, { ...options, ...client }), call));
-      expect(error.code).toBe(code);
-      expect(openNow()).toBe(0);
-    });
-
-    test("is under way: then it is open", async () => {
-      let open = 0;
-      const controller = new AbortController();
-      stopReading(() => {
-        open = openNow();
-        controller.abort();
-      });
-      await failureOf(() => upload(connect(server.url, options), { signal: controller.signal }));
-      expect(open).toBeGreaterThan(0);
-    });
-  },
-);
+  test("over node:http a file that changes in onProgress is FAILED_PRECONDITION", async () => {
+    for (const [, change] of changes) {
+      await truncate(file, size);
+      let changed = false;
+      const onProgress = () => {
+        if (!changed) change();
+        changed = true;
+      };
+      const client = connect(server.url);
+      const error = await failureOf(() => client.datasets.upload("reviews", file, { onProgress }));
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown" });
+      expect(error.message).toContain(String(size));
+    }
+  });
+});

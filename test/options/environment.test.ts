@@ -2,208 +2,329 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ClientOptions, createClient } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
-import { failureOf, thrownBy, transports } from "../support/clients.js";
+import { connect, failureOf, thrownBy, transports } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { textOf } from "../support/withHint.js";
 
 const server = useRecordingServer();
 
-beforeEach(() => {
-  vi.stubEnv("TUNERANK_BASE_URL", undefined);
-  vi.stubEnv("TUNERANK_API_KEY", undefined);
-  vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
-  vi.stubEnv("TUNERANK_RERANK_MODEL", undefined);
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
+describe("the environment", () => {
+  beforeEach(() => {
+    vi.stubEnv("TUNERANK_BASE_URL", undefined);
+    vi.stubEnv("TUNERANK_API_KEY", undefined);
+    vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
+    vi.stubEnv("TUNERANK_RERANK_MODEL", undefined);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
 
-describe.each(transports)("over $name", ({ options }) => {
-  test("environment variables stand in for absent options", async () => {
+  describe.each(transports)("over $name", ({ options }) => {
+    test("environment variables stand in for absent options", async () => {
+      vi.stubEnv("TUNERANK_BASE_URL", server.url);
+      vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+      vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
+      await createClient(options).deployments.scale("prod", 1);
+      expect(server.only.url).toBe("/v1/accounts/account-of-environment/deployments/prod:scale");
+      expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
+    });
+
+    test("options win over environment variables", async () => {
+      vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
+      vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+      vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
+      const client = createClient({ ...options, baseUrl: server.url, apiKey: "own-key", accountId: "own" });
+      await client.deployments.scale("prod", 1);
+      expect(server.only.url).toBe("/v1/accounts/own/deployments/prod:scale");
+      expect(server.only.headers.authorization).toBe("Bearer own-key");
+    });
+
+    test("the account of a call wins over the client's", async () => {
+      const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey, accountId: "own" });
+      await client.deployments.scale("prod", 1, { accountId: "other" });
+      expect(server.only.url).toBe("/v1/accounts/other/deployments/prod:scale");
+    });
+
+    test("rerank needs no account", async () => {
+      const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey });
+      await client.rerank({ query: "q", documents: ["d"] });
+      expect(server.only.url).toBe("/inference/v1/rerank");
+    });
+
+    test.each([
+      ["resume", (client: ReturnType<typeof createClient>) => client.reinforcementFineTuningJobs.resume("j")],
+      ["scale", (client: ReturnType<typeof createClient>) => client.deployments.scale("prod", 1)],
+      [
+        "upload",
+        (client: ReturnType<typeof createClient>) => client.datasets.upload("d", new File(["x"], "f")),
+      ],
+    ])("%s without an account is refused with the option and the variable to set", async (_name, call) => {
+      const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey });
+      const error = await failureOf(() => call(client));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(error.message).toContain("accountId");
+      expect(error.message).toContain("TUNERANK_ACCOUNT_ID");
+      expect(server.requests).toEqual([]);
+    });
+  });
+
+  const complete = { baseUrl: "https://api.example.com", apiKey: canaryKey };
+  const rerank = { query: "q", documents: ["d"] };
+
+  test.each([
+    ["baseUrl", "TUNERANK_BASE_URL"],
+    ["apiKey", "TUNERANK_API_KEY"],
+  ])("without %s the first call rejects with an error that names it and %s", async (option, variable) => {
+    const client = createClient({ ...complete, [option]: undefined });
+    const error = await failureOf(() => client.rerank(rerank));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
+    expect(error.message).toContain(`There is no ${option}.`);
+    expect(error.message).toContain(variable);
+  });
+
+  test("everything that is missing is named at once", async () => {
+    const client = createClient();
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect([textOf(error), error.hint]).toEqual([
+      "[INVALID_ARGUMENT] There is no baseUrl, apiKey, accountId.",
+      "Pass baseUrl, apiKey, accountId to createClient, or set the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY, TUNERANK_ACCOUNT_ID.",
+    ]);
+    const ofItems = await failureOf(() => client.rerank.items("q", ["d"], { text: String }));
+    expect(ofItems.message).toContain("There is no baseUrl, apiKey.");
+  });
+
+  test("an empty environment variable is as good as none", async () => {
+    vi.stubEnv("TUNERANK_BASE_URL", "");
+    const error = await failureOf(() => createClient({ apiKey: canaryKey }).rerank(rerank));
+    expect(error.message).toContain("TUNERANK_BASE_URL");
+  });
+
+  test("what is set after the client was created is read at the first call, and kept", async () => {
+    const client = createClient({ baseUrl: undefined });
+    await failureOf(() => client.rerank(rerank));
     vi.stubEnv("TUNERANK_BASE_URL", server.url);
     vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-    vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
-    await createClient(options).deployments.scale("prod", 1);
-    expect(server.only.url).toBe("/v1/accounts/account-of-environment/deployments/prod:scale");
-    expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
-  });
-
-  test("options win over environment variables", async () => {
+    await client.rerank(rerank);
     vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
-    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-    vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
-    const client = createClient({ ...options, baseUrl: server.url, apiKey: "own-key", accountId: "own" });
+    vi.stubEnv("TUNERANK_API_KEY", "other-key");
+    vi.stubEnv("TUNERANK_ACCOUNT_ID", "late");
     await client.deployments.scale("prod", 1);
-    expect(server.only.url).toBe("/v1/accounts/own/deployments/prod:scale");
-    expect(server.only.headers.authorization).toBe("Bearer own-key");
+    expect(server.requests.map(({ url }) => url)).toEqual([
+      "/inference/v1/rerank",
+      "/v1/accounts/late/deployments/prod:scale",
+    ]);
+    expect(server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${canaryKey}`);
   });
 
-  test("the account of a call wins over the client's", async () => {
-    const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey, accountId: "own" });
-    await client.deployments.scale("prod", 1, { accountId: "other" });
-    expect(server.only.url).toBe("/v1/accounts/other/deployments/prod:scale");
+  test("a client made with withOptions needs no values of the first", async () => {
+    const client = createClient().withOptions({ baseUrl: server.url, apiKey: canaryKey });
+    await client.rerank(rerank);
+    expect(server.requests).toHaveLength(1);
   });
 
-  test("rerank needs no account", async () => {
-    const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey });
-    await client.rerank({ query: "q", documents: ["d"] });
-    expect(server.only.url).toBe("/inference/v1/rerank");
+  test("TUNERANK_RERANK_MODEL is the model of a rerank that names none", async () => {
+    vi.stubEnv("TUNERANK_RERANK_MODEL", "accounts/acme/models/of-environment");
+    const client = createClient({ baseUrl: server.url, apiKey: canaryKey });
+    await client.rerank(rerank);
+    await client.withOptions({ rerankModel: "accounts/acme/models/own" }).rerank(rerank);
+    const models = server.requests.map(({ body }) => JSON.parse(body.toString()).model);
+    expect(models).toEqual(["accounts/acme/models/of-environment", "accounts/acme/models/own"]);
   });
 
   test.each([
-    ["resume", (client: ReturnType<typeof createClient>) => client.reinforcementFineTuningJobs.resume("j")],
-    ["scale", (client: ReturnType<typeof createClient>) => client.deployments.scale("prod", 1)],
-    [
-      "upload",
-      (client: ReturnType<typeof createClient>) => client.datasets.upload("d", new File(["x"], "f")),
-    ],
-  ])("%s without an account is refused with the option and the variable to set", async (_name, call) => {
-    const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey });
-    const error = await failureOf(() => call(client));
-    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-    expect(error.message).toContain("accountId");
-    expect(error.message).toContain("TUNERANK_ACCOUNT_ID");
+    ["TUNERANK_BASE_URL", "api.example.com", "is not an absolute URL such as https://api.example.com."],
+    ["TUNERANK_API_KEY", "a key", "has a blank inside."],
+    ["TUNERANK_ACCOUNT_ID", "accounts/acme", 'contains "/"'],
+    ["TUNERANK_RERANK_MODEL", "modèle", "must be printable ASCII text."],
+  ])(
+    "a malformed %s waits for the first call, which names the variable",
+    async (variable, value, problem) => {
+      vi.stubEnv("TUNERANK_BASE_URL", server.url);
+      vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+      vi.stubEnv(variable, value);
+      const client = createClient();
+      const error = await failureOf(() => client.rerank(rerank));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
+      expect(error.message).toContain(`${variable} ${problem}`);
+      expect(server.requests).toEqual([]);
+    },
+  );
+
+  // How a value comes to have them: files, copies and editors.
+  const odd: readonly (readonly [where: string, odd: (value: string) => string])[] = [
+    ["begins with a byte order mark", (value) => `\ufeff${value}`],
+    ["begins with a line break", (value) => `\n${value}`],
+    ["begins with a blank", (value) => ` ${value}`],
+    ["begins with a blank", (value) => `\u00a0${value}`],
+    ["ends with a line break", (value) => `${value}\n`],
+    ["ends with a line break", (value) => `${value}\r\n`],
+    ["ends with a line break", (value) => `${value} with blanks inside\n`],
+    ["ends with a blank", (value) => `${value} `],
+    ["ends with a blank", (value) => `${value}\t`],
+  ];
+  const inside: typeof odd = [
+    ["has a line break inside", (value) => `${value}\n${value}`],
+    ["has a control character inside", (value) => `${value}\x01${value}`],
+  ];
+  const blankInside: typeof odd = [["has a blank inside", (value) => `${value} ${value}`]];
+  const named = [
+    ["baseUrl", "TUNERANK_BASE_URL", "https://api.example.com", [...odd, ...inside, ...blankInside]],
+    ["apiKey", "TUNERANK_API_KEY", "secret-part", [...odd, ...inside, ...blankInside]],
+    ["accountId", "TUNERANK_ACCOUNT_ID", "acme", [...odd, ...inside]],
+    ["rerankModel", "TUNERANK_RERANK_MODEL", "a-model", [...odd, ...inside]],
+  ] as const;
+
+  test.each(
+    named.flatMap(([option, variable, value, cases]) =>
+      cases.map(([where, make]) => [option, variable, make(value), where] as const),
+    ),
+  )("%s or %s of %j is refused because it %s", async (option, variable, value, where) => {
+    const error = thrownBy(() => createClient({ [option]: value }));
+    expect(textOf(error)).toBe(`[INVALID_ARGUMENT] ${option} ${where}.`);
+    vi.stubEnv("TUNERANK_BASE_URL", server.url);
+    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+    vi.stubEnv("TUNERANK_ACCOUNT_ID", "acme");
+    vi.stubEnv(variable, value);
+    const ofVariable = await failureOf(() => createClient().deployments.scale("prod", 1));
+    expect(textOf(ofVariable)).toBe(`[INVALID_ARGUMENT] ${variable} ${where}.`);
+    expect(inspect([error, ofVariable], { depth: null })).not.toContain("secret-part");
     expect(server.requests).toEqual([]);
+  });
+
+  test.each(["é", "k".repeat(8193)])("a key of %s is refused because of what it has", (apiKey) => {
+    expect(textOf(thrownBy(() => createClient({ apiKey })))).toBe(
+      "[INVALID_ARGUMENT] apiKey has a space, a line break, a character outside ASCII, or over 8192 characters.",
+    );
+  });
+
+  test.each([
+    ["apiKey", ""],
+    ["apiKey", null],
+    ["baseUrl", ""],
+    ["baseUrl", null],
+    ["accountId", ""],
+    ["rerankModel", 7],
+  ])("an option %s given as %o throws at once, whatever the environment has", (option, value) => {
+    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+    vi.stubEnv("TUNERANK_BASE_URL", "https://api.example.com");
+    const error = thrownBy(() => createClient({ [option]: value } as ClientOptions));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(error.message).toContain(option);
   });
 });
 
-const complete = { baseUrl: "https://api.example.com", apiKey: canaryKey };
-const rerank = { query: "q", documents: ["d"] };
+describe("the base URL", () => {
+  const refused: readonly (readonly [what: string, baseUrl: unknown])[] = [
+    ["that is empty", ""],
+    ["that is no URL", "api.example.com"],
+    ["that is a path", "/v1"],
+    ["that is no string", 7],
+    ["that is a URL, not its text", new URL("https://api.example.com")],
+    ["with a user", "https://secret-part@api.example.com"],
+    ["with a password", "https://user:secret-part@api.example.com"],
+    ["with a password alone", "https://:secret-part@api.example.com"],
+    ["with a query", "https://api.example.com/?key=secret-part"],
+    ["with an empty query", "https://api.example.com/?"],
+    ["with a fragment", "https://api.example.com/#secret-part"],
+    ["with a dot segment", "https://api.example.com/a/./b"],
+    ["with two dots", "https://api.example.com/a/../b"],
+    ["with encoded dots", "https://api.example.com/a/%2e%2E/b"],
+    ["with two dots at its end", "https://api.example.com/a/.."],
+    ["with a backslash", "https://api.example.com\\a"],
+    ["with a space", "https://api.example.com/a b"],
+    ["with a space before it", " https://api.example.com"],
+    ["with a line break", "https://api.example.com/\nv1"],
+    ["with a tab", "https://api.\texample.com"],
+    // The account's id would take its place.
+    ["with a template for a host", "https://{account_id}/secret-part"],
+    ["with a template in its path", "https://api.example.com/{region}"],
+    ["with braces", "https://api.example.com/{secret-part}"],
+    ["of another scheme", "ftp://api.example.com"],
+    ["of a file", "file:///etc/passwd"],
+  ];
 
-test.each([
-  ["baseUrl", "TUNERANK_BASE_URL"],
-  ["apiKey", "TUNERANK_API_KEY"],
-])("without %s the first call rejects with an error that names it and %s", async (option, variable) => {
-  const client = createClient({ ...complete, [option]: undefined });
-  const error = await failureOf(() => client.rerank(rerank));
-  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
-  expect(error.message).toContain(`There is no ${option}.`);
-  expect(error.message).toContain(variable);
-});
+  const remote = [
+    "http://api.example.com",
+    "http://10.0.0.1",
+    "http://0.0.0.0",
+    "http://128.0.0.1",
+    "http://127.0.0.1.example.com",
+    "http://localhost.example.com",
+    "http://[::2]",
+  ];
 
-test("everything that is missing is named at once", async () => {
-  const client = createClient();
-  const error = await failureOf(() => client.deployments.scale("prod", 1));
-  expect([textOf(error), error.hint]).toEqual([
-    "[INVALID_ARGUMENT] There is no baseUrl, apiKey, accountId.",
-    "Pass baseUrl, apiKey, accountId to createClient, or set the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY, TUNERANK_ACCOUNT_ID.",
-  ]);
-  const ofItems = await failureOf(() => client.rerank.items("q", ["d"], { text: String }));
-  expect(ofItems.message).toContain("There is no baseUrl, apiKey.");
-});
+  const loopback = [
+    "http://127.0.0.1:4010",
+    "http://127.8.9.10",
+    "http://127.100.101.102",
+    "http://[::1]:4010",
+    "http://localhost:4010",
+  ];
 
-test("an empty environment variable is as good as none", async () => {
-  vi.stubEnv("TUNERANK_BASE_URL", "");
-  const error = await failureOf(() => createClient({ apiKey: canaryKey }).rerank(rerank));
-  expect(error.message).toContain("TUNERANK_BASE_URL");
-});
+  describe("a base URL", () => {
+    test.each(refused)("%s is refused, and the error does not repeat it", (_what, baseUrl) => {
+      const error = thrownBy(() =>
+        createClient({ baseUrl: baseUrl as string, apiKey: canaryKey, allowInsecureHttp: true }),
+      );
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(error.message).toContain("baseUrl");
+      expect(inspect(error, { depth: null })).not.toContain("secret-part");
+    });
 
-test("what is set after the client was created is read at the first call, and kept", async () => {
-  const client = createClient({ baseUrl: undefined });
-  await failureOf(() => client.rerank(rerank));
-  vi.stubEnv("TUNERANK_BASE_URL", server.url);
-  vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-  await client.rerank(rerank);
-  vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
-  vi.stubEnv("TUNERANK_API_KEY", "other-key");
-  vi.stubEnv("TUNERANK_ACCOUNT_ID", "late");
-  await client.deployments.scale("prod", 1);
-  expect(server.requests.map(({ url }) => url)).toEqual([
-    "/inference/v1/rerank",
-    "/v1/accounts/late/deployments/prod:scale",
-  ]);
-  expect(server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${canaryKey}`);
-});
+    test.each([
+      ["https://api.example.com/?key=k", "a query or fragment"],
+      ["https://api.example.com/#part", "a query or fragment"],
+      ["https://api.example.com/a b", "has a blank inside"],
+      ["https://api.example.com/a\\b", "spaces, backslashes or control characters"],
+      ["https://api.example.com/{region}", '"{" or "}"'],
+      ["https://api.example.com/a/../b", 'the path segments "." or ".."'],
+    ])("%s is refused because of %s", (baseUrl, what) => {
+      expect(thrownBy(() => createClient({ baseUrl, apiKey: canaryKey })).message).toContain(what);
+    });
 
-test("a client made with withOptions needs no values of the first", async () => {
-  const client = createClient().withOptions({ baseUrl: server.url, apiKey: canaryKey });
-  await client.rerank(rerank);
-  expect(server.requests).toHaveLength(1);
-});
+    test.each(remote)("%s is refused: the key would travel unencrypted", (baseUrl) => {
+      const error = thrownBy(() => createClient({ baseUrl, apiKey: canaryKey }));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(error.hint).toContain("allowInsecureHttp");
+    });
 
-test("TUNERANK_RERANK_MODEL is the model of a rerank that names none", async () => {
-  vi.stubEnv("TUNERANK_RERANK_MODEL", "accounts/acme/models/of-environment");
-  const client = createClient({ baseUrl: server.url, apiKey: canaryKey });
-  await client.rerank(rerank);
-  await client.withOptions({ rerankModel: "accounts/acme/models/own" }).rerank(rerank);
-  const models = server.requests.map(({ body }) => JSON.parse(body.toString()).model);
-  expect(models).toEqual(["accounts/acme/models/of-environment", "accounts/acme/models/own"]);
-});
+    test.each(remote)("%s is taken with allowInsecureHttp", (baseUrl) => {
+      expect(() => createClient({ baseUrl, apiKey: canaryKey, allowInsecureHttp: true })).not.toThrow();
+    });
 
-test.each([
-  ["TUNERANK_BASE_URL", "api.example.com", "is not an absolute URL such as https://api.example.com."],
-  ["TUNERANK_API_KEY", "a key", "has a blank inside."],
-  ["TUNERANK_ACCOUNT_ID", "accounts/acme", 'contains "/"'],
-  ["TUNERANK_RERANK_MODEL", "modèle", "must be printable ASCII text."],
-])("a malformed %s waits for the first call, which names the variable", async (variable, value, problem) => {
-  vi.stubEnv("TUNERANK_BASE_URL", server.url);
-  vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-  vi.stubEnv(variable, value);
-  const client = createClient();
-  const error = await failureOf(() => client.rerank(rerank));
-  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
-  expect(error.message).toContain(`${variable} ${problem}`);
-  expect(server.requests).toEqual([]);
-});
+    test.each(loopback)("%s is taken: it is this machine", (baseUrl) => {
+      expect(() => createClient({ baseUrl, apiKey: canaryKey })).not.toThrow();
+    });
 
-// How a value comes to have them: files, copies and editors.
-const odd: readonly (readonly [where: string, odd: (value: string) => string])[] = [
-  ["begins with a byte order mark", (value) => `\ufeff${value}`],
-  ["begins with a line break", (value) => `\n${value}`],
-  ["begins with a blank", (value) => ` ${value}`],
-  ["begins with a blank", (value) => `\u00a0${value}`],
-  ["ends with a line break", (value) => `${value}\n`],
-  ["ends with a line break", (value) => `${value}\r\n`],
-  ["ends with a line break", (value) => `${value} with blanks inside\n`],
-  ["ends with a blank", (value) => `${value} `],
-  ["ends with a blank", (value) => `${value}\t`],
-];
-const inside: typeof odd = [
-  ["has a line break inside", (value) => `${value}\n${value}`],
-  ["has a control character inside", (value) => `${value}\x01${value}`],
-];
-const blankInside: typeof odd = [["has a blank inside", (value) => `${value} ${value}`]];
-const named = [
-  ["baseUrl", "TUNERANK_BASE_URL", "https://api.example.com", [...odd, ...inside, ...blankInside]],
-  ["apiKey", "TUNERANK_API_KEY", "secret-part", [...odd, ...inside, ...blankInside]],
-  ["accountId", "TUNERANK_ACCOUNT_ID", "acme", [...odd, ...inside]],
-  ["rerankModel", "TUNERANK_RERANK_MODEL", "a-model", [...odd, ...inside]],
-] as const;
+    test("with very many slashes is read at once", () => {
+      // Time of the processor, of which others on this machine take nothing; backtracking would take minutes.
+      const before = process.cpuUsage();
+      createClient({ baseUrl: `https://api.example.com${"/".repeat(100_000)}x`, apiKey: canaryKey });
+      expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+    });
 
-test.each(
-  named.flatMap(([option, variable, value, cases]) =>
-    cases.map(([where, make]) => [option, variable, make(value), where] as const),
-  ),
-)("%s or %s of %j is refused because it %s", async (option, variable, value, where) => {
-  const error = thrownBy(() => createClient({ [option]: value }));
-  expect(textOf(error)).toBe(`[INVALID_ARGUMENT] ${option} ${where}.`);
-  vi.stubEnv("TUNERANK_BASE_URL", server.url);
-  vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-  vi.stubEnv("TUNERANK_ACCOUNT_ID", "acme");
-  vi.stubEnv(variable, value);
-  const ofVariable = await failureOf(() => createClient().deployments.scale("prod", 1));
-  expect(textOf(ofVariable)).toBe(`[INVALID_ARGUMENT] ${variable} ${where}.`);
-  expect(inspect([error, ofVariable], { depth: null })).not.toContain("secret-part");
-  expect(server.requests).toEqual([]);
-});
+    test("of https is taken", () => {
+      expect(() =>
+        createClient({ baseUrl: "https://api.example.com/base/", apiKey: canaryKey }),
+      ).not.toThrow();
+    });
+  });
 
-test.each(["é", "k".repeat(8193)])("a key of %s is refused because of what it has", (apiKey) => {
-  expect(textOf(thrownBy(() => createClient({ apiKey })))).toBe(
-    "[INVALID_ARGUMENT] apiKey has a space, a line break, a character outside ASCII, or over 8192 characters.",
-  );
-});
+  describe.each(transports)("over $name", ({ options }) => {
+    test("localhost by name is reached", async () => {
+      const client = connect(server.url.replace("127.0.0.1", "localhost"), options);
+      await client.deployments.scale("prod", 1);
+      expect(server.only.headers.host).toMatch(/^localhost:\d+$/);
+    });
 
-test.each([
-  ["apiKey", ""],
-  ["apiKey", null],
-  ["baseUrl", ""],
-  ["baseUrl", null],
-  ["accountId", ""],
-  ["rerankModel", 7],
-])("an option %s given as %o throws at once, whatever the environment has", (option, value) => {
-  vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-  vi.stubEnv("TUNERANK_BASE_URL", "https://api.example.com");
-  const error = thrownBy(() => createClient({ [option]: value } as ClientOptions));
-  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-  expect(error.message).toContain(option);
+    test.each([
+      ["/", ""],
+      ["/a", "/a"],
+      ["/a/b/", "/a/b"],
+      ["/a/b///", "/a/b"],
+    ])("a base path of %s begins every path, its last slashes left out", async (given, sent) => {
+      await connect(server.url + given, options).rerank({ query: "q", documents: ["d"] });
+      expect(server.only.url).toBe(`${sent}/inference/v1/rerank`);
+    });
+  });
 });

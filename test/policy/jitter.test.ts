@@ -4,7 +4,7 @@ import { Lane } from "../../src/policy/lane.js";
 import { Limiter } from "../../src/policy/limiter.js";
 import { decideRetry, type RetryInput } from "../../src/policy/retry.js";
 import { Schedule } from "../../src/policy/schedule.js";
-import { usual } from "../support/retryInput.js";
+import { usual } from "../support/decisionRows.js";
 import { EventClock, numbersFrom } from "../support/simulatedRun.js";
 
 const told: RetryInput = { ...usual, events: ["exhaustedTimed"], code: "RESOURCE_EXHAUSTED" };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { numbersFrom, type Reaction, type Service, simulate } from "../support/simulatedRun.js";
+import { type Figures, numbersFrom, type Reaction, type Service, simulate } from "../support/simulatedRun.js";
 
 const windowMs = 1000;
 const most = 20;
@@ -121,4 +121,123 @@ test("no more than a second's worth goes out at once after a pause", async () =>
     ...sent.map((at) => sent.filter((each) => each >= at && each < at + 1000).length),
   );
   expect(mostInSecond).toBeLessThanOrEqual(103);
+});
+
+const answerMs = 200;
+const auto = { max: 256 };
+
+/** Takes so many at once, and refuses others. */
+function hardLimit(most: number): Service {
+  let open = 0;
+  return {
+    received() {
+      if (open >= most) return { afterMs: 5, refused: true };
+      open += 1;
+      return { afterMs: answerMs };
+    },
+    answered() {
+      open -= 1;
+    },
+  };
+}
+
+/** Allows so many a second, and one second's worth at once. */
+function perSecond(rate: number, good: Reaction, retryAfterMs?: number): Service {
+  let left = rate;
+  let last = 0;
+  return {
+    received(now) {
+      left = Math.min(rate, left + ((now - last) * rate) / 1000);
+      last = now;
+      if (left < 1) return { afterMs: 5, refused: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+      left -= 1;
+      return good;
+    },
+  };
+}
+
+/** Works on so many at once; others wait. */
+function queueing(lanes: number): Service {
+  const freeAt = Array.from({ length: lanes }, () => 0);
+  return {
+    received(now) {
+      const first = freeAt.indexOf(Math.min(...freeAt));
+      freeAt[first] = Math.max(now, freeAt[first] as number) + answerMs;
+      return { afterMs: (freeAt[first] as number) - now };
+    },
+  };
+}
+
+/** Refuses a part of the requests, whatever their number. */
+function refusingAtRandom(part: number, seed: number): Service {
+  const random = numbersFrom(seed);
+  return { received: () => (random() < part ? { afterMs: 5, refused: true } : { afterMs: answerMs }) };
+}
+
+const run = (
+  rows: number,
+  service: Service,
+  concurrency: number | { max: number } = auto,
+  seed = 1,
+): Promise<Figures> => simulate({ rows, concurrency, service, random: numbersFrom(seed) });
+
+/** Rows in a millisecond, from one time to the end. */
+function speed({ doneAt, ms }: Figures, from: number): number {
+  return doneAt.filter((at) => at > from).length / (ms - from);
+}
+
+describe("a run that finds its limit", () => {
+  test("reaches 85 % of the speed of a fixed 10 where a service takes 10, with 2 % refusals at most", async () => {
+    const found = await run(1000, hardLimit(10));
+    const fixed = await run(1000, hardLimit(10), 10);
+    expect(fixed.ms / found.ms).toBeGreaterThanOrEqual(0.85);
+    expect(found.refused / found.received).toBeLessThanOrEqual(0.02);
+  });
+
+  test("reaches 85 % of what a service takes that allows 200, after ten rounds", async () => {
+    const found = await run(20_000, hardLimit(200));
+    expect(speed(found, 10 * answerMs)).toBeGreaterThanOrEqual((0.85 * 200) / answerMs);
+  });
+
+  test("asks no more of a service that queues than takes three times as long as one that is idle", async () => {
+    const found = await run(2000, queueing(8));
+    const fixed = await run(2000, queueing(8), 8);
+    expect(found.slowestMs).toBeLessThan(3 * answerMs);
+    expect(fixed.ms / found.ms).toBeGreaterThanOrEqual(0.85);
+  });
+
+  test("is not held down by refusals at random: it takes no longer than a fixed 16, or twice as long at most", async () => {
+    const ratios: number[] = [];
+    for (let seed = 1; seed <= 24; seed++) {
+      const found = await run(1000, refusingAtRandom(0.3, seed), auto, seed);
+      const fixed = await run(1000, refusingAtRandom(0.3, seed), 16, seed);
+      ratios.push(found.ms / fixed.ms);
+    }
+    ratios.sort((a, b) => a - b);
+    expect(ratios[12]).toBeLessThanOrEqual(1.3);
+    expect(ratios[23]).toBeLessThanOrEqual(2);
+  });
+
+  test.each([20, 50, 200])(
+    "learns a rate that nobody declared: answers of %i ms, 20 a second, refusals at most 40 %",
+    async (afterMs) => {
+      const { refused, ms } = await run(1000, perSecond(20, { afterMs }));
+      expect(refused / 1000).toBeLessThanOrEqual(0.4);
+      // 980 at 20 a second.
+      expect(ms).toBeLessThanOrEqual(1.1 * 49_000);
+    },
+  );
+
+  test.each([
+    ["20 a second", () => perSecond(20, { afterMs: answerMs })],
+    ["20 a second, with Retry-After: 1", () => perSecond(20, { afterMs: answerMs }, 1000)],
+    ["10 at once", () => hardLimit(10)],
+  ])("three workers that know nothing of each other, %s: refusals at most 40 %", async (_, service) => {
+    for (let seed = 1; seed <= 24; seed++) {
+      const random = numbersFrom(seed);
+      const rows = 334;
+      const { refused } = await simulate({ rows, concurrency: auto, service: service(), random, workers: 3 });
+      expect(refused / 1000, `seed ${seed}`).toBeLessThanOrEqual(0.4);
+    }
+  });
 });

@@ -1,186 +1,300 @@
-import { describe, expect, test } from "vitest";
+import type { ServerResponse } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
 import { documentsOf } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
+import { TestClock } from "../support/clock.js";
+import { useCountingServer } from "../support/countingServer.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { turns, until } from "../support/turns.js";
 import { withHint } from "../support/withHint.js";
 
-const server = useRecordingServer();
-const items = Array.from({ length: 40 }, (_, index) => index);
-const text = (item: number): string => `item ${item}`;
-// One batch after the other, ten items each.
-const inTurn = { text, batchSize: 10, concurrency: 1 };
+describe("a batch that fails", () => {
+  const server = useRecordingServer();
+  const items = Array.from({ length: 40 }, (_, index) => index);
+  const text = (item: number): string => `item ${item}`;
+  // One batch after the other, ten items each.
+  const inTurn = { text, batchSize: 10, concurrency: 1 };
 
-function ranked(request: ReceivedRequest): Reply {
-  const data = documentsOf(request).map((_, index) => ({ index, relevance_score: index }));
-  return { json: { object: "list", model: "m", data } };
-}
+  function ranked(request: ReceivedRequest): Reply {
+    const data = documentsOf(request).map((_, index) => ({ index, relevance_score: index }));
+    return { json: { object: "list", model: "m", data } };
+  }
 
-/** Answers every batch but the one with item 31, which is the second of its batch. */
-function except(reply: Reply | ((request: ReceivedRequest) => Reply | undefined)): void {
-  server.reply((request) => {
-    if (!documentsOf(request).includes("item 31")) return ranked(request);
-    return typeof reply === "function" ? reply(request) : reply;
-  });
-}
-
-function refused(message: string): Reply {
-  return { status: 400, json: { error: { code: "INVALID_ARGUMENT", message } } };
-}
-
-const done = { number: 1, httpStatus: 200 };
-
-describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ options }) => {
-  const rank = (more: object = {}) =>
-    failureOf(() => connect(server.url, options).rerank.items("q", items, { ...inTurn, ...more }));
-
-  test("says that others ran, and lists the requests of all", async () => {
-    except({ ...refused("documents[1] is too long."), headers: { "x-request-id": "r-4" } });
-    const error = await rank();
-    expect(error).toMatchObject({
-      code: "INVALID_ARGUMENT",
-      executed: "yes",
-      codeSource: "body",
-      inferred: false,
-      httpStatus: 400,
-      requestId: "r-4",
-      operation: "rerankDocuments",
+  /** Answers every batch but the one with item 31, which is the second of its batch. */
+  function except(reply: Reply | ((request: ReceivedRequest) => Reply | undefined)): void {
+    server.reply((request) => {
+      if (!documentsOf(request).includes("item 31")) return ranked(request);
+      return typeof reply === "function" ? reply(request) : reply;
     });
-    expect(error.attempts).toMatchObject([done, done, done, { httpStatus: 400, code: "INVALID_ARGUMENT" }]);
-    expect(server.requests).toHaveLength(4);
-  });
+  }
 
-  test("names the caller's item in its message, and keeps what the service said in its body", async () => {
-    except(refused("documents[1] is too long."));
-    const error = await rank();
-    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] items[31] is too long.", error));
-    expect(error.body).toEqual({ error: { code: "INVALID_ARGUMENT", message: "documents[1] is too long." } });
-  });
+  function refused(message: string): Reply {
+    return { status: 400, json: { error: { code: "INVALID_ARGUMENT", message } } };
+  }
 
-  test.each([
-    ["documents[0] and documents[9] are alike.", "items[30] and items[39] are alike."],
-    ["Request body property documents.1 must be string", "Request body property items[31] must be string"],
-    ["/documents/1: too long", "/items[31]: too long"],
-    // What is no place in this batch stays, and is marked.
-    [
-      "documents[10] is too long.",
-      "documents[10] is too long (batch 3: items[30] to items[39]; documents are counted within it).",
-    ],
-    [
-      "documents[99999999999999999999]",
-      "documents[99999999999999999999] (batch 3: items[30] to items[39]; documents are counted within it).",
-    ],
-    [
-      "my_documents[1], documents[x], documents",
-      "my_documents[1], documents[x], documents (batch 3: items[30] to items[39]).",
-    ],
-  ])("reads %j as %j", async (said, message) => {
-    except(refused(said));
-    const error = await rank();
-    expect(error.message).toBe(withHint(`[INVALID_ARGUMENT] ${message}`, error));
-  });
+  const done = { number: 1, httpStatus: 200 };
 
-  test("that is the only one names the item, too, and did not run when it was refused", async () => {
-    server.reply(refused("documents[31] is too long."));
-    const error = await rank({ batchSize: undefined });
-    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] items[31] is too long.", error));
-    expect(error).toMatchObject({ executed: "no", attempts: [{ number: 1, httpStatus: 400 }] });
-  });
+  describe.each(transports)("a batch of rerank.items that fails, over $name,", ({ options }) => {
+    const rank = (more: object = {}) =>
+      failureOf(() => connect(server.url, options).rerank.items("q", items, { ...inTurn, ...more }));
 
-  test.each<[what: string, data: unknown, message: string]>([
-    [
-      "past its batch",
-      [{ index: 10, relevance_score: 1 }],
-      "data[0].index is not one of 10 documents (items[30] to items[39])",
-    ],
-    [
-      "that is there twice",
+    test("says that others ran, and lists the requests of all", async () => {
+      except({ ...refused("documents[1] is too long."), headers: { "x-request-id": "r-4" } });
+      const error = await rank();
+      expect(error).toMatchObject({
+        code: "INVALID_ARGUMENT",
+        executed: "yes",
+        codeSource: "body",
+        inferred: false,
+        httpStatus: 400,
+        requestId: "r-4",
+        operation: "rerankDocuments",
+      });
+      expect(error.attempts).toMatchObject([done, done, done, { httpStatus: 400, code: "INVALID_ARGUMENT" }]);
+      expect(server.requests).toHaveLength(4);
+    });
+
+    test("names the caller's item in its message, and keeps what the service said in its body", async () => {
+      except(refused("documents[1] is too long."));
+      const error = await rank();
+      expect(error.message).toBe(withHint("[INVALID_ARGUMENT] items[31] is too long.", error));
+      expect(error.body).toEqual({
+        error: { code: "INVALID_ARGUMENT", message: "documents[1] is too long." },
+      });
+    });
+
+    test.each([
+      ["documents[0] and documents[9] are alike.", "items[30] and items[39] are alike."],
+      ["Request body property documents.1 must be string", "Request body property items[31] must be string"],
+      ["/documents/1: too long", "/items[31]: too long"],
+      // What is no place in this batch stays, and is marked.
       [
-        { index: 1, relevance_score: 1 },
-        { index: 1, relevance_score: 1 },
+        "documents[10] is too long.",
+        "documents[10] is too long (batch 3: items[30] to items[39]; documents are counted within it).",
       ],
-      "index 1 is there twice (items[31])",
-    ],
-    ["that is missing", [{ index: 0, relevance_score: 1 }], "index 1 is missing (items[31])"],
-    [
-      "of another document",
-      [{ index: 1, relevance_score: 1, document: "x" }],
-      "the document of index 1 is another (items[31])",
-    ],
-  ])("for an index %s names the item", async (_what, data, message) => {
-    except({ json: { data, model: "m" } });
-    const error = await rank();
-    expect(error.message).toBe(
-      withHint(`[INTERNAL] The ranking cannot be matched with what was sent: ${message}.`, error),
-    );
-    expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
-  });
+      [
+        "documents[99999999999999999999]",
+        "documents[99999999999999999999] (batch 3: items[30] to items[39]; documents are counted within it).",
+      ],
+      [
+        "my_documents[1], documents[x], documents",
+        "my_documents[1], documents[x], documents (batch 3: items[30] to items[39]).",
+      ],
+    ])("reads %j as %j", async (said, message) => {
+      except(refused(said));
+      const error = await rank();
+      expect(error.message).toBe(withHint(`[INVALID_ARGUMENT] ${message}`, error));
+    });
 
-  test("for an index without a score names the item, too", async () => {
-    except({ json: { data: [{ index: 1 }], model: "m" } });
-    const error = await rank();
-    const what = "data[0].relevance_score (items[31]) is missing or not valid";
-    const whole = `[INTERNAL] The answer is not the JSON object the contract promises: ${what}.`;
-    expect(error.message).toBe(withHint(whole, error));
-    expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
-  });
+    test("that is the only one names the item, too, and did not run when it was refused", async () => {
+      server.reply(refused("documents[31] is too long."));
+      const error = await rank({ batchSize: undefined });
+      expect(error.message).toBe(withHint("[INVALID_ARGUMENT] items[31] is too long.", error));
+      expect(error).toMatchObject({ executed: "no", attempts: [{ number: 1, httpStatus: 400 }] });
+    });
 
-  test("is unknown when its connection was lost and no other ran, and yes when another did", async () => {
-    const lost = (worst: (request: ReceivedRequest) => boolean): void =>
-      server.reply((request, response) => {
-        if (!worst(request)) return ranked(request);
-        response.destroy();
+    test.each<[what: string, data: unknown, message: string]>([
+      [
+        "past its batch",
+        [{ index: 10, relevance_score: 1 }],
+        "data[0].index is not one of 10 documents (items[30] to items[39])",
+      ],
+      [
+        "that is there twice",
+        [
+          { index: 1, relevance_score: 1 },
+          { index: 1, relevance_score: 1 },
+        ],
+        "index 1 is there twice (items[31])",
+      ],
+      ["that is missing", [{ index: 0, relevance_score: 1 }], "index 1 is missing (items[31])"],
+      [
+        "of another document",
+        [{ index: 1, relevance_score: 1, document: "x" }],
+        "the document of index 1 is another (items[31])",
+      ],
+    ])("for an index %s names the item", async (_what, data, message) => {
+      except({ json: { data, model: "m" } });
+      const error = await rank();
+      expect(error.message).toBe(
+        withHint(`[INTERNAL] The ranking cannot be matched with what was sent: ${message}.`, error),
+      );
+      expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
+    });
+
+    test("for an index without a score names the item, too", async () => {
+      except({ json: { data: [{ index: 1 }], model: "m" } });
+      const error = await rank();
+      const what = "data[0].relevance_score (items[31]) is missing or not valid";
+      const whole = `[INTERNAL] The answer is not the JSON object the contract promises: ${what}.`;
+      expect(error.message).toBe(withHint(whole, error));
+      expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
+    });
+
+    test("is unknown when its connection was lost and no other ran, and yes when another did", async () => {
+      const lost = (worst: (request: ReceivedRequest) => boolean): void =>
+        server.reply((request, response) => {
+          if (!worst(request)) return ranked(request);
+          response.destroy();
+          return undefined;
+        });
+      lost((request) => documentsOf(request).includes("item 0"));
+      expect(await rank()).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", attempts: [{}] });
+      lost((request) => documentsOf(request).includes("item 10"));
+      expect(await rank()).toMatchObject({ code: "UNAVAILABLE", executed: "yes", attempts: [done, {}] });
+    });
+
+    test("lists its own repeats as well", async () => {
+      // A 401 is repeated at once where the key may be another.
+      except({ status: 401, json: { message: "no" } });
+      const client = connect(server.url, { ...options, apiKey: () => "another-key" });
+      const error = await failureOf(() => client.rerank.items("q", items, { ...inTurn, maxRetries: 1 }));
+      expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "yes" });
+      expect(error.attempts.map(({ httpStatus }) => httpStatus)).toEqual([200, 200, 200, 401, 401]);
+    });
+
+    test("because the caller aborted says that others ran", async () => {
+      const controller = new AbortController();
+      except(() => {
+        controller.abort(new Error("enough"));
         return undefined;
       });
-    lost((request) => documentsOf(request).includes("item 0"));
-    expect(await rank()).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", attempts: [{}] });
-    lost((request) => documentsOf(request).includes("item 10"));
-    expect(await rank()).toMatchObject({ code: "UNAVAILABLE", executed: "yes", attempts: [done, {}] });
-  });
-
-  test("lists its own repeats as well", async () => {
-    // A 401 is repeated at once where the key may be another.
-    except({ status: 401, json: { message: "no" } });
-    const client = connect(server.url, { ...options, apiKey: () => "another-key" });
-    const error = await failureOf(() => client.rerank.items("q", items, { ...inTurn, maxRetries: 1 }));
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "yes" });
-    expect(error.attempts.map(({ httpStatus }) => httpStatus)).toEqual([200, 200, 200, 401, 401]);
-  });
-
-  test("because the caller aborted says that others ran", async () => {
-    const controller = new AbortController();
-    except(() => {
-      controller.abort(new Error("enough"));
-      return undefined;
+      const error = await rank({ signal: controller.signal });
+      expect(error).toMatchObject({ code: "CANCELLED", executed: "yes" });
+      expect(error.cause).toMatchObject({ message: "enough" });
+      expect(error.attempts).toMatchObject([done, done, done, { code: "CANCELLED" }]);
     });
-    const error = await rank({ signal: controller.signal });
-    expect(error).toMatchObject({ code: "CANCELLED", executed: "yes" });
-    expect(error.cause).toMatchObject({ message: "enough" });
-    expect(error.attempts).toMatchObject([done, done, done, { code: "CANCELLED" }]);
-  });
 
-  test("because its texts could not be had again says that others ran", async () => {
-    server.reply(ranked);
-    const asked = new Map<number, number>();
-    const onceOnly = (item: number): string => {
-      asked.set(item, (asked.get(item) ?? 0) + 1);
-      if (item === 31 && asked.get(item) === 2) throw new Error("gone");
-      return text(item);
-    };
-    const error = await rank({ text: onceOnly });
-    expect(error.message).toBe(withHint("[INVALID_ARGUMENT] text failed for items[31].", error));
-    expect(error).toMatchObject({ executed: "yes", operation: "rerankDocuments" });
-    expect(error.cause).toMatchObject({ message: "gone" });
-    expect(error.attempts).toMatchObject([done, done, done]);
-    expect(server.requests).toHaveLength(3);
-  });
-
-  test("because the models differ lists the requests of all", async () => {
-    server.reply((request) => {
-      const { json } = ranked(request) as { json: object };
-      return { json: { ...json, model: documentsOf(request)[0] } };
+    test("because its texts could not be had again says that others ran", async () => {
+      server.reply(ranked);
+      const asked = new Map<number, number>();
+      const onceOnly = (item: number): string => {
+        asked.set(item, (asked.get(item) ?? 0) + 1);
+        if (item === 31 && asked.get(item) === 2) throw new Error("gone");
+        return text(item);
+      };
+      const error = await rank({ text: onceOnly });
+      expect(error.message).toBe(withHint("[INVALID_ARGUMENT] text failed for items[31].", error));
+      expect(error).toMatchObject({ executed: "yes", operation: "rerankDocuments" });
+      expect(error.cause).toMatchObject({ message: "gone" });
+      expect(error.attempts).toMatchObject([done, done, done]);
+      expect(server.requests).toHaveLength(3);
     });
-    const error = await rank();
-    expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
-    expect(error.attempts).toMatchObject([done, done, done, done]);
+
+    test("because the models differ lists the requests of all", async () => {
+      server.reply((request) => {
+        const { json } = ranked(request) as { json: object };
+        return { json: { ...json, model: documentsOf(request)[0] } };
+      });
+      const error = await rank();
+      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
+      expect(error.attempts).toMatchObject([done, done, done, done]);
+    });
+  });
+});
+
+describe("a run that is cancelled", () => {
+  const server = useCountingServer();
+  const clock = new TestClock();
+  afterEach(() => clock.remove());
+  const items = Array.from({ length: 50 }, (_, index) => index);
+  const text = (item: number): string => `item ${item}`;
+
+  describe.each(transports)("batches of rerank.items over $name", ({ options }) => {
+    test("one that fails ends those under way, and the rest are never sent", async () => {
+      let begun = 0;
+      let givenUp = 0;
+      server.listen((request, response) => {
+        request.resume();
+        // The first three wait for ever: only their sender can end them.
+        if (++begun < 4) response.on("close", () => givenUp++);
+        else response.writeHead(400).end('{"code":"INVALID_ARGUMENT","message":"Too long."}');
+      });
+      const client = connect(server.url, options);
+      const call = () => client.rerank.items("q", items, { text, batchSize: 5, concurrency: 4 });
+      const error = await failureOf(call);
+      // The one was refused; those that were cancelled may have run.
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "unknown", httpStatus: 400 });
+      expect(error.attempts.map(({ code }) => code).sort()).toEqual([
+        "CANCELLED",
+        "CANCELLED",
+        "CANCELLED",
+        "INVALID_ARGUMENT",
+      ]);
+      expect(error.message).toBe(
+        withHint("[INVALID_ARGUMENT] Too long (batch 3: items[15] to items[19]).", error),
+      );
+      await until(() => givenUp === 3);
+      // Whatever comes next is another call.
+      await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+      expect(begun).toBe(5);
+      await client.close();
+    });
+
+    test("the caller's signal ends them all", async () => {
+      const controller = new AbortController();
+      server.listen((request) => {
+        request.resume();
+        if (server.used.length === 3) controller.abort(new Error("enough"));
+      });
+      const client = connect(server.url, options);
+      const error = await failureOf(() =>
+        client.rerank.items("q", items, { text, batchSize: 5, concurrency: 3, signal: controller.signal }),
+      );
+      expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown" });
+      expect((error.cause as Error).message).toBe("enough");
+      await server.allClosed();
+      expect(server.used).toHaveLength(3);
+    });
+
+    test("timeoutMs is for all of them together", async () => {
+      clock.install();
+      const data = [{ index: 0, relevance_score: 1 }];
+      // Three batches take 100 ms each; the fourth has 50 left.
+      server.listen((request, response) => {
+        request.resume().on("end", () => {
+          if (server.used.length === 4) return clock.pass(50);
+          clock.pass(100);
+          return response.end(JSON.stringify({ data, model: "m" }));
+        });
+      });
+      const client = connect(server.url, options);
+      const error = await failureOf(() =>
+        client.rerank.items("q", items, { text, batchSize: 1, concurrency: 1, timeoutMs: 350 }),
+      );
+      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED" });
+      expect(server.used).toHaveLength(4);
+      await client.close();
+    });
+
+    test("no more than concurrency are under way at once", async () => {
+      const data = [0, 1, 2, 3, 4].map((index) => ({ index, relevance_score: 1 }));
+      let most = 0;
+      let held: ServerResponse[] = [];
+      server.listen((request, response) => {
+        request.resume();
+        most = Math.max(most, held.push(response));
+        // Both are answered, once a third had time to come.
+        if (held.length === 2) void turns().then(answerHeld);
+      });
+      const answerHeld = () => {
+        const answered = held;
+        held = [];
+        for (const response of answered) response.end(JSON.stringify({ data, model: "m" }));
+      };
+      const client = connect(server.url, options);
+      await client.rerank.items("q", items, { text, batchSize: 5, concurrency: 2 });
+      expect(most).toBe(2);
+      expect(server.used).toHaveLength(10);
+      await client.close();
+    });
+  });
+
+  test("a signal aborted before sends nothing", async () => {
+    const error = await failureOf(() =>
+      connect(server.url).rerank.items("q", items, { text, signal: AbortSignal.abort() }),
+    );
+    expect(error).toMatchObject({ code: "CANCELLED", executed: "no" });
+    expect(server.used).toHaveLength(0);
   });
 });

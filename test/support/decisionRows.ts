@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { ErrorRow, RowAnswer, RowClient } from "../../src/conformance/data.js";
 import type { OperationId } from "../../src/index.js";
+import { budget } from "../../src/policy/decisions.js";
+import type { RetryInput } from "../../src/policy/retry.js";
 
 /** What the server does with every request of a row. */
 export type RowServer = { readonly answer: RowAnswer } | { readonly network: string };
@@ -50,3 +52,19 @@ export const errorRows: readonly ErrorRow[] = rowsOf("errors.json");
 function rowsOf<T>(name: string): readonly T[] {
   return (conformanceFile(name) as { rows: readonly T[] }).rows;
 }
+
+/** A rerank whose first attempt failed with UNAVAILABLE. */
+export const usual: RetryInput = {
+  operation: "rerankDocuments",
+  repeatable: undefined,
+  events: ["unavailable"],
+  code: "UNAVAILABLE",
+  retries: 0,
+  maxRetries: 2,
+  retryAfterMs: undefined,
+  timeLeftMs: 60_000,
+  budget: budget.full,
+  replayable: true,
+  freshKey: false,
+  random: 0.5,
+};

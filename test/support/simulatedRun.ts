@@ -6,7 +6,7 @@ import { SearchedLimiter } from "../../src/policy/limiter.js";
 import { Pace, type Rate } from "../../src/policy/pace.js";
 import { type Clock, Schedule } from "../../src/policy/schedule.js";
 import { LimitSearch } from "../../src/policy/search.js";
-import { usual } from "./retryInput.js";
+import { usual } from "./decisionRows.js";
 
 /** What a service makes of a request: an answer after so long, or a refusal. */
 export interface Reaction {

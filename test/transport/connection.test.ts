@@ -1,93 +1,314 @@
+import { Agent, createServer, type ServerResponse } from "node:http";
+import { type LookupFunction, connect as openSocket, type Socket, type TcpNetConnectOpts } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Client } from "../../src/index.js";
+import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { answer, useCountingServer } from "../support/countingServer.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { type RefusingPort, refusingPort } from "../support/refusingPort.js";
 import { runScript } from "../support/script.js";
+import { networkError, transientCodes } from "../support/transientCodes.js";
+import { until } from "../support/turns.js";
 
-const server = useRecordingServer();
+describe("a connection", () => {
+  const server = useRecordingServer();
 
-let refusing: RefusingPort;
-beforeAll(async () => {
-  refusing = await refusingPort();
-});
-afterAll(() => refusing.close());
-
-describe.each(transports)("over $name", ({ options }) => {
-  test.each(operationCalls)(
-    "$operation refused by the machine is UNAVAILABLE and did not run",
-    async ({ operation, call }) => {
-      const client = connect(refusing.url, options);
-      const error = await failureOf(() => call(client));
-      expect(error).toMatchObject({
-        code: "UNAVAILABLE",
-        executed: "no",
-        inferred: true,
-        codeSource: "transport",
-        operation,
-      });
-      expect(error.httpStatus).toBeUndefined();
-      expect(error.cause).toBeInstanceOf(Error);
-      expect(error.message).toContain("ECONNREFUSED");
-      expect(error.attempts).toMatchObject([{ number: 1, code: "UNAVAILABLE", cause: error.cause }]);
-    },
-  );
-
-  test("a host name that does not exist is UNAVAILABLE and did not run", async () => {
-    // A label of a name has at most 63 characters: no server has to be asked.
-    const client = connect(`https://${"x".repeat(64)}.invalid`, options);
-    const error = await failureOf(() => client.deployments.scale("prod", 1));
-    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+  let refusing: RefusingPort;
+  beforeAll(async () => {
+    refusing = await refusingPort();
   });
+  afterAll(() => refusing.close());
 
-  test.each(operationCalls)(
-    "$operation whose connection closes before the answer may have run",
-    async ({ call }) => {
+  describe.each(transports)("over $name", ({ options }) => {
+    test.each(operationCalls)(
+      "$operation refused by the machine is UNAVAILABLE and did not run",
+      async ({ operation, call }) => {
+        const client = connect(refusing.url, options);
+        const error = await failureOf(() => call(client));
+        expect(error).toMatchObject({
+          code: "UNAVAILABLE",
+          executed: "no",
+          inferred: true,
+          codeSource: "transport",
+          operation,
+        });
+        expect(error.httpStatus).toBeUndefined();
+        expect(error.cause).toBeInstanceOf(Error);
+        expect(error.message).toContain("ECONNREFUSED");
+        expect(error.attempts).toMatchObject([{ number: 1, code: "UNAVAILABLE", cause: error.cause }]);
+      },
+    );
+
+    test("a host name that does not exist is UNAVAILABLE and did not run", async () => {
+      // A label of a name has at most 63 characters: no server has to be asked.
+      const client = connect(`https://${"x".repeat(64)}.invalid`, options);
+      const error = await failureOf(() => client.deployments.scale("prod", 1));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+    });
+
+    test.each(operationCalls)(
+      "$operation whose connection closes before the answer may have run",
+      async ({ call }) => {
+        server.reply((_request, response) => {
+          response.destroy();
+          return undefined;
+        });
+        const error = await failureOf(() => call(connect(server.url, options)));
+        expect(error).toMatchObject({
+          code: "UNAVAILABLE",
+          executed: "unknown",
+          inferred: true,
+          codeSource: "transport",
+        });
+        expect(server.requests).toHaveLength(1);
+      },
+    );
+
+    test("an answer that is no HTTP is UNAVAILABLE, and the call may have run", async () => {
+      server.reply((_request, response) => {
+        response.socket?.end("SSH-2.0-OpenSSH_9.6\r\n");
+        return undefined;
+      });
+      const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
+    });
+
+    test("a client recovers after a failed call", async () => {
       server.reply((_request, response) => {
         response.destroy();
         return undefined;
       });
-      const error = await failureOf(() => call(connect(server.url, options)));
-      expect(error).toMatchObject({
-        code: "UNAVAILABLE",
-        executed: "unknown",
-        inferred: true,
-        codeSource: "transport",
-      });
-      expect(server.requests).toHaveLength(1);
-    },
-  );
-
-  test("an answer that is no HTTP is UNAVAILABLE, and the call may have run", async () => {
-    server.reply((_request, response) => {
-      response.socket?.end("SSH-2.0-OpenSSH_9.6\r\n");
-      return undefined;
+      const client = connect(server.url, options);
+      await failureOf(() => client.deployments.scale("prod", 1));
+      server.reply({ json: {} });
+      await client.deployments.scale("prod", 1);
+      expect(server.requests).toHaveLength(2);
     });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
   });
 
-  test("a client recovers after a failed call", async () => {
-    server.reply((_request, response) => {
-      response.destroy();
-      return undefined;
-    });
-    const client = connect(server.url, options);
-    await failureOf(() => client.deployments.scale("prod", 1));
-    server.reply({ json: {} });
-    await client.deployments.scale("prod", 1);
-    expect(server.requests).toHaveLength(2);
-  });
-});
-
-test.each(transports)("a process with an idle client over $name ends by itself", async ({ options }) => {
-  const script = `
+  test.each(transports)("a process with an idle client over $name ends by itself", async ({ options }) => {
+    const script = `
     import { createClient } from "./src/index.ts";
     const client = createClient({ baseUrl: process.env.URL${options.fetch ? ", fetch" : ""} });
     await client.rerank({ query: "q", documents: ["d"] });
     console.log("answered");
   `;
-  server.keepSocketsOpen();
-  const { exitCode, stdout, stderr } = await runScript(script, { URL: server.url });
-  expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "answered\n" });
-  expect(server.requests).toHaveLength(1);
+    server.keepSocketsOpen();
+    const { exitCode, stdout, stderr } = await runScript(script, { URL: server.url });
+    expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "answered\n" });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("a call that never had a connection", () => {
+  // The same error of the network counts by when it comes: before there is a connection nothing can have run.
+  const server = useCountingServer();
+  useNoBackoff();
+
+  /** An agent that finds no address, with this error, so many times; then the server's. */
+  function failingAgent(code: string, times: number): Agent {
+    let failed = 0;
+    const lookup: LookupFunction = (_name, { all }, done) => {
+      if (failed++ < times) setImmediate(done, networkError(code, "connect"), "");
+      else if (all) setImmediate(done, null, [{ address: "127.0.0.1", family: 4 }]);
+      else setImmediate(done, null, "127.0.0.1", 4);
+    };
+    return new Agent({ lookup } as object);
+  }
+
+  const named = () => server.url.replace("127.0.0.1", "service.localhost");
+  const options = { maxRetries: 2, allowInsecureHttp: true };
+
+  describe.each(transientCodes)("over node:http %s", (code) => {
+    test.each(operationCalls)(
+      "before connecting: $operation never ran, and is repeated",
+      async ({ call }) => {
+        const error = await failureOf(() =>
+          call(connect(named(), { ...options, agent: failingAgent(code, Infinity) })),
+        );
+        expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+        expect(error.attempts).toHaveLength(3);
+        expect(server.connections).toBe(0);
+      },
+    );
+
+    test.each(operationCalls)("before connecting, twice: $operation arrives once", async ({ call }) => {
+      const client = connect(named(), { ...options, agent: failingAgent(code, 2) });
+      const { attempts } = await call(client).withResponse();
+      expect(attempts).toHaveLength(3);
+      expect(server.used).toHaveLength(1);
+    });
+
+    test.each(operationCalls)(
+      "after connecting: $operation may have run, and is repeated only where that is safe",
+      async ({ call, operation }) => {
+        const sockets: Socket[] = [];
+        const agent = new Agent();
+        Object.assign(agent, {
+          createConnection: (to: TcpNetConnectOpts) => sockets[sockets.push(openSocket(to)) - 1],
+        });
+        server.listen((request) => {
+          request.resume().on("error", () => {});
+          request.on("end", () => sockets.at(-1)?.destroy(networkError(code, "read")));
+        });
+        const error = await failureOf(() => call(connect(server.url, { ...options, agent })));
+        expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
+        expect(server.used).toHaveLength(/^(rerank|scale)/.test(operation) ? 3 : 1);
+      },
+    );
+  });
+
+  describe.each(operationCalls)("over node:http $operation", ({ call }) => {
+    test("whose attemptTimeoutMs runs out while connecting never ran, and is repeated", async () => {
+      const stalled = new Agent({ lookup: () => {} } as object);
+      const client = connect(named(), { ...options, agent: stalled, attemptTimeoutMs: 20 });
+      const error = await failureOf(() => call(client));
+      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no" });
+      expect(error.attempts).toHaveLength(3);
+      expect(server.connections).toBe(0);
+    });
+
+    test("answered 421 is repeated on another connection", async () => {
+      const misdirected = new Set<unknown>();
+      server.listen((request, response: ServerResponse) => {
+        if (misdirected.size === 0) misdirected.add(request.socket);
+        if (misdirected.has(request.socket)) response.statusCode = 421;
+        answer(request, response);
+      });
+      const client = connect(server.url, options);
+      const { attempts, httpStatus } = await call(client).withResponse();
+      expect({ attempts: attempts.length, httpStatus }).toEqual({ attempts: 2, httpStatus: 200 });
+      expect(server.used).toEqual([1, 2]);
+    });
+  });
+});
+
+describe("a connection that the server has closed", () => {
+  // What a failover does to pooled connections: those there are now lead nowhere; new ones are as good as ever.
+  const server = useCountingServer();
+  useNoBackoff();
+
+  const rerank = (client: Client) => client.rerank({ query: "q", documents: ["d"] });
+  const atOnce = (count: number, client: Client) => Array.from({ length: count }, () => rerank(client));
+
+  /** Breaks what the next requests on the connections of now are sent on; the number of requests that met it. */
+  function failOver(): { readonly lost: number } {
+    const stale: ReadonlySet<Socket> = new Set(server.open);
+    const seen = { lost: 0 };
+    server.listen((request, response) => {
+      if (stale.has(request.socket)) {
+        seen.lost += 1;
+        request.socket.resetAndDestroy();
+      } else answer(request, response);
+    });
+    return seen;
+  }
+
+  describe("over node:http after a failover", () => {
+    test("thirty calls on thirty stale connections succeed with two attempts each", async () => {
+      const client = connect(server.url, { maxRetries: 2 });
+      await Promise.all(atOnce(30, client));
+      const seen = failOver();
+      const calls = await Promise.all(atOnce(30, client).map((call) => call.withResponse()));
+      expect(seen.lost).toBe(30);
+      expect(calls.map(({ attempts }) => attempts.length)).toEqual(Array(30).fill(2));
+      expect(new Set(server.used.slice(-30)).size).toBe(30);
+    });
+
+    test("one call that finds its connection stale ends those that were idle as long", async () => {
+      const client = connect(server.url, { maxRetries: 2 });
+      await Promise.all(atOnce(30, client));
+      const seen = failOver();
+      for (let i = 0; i < 10; i++) await rerank(client);
+      expect(seen.lost).toBe(1);
+      expect(server.connections).toBe(31);
+      await until(() => server.open.size === 1);
+    });
+
+    test("a connection that was used since is kept", async () => {
+      const client = connect(server.url, { maxRetries: 2 });
+      const [early, late] = [rerank(client), rerank(client)];
+      await Promise.all([early, late]);
+      // Two connections; the next calls use the one that was idle for less time, and a third.
+      await rerank(client);
+      const used = server.used.at(-1);
+      const stale = [...server.open][(used ?? 0) === 1 ? 1 : 0];
+      server.listen((request, response) => {
+        if (request.socket === stale) request.socket.resetAndDestroy();
+        else answer(request, response);
+      });
+      await Promise.all(atOnce(2, client));
+      await rerank(client);
+      expect(server.connections).toBe(3);
+    });
+
+    test("a call that may not be repeated is not lost: it takes a new connection", async () => {
+      for (const { call, operation } of operationCalls) {
+        if (/^(rerank|scale)/.test(operation)) continue;
+        const client = connect(server.url, { maxRetries: 0 });
+        server.listen(answer);
+        await Promise.all(atOnce(5, client));
+        const seen = failOver();
+        for (let i = 0; i < 5; i++) await call(client);
+        expect(seen.lost).toBe(0);
+      }
+    });
+
+    test("the sockets of a caller's agent to another host are left alone", async () => {
+      const other = createServer({ keepAliveTimeout: 0 }, answer).listen(0, "127.0.0.1");
+      const agent = new Agent({ keepAlive: true });
+      try {
+        await until(() => other.listening);
+        const address = other.address() as { port: number };
+        await rerank(connect(`http://127.0.0.1:${address.port}`, { agent }));
+        const client = connect(server.url, { agent, maxRetries: 2 });
+        await Promise.all(atOnce(3, client));
+        failOver();
+        await rerank(client);
+        expect(Object.values(agent.freeSockets).map((sockets) => sockets?.length)).toEqual([1, 1]);
+      } finally {
+        agent.destroy();
+        other.close();
+      }
+    });
+
+    test("the first repeat of a call costs no budget, the others do", async () => {
+      const client = connect(server.url, { maxRetries: 2 });
+      for (let round = 0; round < 5; round++) {
+        server.listen(answer);
+        await Promise.all(atOnce(30, client));
+        failOver();
+        await Promise.all(atOnce(30, client));
+      }
+      // Ten repeats are what a client has: none of them was spent.
+      server.listen((request) => request.socket.destroy());
+      const before = server.used.length;
+      // Thirty, less those whose call could take the connection that another had just given back.
+      const pooled = server.open.size;
+      const failed = await Promise.all(Array.from({ length: 30 }, () => failureOf(() => rerank(client))));
+      const attempts = failed.reduce((sum, error) => sum + error.attempts.length, 0);
+      // The repeat of a call on a pooled connection is free.
+      expect(attempts).toBe(30 + pooled + 10);
+      expect(server.used.length - before).toBe(attempts);
+    });
+
+    test("such a repeat counts against maxRetries", async () => {
+      const client = connect(server.url, { maxRetries: 0 });
+      await rerank(client);
+      failOver();
+      const error = await failureOf(() => rerank(client));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
+      expect(error.attempts).toHaveLength(1);
+    });
+
+    test("in a total outage n calls send at most n, ten, and the connections pooled before", async () => {
+      const client = connect(server.url, { maxRetries: 2 });
+      await Promise.all(atOnce(30, client));
+      server.listen((request) => request.socket.resetAndDestroy());
+      const before = server.used.length;
+      await Promise.all(Array.from({ length: 200 }, () => failureOf(() => rerank(client))));
+      expect(server.used.length - before).toBeLessThanOrEqual(200 + 10 + 30);
+    });
+  });
 });

@@ -1,156 +1,267 @@
-import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import zlib, { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
+import { Agent } from "undici";
+import { afterAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client.js";
 import { goodJson, goodText } from "../support/answers.js";
+import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { withHint } from "../support/withHint.js";
 
 const server = useRecordingServer();
-// Numbers the sockets, of which none is shared with another test.
-const counting = useCountingServer();
 
-// Long enough to be spread over many reads, and text that is cut in half when it is split between bytes.
-const documents = Array.from({ length: 2_000 }, (_, index) => `Straße №${index} — 東京 🚄`);
-const json = {
-  object: "list",
-  data: documents.map((document, index) => ({ index, relevance_score: 1 / (index + 1), document })),
-};
-const text = JSON.stringify(json);
+describe("an encoding that was asked for", () => {
+  // Numbers the sockets, of which none is shared with another test.
+  const counting = useCountingServer();
 
-function encoded(encoding: string, bytes: Uint8Array, status = 200): Reply {
-  return { status, text: bytes, headers: { "content-encoding": encoding } };
-}
+  // Long enough to be spread over many reads, and text that is cut in half when it is split between bytes.
+  const documents = Array.from({ length: 2_000 }, (_, index) => `Straße №${index} — 東京 🚄`);
+  const json = {
+    object: "list",
+    data: documents.map((document, index) => ({ index, relevance_score: 1 / (index + 1), document })),
+  };
+  const text = JSON.stringify(json);
 
-const encodings: readonly (readonly [encoding: string, encode: (text: string) => Uint8Array])[] = [
-  ["gzip", (text) => gzipSync(text)],
-  ["x-gzip", (text) => gzipSync(text)],
-  ["GZip", (text) => gzipSync(text)],
-  ["deflate", (text) => deflateSync(text)],
-  ["br", (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
-  ["identity", (text) => Buffer.from(text)],
-];
+  function encoded(encoding: string, bytes: Uint8Array, status = 200): Reply {
+    return { status, text: bytes, headers: { "content-encoding": encoding } };
+  }
 
-describe.each(transports)("over $name", ({ options }) => {
-  const rerank = () => connect(server.url, options).rerank({ query: "q", documents });
+  const encodings: readonly (readonly [encoding: string, encode: (text: string) => Uint8Array])[] = [
+    ["gzip", (text) => gzipSync(text)],
+    ["x-gzip", (text) => gzipSync(text)],
+    ["GZip", (text) => gzipSync(text)],
+    ["deflate", (text) => deflateSync(text)],
+    ["br", (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
+    ["identity", (text) => Buffer.from(text)],
+  ];
 
-  test.each(encodings)("an answer encoded with %s is decoded", async (encoding, encode) => {
-    server.reply(encoded(encoding, encode(text)));
-    expect(await rerank()).toEqual(json);
-  });
+  describe.each(transports)("over $name", ({ options }) => {
+    const rerank = () => connect(server.url, options).rerank({ query: "q", documents });
 
-  test("deflate without the zlib wrapper, as some servers send it, is decoded", async () => {
-    server.reply(encoded("deflate", deflateRawSync(text)));
-    expect(await rerank()).toEqual(json);
-  });
-
-  test("gzip in several members is decoded whole", async () => {
-    const members = [text.slice(0, 999), text.slice(999)].map((part) => gzipSync(part));
-    server.reply(encoded("gzip", Buffer.concat(members)));
-    expect(await rerank()).toEqual(json);
-  });
-
-  test("an encoded answer that comes byte by byte is decoded", async () => {
-    const bytes = gzipSync(goodText);
-    server.reply((_request, response) => {
-      response.writeHead(200, { "content-encoding": "gzip" });
-      const next = (at: number): void => {
-        if (at < bytes.length) response.write(bytes.subarray(at, at + 1), () => next(at + 1));
-        else response.end();
-      };
-      next(0);
-      return undefined;
-    });
-    expect(await rerank()).toEqual(goodJson);
-  });
-
-  test.each(encodings)("an error body encoded with %s is understood", async (encoding, encode) => {
-    server.reply(encoded(encoding, encode('{"code":"NOT_FOUND","message":"No such model."}'), 404));
-    const error = await failureOf(rerank);
-    expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "body", httpStatus: 404, executed: "no" });
-    expect(error.message).toBe(withHint("[NOT_FOUND] No such model.", error));
-  });
-
-  const broken = encodings.filter(([encoding]) => encoding !== "identity");
-
-  describe.each(operationCalls)("$operation", ({ call, operation }) => {
-    test.each(broken)("answered 2xx with %s cut short ran: INTERNAL", async (encoding, encode) => {
-      const whole = encode(text);
-      server.reply(encoded(encoding, whole.subarray(0, whole.length - 20)));
-      const error = await failureOf(() => call(connect(server.url, options)));
-      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, operation });
+    test.each(encodings)("an answer encoded with %s is decoded", async (encoding, encode) => {
+      server.reply(encoded(encoding, encode(text)));
+      expect(await rerank()).toEqual(json);
     });
 
-    test.each(broken)("answered 2xx with %s that is none ran: INTERNAL", async (encoding) => {
-      server.reply(encoded(encoding, Buffer.from("<html>not compressed at all</html>")));
-      const error = await failureOf(() => call(connect(server.url, options)));
-      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, operation });
-      const said = options.fetch ? "The request failed: " : "The answer's body cannot be decoded: ";
-      expect(error.message).toContain(said);
-      expect(error.message).not.toContain("before the whole file was sent");
+    test("deflate without the zlib wrapper, as some servers send it, is decoded", async () => {
+      server.reply(encoded("deflate", deflateRawSync(text)));
+      expect(await rerank()).toEqual(json);
     });
-  });
 
-  test.each(broken)("an error answer with broken %s counts with its status", async (encoding, encode) => {
-    const whole = encode('{"code":"INVALID_ARGUMENT"}');
-    for (const bytes of [whole.subarray(0, 6), Buffer.from("not compressed at all")]) {
-      server.reply(encoded(encoding, bytes, 404));
+    test("gzip in several members is decoded whole", async () => {
+      const members = [text.slice(0, 999), text.slice(999)].map((part) => gzipSync(part));
+      server.reply(encoded("gzip", Buffer.concat(members)));
+      expect(await rerank()).toEqual(json);
+    });
+
+    test("an encoded answer that comes byte by byte is decoded", async () => {
+      const bytes = gzipSync(goodText);
+      server.reply((_request, response) => {
+        response.writeHead(200, { "content-encoding": "gzip" });
+        const next = (at: number): void => {
+          if (at < bytes.length) response.write(bytes.subarray(at, at + 1), () => next(at + 1));
+          else response.end();
+        };
+        next(0);
+        return undefined;
+      });
+      expect(await rerank()).toEqual(goodJson);
+    });
+
+    test.each(encodings)("an error body encoded with %s is understood", async (encoding, encode) => {
+      server.reply(encoded(encoding, encode('{"code":"NOT_FOUND","message":"No such model."}'), 404));
       const error = await failureOf(rerank);
-      expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status", executed: "no" });
-    }
-  });
-
-  test("a call after a broken answer works", async () => {
-    const client = connect(server.url, options);
-    server.reply(encoded("gzip", Buffer.from("{}")));
-    await failureOf(() => client.deployments.scale("prod", 1));
-    server.reply(encoded("gzip", gzipSync("{}")));
-    await client.deployments.scale("prod", 1);
-    expect(server.requests).toHaveLength(2);
-  });
-});
-
-test.each([...encodings, ["deflate", (text: string) => deflateRawSync(text)] as const])(
-  "over node:http an answer encoded with %s leaves its socket for the next call",
-  async (encoding, encode) => {
-    counting.listen((_request, response) => {
-      response.writeHead(200, { "content-encoding": encoding }).end(encode(text));
+      expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "body", httpStatus: 404, executed: "no" });
+      expect(error.message).toBe(withHint("[NOT_FOUND] No such model.", error));
     });
-    const client = connect(counting.url, { maxConnections: 1 });
-    for (let call = 0; call < 3; call++) expect(await client.rerank({ query: "q", documents })).toEqual(json);
-    expect(counting.used).toEqual([1, 1, 1]);
-  },
-);
 
-const long = { query: "q", documents: ["A long one. ".repeat(200)] };
+    const broken = encodings.filter(([encoding]) => encoding !== "identity");
 
-test.each([
-  ["a rerank of long documents", (client: Client) => client.rerank(long)],
-  [
-    "an upload",
-    (client: Client) => client.datasets.upload("reviews", new Uint8Array(3), { name: "a.jsonl" }),
-  ],
-  [
-    "a request of the caller's own",
-    (client: Client) => client.request({ method: "POST", path: "/x", body: {} }),
-  ],
-] as const)("over node:http %s accepts gzip, deflate and br", async (_, call) => {
-  await call(connect(server.url));
-  expect(server.only.headers["accept-encoding"]).toBe("gzip, deflate, br");
+    describe.each(operationCalls)("$operation", ({ call, operation }) => {
+      test.each(broken)("answered 2xx with %s cut short ran: INTERNAL", async (encoding, encode) => {
+        const whole = encode(text);
+        server.reply(encoded(encoding, whole.subarray(0, whole.length - 20)));
+        const error = await failureOf(() => call(connect(server.url, options)));
+        expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, operation });
+      });
+
+      test.each(broken)("answered 2xx with %s that is none ran: INTERNAL", async (encoding) => {
+        server.reply(encoded(encoding, Buffer.from("<html>not compressed at all</html>")));
+        const error = await failureOf(() => call(connect(server.url, options)));
+        expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, operation });
+        const said = options.fetch ? "The request failed: " : "The answer's body cannot be decoded: ";
+        expect(error.message).toContain(said);
+        expect(error.message).not.toContain("before the whole file was sent");
+      });
+    });
+
+    test.each(broken)("an error answer with broken %s counts with its status", async (encoding, encode) => {
+      const whole = encode('{"code":"INVALID_ARGUMENT"}');
+      for (const bytes of [whole.subarray(0, 6), Buffer.from("not compressed at all")]) {
+        server.reply(encoded(encoding, bytes, 404));
+        const error = await failureOf(rerank);
+        expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status", executed: "no" });
+      }
+    });
+
+    test("a call after a broken answer works", async () => {
+      const client = connect(server.url, options);
+      server.reply(encoded("gzip", Buffer.from("{}")));
+      await failureOf(() => client.deployments.scale("prod", 1));
+      server.reply(encoded("gzip", gzipSync("{}")));
+      await client.deployments.scale("prod", 1);
+      expect(server.requests).toHaveLength(2);
+    });
+  });
+
+  test.each([...encodings, ["deflate", (text: string) => deflateRawSync(text)] as const])(
+    "over node:http an answer encoded with %s leaves its socket for the next call",
+    async (encoding, encode) => {
+      counting.listen((_request, response) => {
+        response.writeHead(200, { "content-encoding": encoding }).end(encode(text));
+      });
+      const client = connect(counting.url, { maxConnections: 1 });
+      for (let call = 0; call < 3; call++)
+        expect(await client.rerank({ query: "q", documents })).toEqual(json);
+      expect(counting.used).toEqual([1, 1, 1]);
+    },
+  );
+
+  const long = { query: "q", documents: ["A long one. ".repeat(200)] };
+
+  test.each([
+    ["a rerank of long documents", (client: Client) => client.rerank(long)],
+    [
+      "an upload",
+      (client: Client) => client.datasets.upload("reviews", new Uint8Array(3), { name: "a.jsonl" }),
+    ],
+    [
+      "a request of the caller's own",
+      (client: Client) => client.request({ method: "POST", path: "/x", body: {} }),
+    ],
+  ] as const)("over node:http %s accepts gzip, deflate and br", async (_, call) => {
+    await call(connect(server.url));
+    expect(server.only.headers["accept-encoding"]).toBe("gzip, deflate, br");
+  });
+
+  test.each(operationCalls.slice(0, 3))(
+    "over node:http a short $operation asks for no encoding",
+    async ({ call }) => {
+      await call(connect(server.url));
+      expect(server.only.headers).not.toHaveProperty("accept-encoding");
+    },
+  );
+
+  test("over node:http a caller's accept-encoding promises nothing the client cannot decode", async () => {
+    await connect(server.url).deployments.scale("prod", 1, { headers: { "Accept-Encoding": "zstd" } });
+    const { rawHeaders } = server.only;
+    const sent = rawHeaders.filter((_, at) => rawHeaders[at - (at % 2)]?.toLowerCase() === "accept-encoding");
+    expect(sent.map((item) => item.toLowerCase())).toEqual(["accept-encoding", "gzip, deflate, br"]);
+  });
 });
 
-test.each(operationCalls.slice(0, 3))(
-  "over node:http a short $operation asks for no encoding",
-  async ({ call }) => {
-    await call(connect(server.url));
-    expect(server.only.headers).not.toHaveProperty("accept-encoding");
-  },
-);
+describe("an encoding that was not", () => {
+  /** Node 22.15 and newer. */
+  const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Uint8Array };
 
-test("over node:http a caller's accept-encoding promises nothing the client cannot decode", async () => {
-  await connect(server.url).deployments.scale("prod", 1, { headers: { "Accept-Encoding": "zstd" } });
-  const { rawHeaders } = server.only;
-  const sent = rawHeaders.filter((_, at) => rawHeaders[at - (at % 2)]?.toLowerCase() === "accept-encoding");
-  expect(sent.map((item) => item.toLowerCase())).toEqual(["accept-encoding", "gzip, deflate, br"]);
+  function encoded(encoding: string, bytes: Uint8Array, status = 200): Reply {
+    return { status, text: bytes, headers: { "content-encoding": encoding } };
+  }
+
+  // Encodings that this client did not ask for.
+  const dispatcher = new Agent();
+  afterAll(() => dispatcher.close());
+
+  describe.each([
+    { name: "node:http", options: {} },
+    { name: "a dispatcher", options: { dispatcher } },
+  ])("over $name", ({ options }) => {
+    const rerank = (client = connect(server.url, options)) => client.rerank({ query: "q", documents: ["d"] });
+
+    test.each([" , identity,gzip", "GZIP, identity"])("%j is gzip alone", async (encoding) => {
+      server.reply(encoded(encoding, gzipSync(goodText)));
+      expect(await rerank()).toEqual(goodJson);
+    });
+
+    test("zstd is decoded where the platform can, and only as a whole", async () => {
+      const bytes = zstdCompressSync?.(goodText) ?? Buffer.from(goodText);
+      server.reply(encoded("zstd", bytes));
+      if (zstdCompressSync) expect(await rerank()).toEqual(goodJson);
+      else expect((await failureOf(rerank)).text).toBe(notUndone("zstd"));
+      server.reply(encoded("zstd", Buffer.concat([bytes, Buffer.from("more")])));
+      const get = () => connect(server.url, options).request({ method: "GET", path: "/x" });
+      expect(await failureOf(get)).toMatchObject({ code: "INTERNAL", executed: "yes" });
+    });
+
+    const notUndone = (encoding: string) =>
+      `The response is encoded as "${encoding}", which this client does not undo.`;
+
+    describe.each(["gzip, gzip", "compress", canaryKey])(
+      "in %s, which the client does not undo",
+      (encoding) => {
+        const named = notUndone(encoding === canaryKey ? "[redacted]" : encoding);
+
+        test.each(operationCalls)(
+          "$operation ran: INTERNAL, like what is not JSON, with the encoding",
+          async ({ operation, call }) => {
+            server.reply(encoded(encoding, gzipSync(gzipSync(goodText))));
+            const error = await failureOf(() => call(connect(server.url, { ...options, maxRetries: 2 })));
+            expect(error).toMatchObject({
+              code: "INTERNAL",
+              executed: "yes",
+              httpStatus: 200,
+              codeSource: "client",
+              text: named,
+            });
+            expect(server.requests).toHaveLength(operation === "rerankDocuments" ? 2 : 1);
+          },
+        );
+
+        test("nothing is made of what request takes as it is", async () => {
+          server.reply(encoded(encoding, Buffer.from("plain")));
+          const error = await failureOf(() =>
+            connect(server.url, options).request({ method: "GET", path: "/x" }),
+          );
+          expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", text: named });
+        });
+
+        test("an error has the code of its status, and no body", async () => {
+          server.reply(encoded(encoding, gzipSync('{"code":"UNAVAILABLE"}'), 404));
+          const error = await failureOf(rerank);
+          expect(error).toMatchObject({
+            code: "NOT_FOUND",
+            codeSource: "status",
+            executed: "no",
+            text: named,
+          });
+          expect(error.body).toBeUndefined();
+        });
+      },
+    );
+
+    test("an encoding in two headers counts twice", async () => {
+      server.reply((_request, response) => {
+        response.writeHead(200, [
+          ["content-encoding", "gzip"],
+          ["Content-Encoding", "gzip"],
+        ] as never);
+        response.end(gzipSync(goodText));
+        return undefined;
+      });
+      expect((await failureOf(rerank)).text).toBe(notUndone("gzip, gzip"));
+    });
+  });
+
+  test("over node:http what the client does not undo leaves its socket for the next call", async () => {
+    const sockets = new Set<unknown>();
+    server.keepSocketsOpen();
+    server.reply((_request, response) => {
+      sockets.add(response.socket);
+      return encoded("compress", Buffer.alloc(1_000), 404);
+    });
+    const client = connect(server.url, { maxRetries: 0 });
+    for (let i = 0; i < 3; i++) await failureOf(() => client.deployments.scale("prod", 1));
+    expect(sockets.size).toBe(1);
+  });
 });

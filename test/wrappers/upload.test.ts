@@ -4,180 +4,282 @@ import { mkdir, readdir, readlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
+import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { UploadFile, UploadOptions } from "../../src/index.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { temporaryFolder } from "../support/project.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
 
 const server = useRecordingServer();
-// Longer than one read, and with bytes that are no text, line breaks and something like a boundary.
-const content = Buffer.concat([
-  randomBytes(1024 * 1024 + 7),
-  Buffer.from("\r\n--tunerank\r\n\0"),
-  randomBytes(300_000),
-]);
-let folder: string;
-let remove: () => Promise<void>;
 
-beforeAll(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  await writeFile(path.join(folder, "train.jsonl"), content);
-  await writeFile(path.join(folder, "empty.jsonl"), "");
-  await mkdir(path.join(folder, "a folder"));
-  await writeFile(path.join(folder, "a folder", "données №1.jsonl"), content);
-});
-afterAll(() => remove());
+describe("an upload", () => {
+  // Longer than one read, and with bytes that are no text, line breaks and something like a boundary.
+  const content = Buffer.concat([
+    randomBytes(1024 * 1024 + 7),
+    Buffer.from("\r\n--tunerank\r\n\0"),
+    randomBytes(300_000),
+  ]);
+  let folder: string;
+  let remove: () => Promise<void>;
 
-const sources: readonly (readonly [
-  what: string,
-  file: () => UploadFile,
-  options: UploadOptions | undefined,
-  filename: string,
-  mimeType: string,
-])[] = [
-  ["a path", () => path.join(folder, "train.jsonl"), undefined, "train.jsonl", "application/octet-stream"],
-  [
-    "a file URL",
-    () => pathToFileURL(path.join(folder, "a folder", "données №1.jsonl")),
-    undefined,
-    "données №1.jsonl",
-    "application/octet-stream",
-  ],
-  [
-    "a Blob with a name",
-    () => new Blob([content]),
-    { name: "b.jsonl" },
-    "b.jsonl",
-    "application/octet-stream",
-  ],
-  [
-    "a Blob with a type",
-    () => new Blob([content], { type: "application/jsonl" }),
-    { name: "b.jsonl" },
-    "b.jsonl",
-    "application/jsonl",
-  ],
-  ["a File", () => new File([content], "f.jsonl"), undefined, "f.jsonl", "application/octet-stream"],
-  [
-    "a File with a type",
-    () => new File([content], "f.csv", { type: "text/csv" }),
-    undefined,
-    "f.csv",
-    "text/csv",
-  ],
-  [
-    "a File with another name",
-    () => new File([content], "f"),
-    { name: "g" },
-    "g",
-    "application/octet-stream",
-  ],
-  [
-    "a File with another content type",
-    () => new File([content], "f", { type: "text/csv" }),
-    { contentType: "application/x-ndjson" },
-    "f",
-    "application/x-ndjson",
-  ],
-  ["a Uint8Array", () => new Uint8Array(content), { name: "u.bin" }, "u.bin", "application/octet-stream"],
-  [
-    "a view into a larger buffer",
-    () => {
-      const larger = new Uint8Array(content.byteLength + 100).fill(7);
-      larger.set(content, 50);
-      return larger.subarray(50, 50 + content.byteLength);
-    },
-    { name: "u.bin" },
-    "u.bin",
-    "application/octet-stream",
-  ],
-  ["a Buffer", () => content, { name: "u.bin" }, "u.bin", "application/octet-stream"],
-];
+  beforeAll(async () => {
+    ({ folder, remove } = await temporaryFolder());
+    await writeFile(path.join(folder, "train.jsonl"), content);
+    await writeFile(path.join(folder, "empty.jsonl"), "");
+    await mkdir(path.join(folder, "a folder"));
+    await writeFile(path.join(folder, "a folder", "données №1.jsonl"), content);
+  });
+  afterAll(() => remove());
 
-describe.each(transports)("an upload over $name", ({ options }) => {
-  test.each(sources)(
-    "of %s sends exactly one part, file, with the same bytes",
-    async (_what, file, call, filename, mimeType) => {
-      await connect(server.url, options).datasets.upload("reviews", file(), call);
-      const { method, url, headers, body, fields, files } = server.only;
-      expect([method, url]).toEqual(["POST", "/v1/accounts/acme/datasets/reviews:upload"]);
-      expect(fields).toEqual({});
-      expect(files.map(({ bytes, ...file }) => file)).toEqual([
-        { part: "file", filename, mimeType, sha256: sha256(content) },
+  const sources: readonly (readonly [
+    what: string,
+    file: () => UploadFile,
+    options: UploadOptions | undefined,
+    filename: string,
+    mimeType: string,
+  ])[] = [
+    ["a path", () => path.join(folder, "train.jsonl"), undefined, "train.jsonl", "application/octet-stream"],
+    [
+      "a file URL",
+      () => pathToFileURL(path.join(folder, "a folder", "données №1.jsonl")),
+      undefined,
+      "données №1.jsonl",
+      "application/octet-stream",
+    ],
+    [
+      "a Blob with a name",
+      () => new Blob([content]),
+      { name: "b.jsonl" },
+      "b.jsonl",
+      "application/octet-stream",
+    ],
+    [
+      "a Blob with a type",
+      () => new Blob([content], { type: "application/jsonl" }),
+      { name: "b.jsonl" },
+      "b.jsonl",
+      "application/jsonl",
+    ],
+    ["a File", () => new File([content], "f.jsonl"), undefined, "f.jsonl", "application/octet-stream"],
+    [
+      "a File with a type",
+      () => new File([content], "f.csv", { type: "text/csv" }),
+      undefined,
+      "f.csv",
+      "text/csv",
+    ],
+    [
+      "a File with another name",
+      () => new File([content], "f"),
+      { name: "g" },
+      "g",
+      "application/octet-stream",
+    ],
+    [
+      "a File with another content type",
+      () => new File([content], "f", { type: "text/csv" }),
+      { contentType: "application/x-ndjson" },
+      "f",
+      "application/x-ndjson",
+    ],
+    ["a Uint8Array", () => new Uint8Array(content), { name: "u.bin" }, "u.bin", "application/octet-stream"],
+    [
+      "a view into a larger buffer",
+      () => {
+        const larger = new Uint8Array(content.byteLength + 100).fill(7);
+        larger.set(content, 50);
+        return larger.subarray(50, 50 + content.byteLength);
+      },
+      { name: "u.bin" },
+      "u.bin",
+      "application/octet-stream",
+    ],
+    ["a Buffer", () => content, { name: "u.bin" }, "u.bin", "application/octet-stream"],
+  ];
+
+  describe.each(transports)("an upload over $name", ({ options }) => {
+    test.each(sources)(
+      "of %s sends exactly one part, file, with the same bytes",
+      async (_what, file, call, filename, mimeType) => {
+        await connect(server.url, options).datasets.upload("reviews", file(), call);
+        const { method, url, headers, body, fields, files } = server.only;
+        expect([method, url]).toEqual(["POST", "/v1/accounts/acme/datasets/reviews:upload"]);
+        expect(fields).toEqual({});
+        expect(files.map(({ bytes, ...file }) => file)).toEqual([
+          { part: "file", filename, mimeType, sha256: sha256(content) },
+        ]);
+        expect(headers["content-length"]).toBe(String(body.byteLength));
+        expect(headers["transfer-encoding"]).toBeUndefined();
+      },
+    );
+
+    test.each([
+      ["path", () => path.join(folder, "empty.jsonl")],
+      ["File", () => new File([], "empty.jsonl")],
+      ["Uint8Array", () => new Uint8Array()],
+    ])("of an empty %s is sent: the service decides", async (_what, file) => {
+      await connect(server.url, options).datasets.upload("reviews", file(), { name: "empty.jsonl" });
+      expect(server.only.files).toMatchObject([
+        { part: "file", filename: "empty.jsonl", sha256: sha256(Buffer.of()) },
       ]);
-      expect(headers["content-length"]).toBe(String(body.byteLength));
-      expect(headers["transfer-encoding"]).toBeUndefined();
-    },
-  );
+    });
 
-  test.each([
-    ["path", () => path.join(folder, "empty.jsonl")],
-    ["File", () => new File([], "empty.jsonl")],
-    ["Uint8Array", () => new Uint8Array()],
-  ])("of an empty %s is sent: the service decides", async (_what, file) => {
-    await connect(server.url, options).datasets.upload("reviews", file(), { name: "empty.jsonl" });
-    expect(server.only.files).toMatchObject([
-      { part: "file", filename: "empty.jsonl", sha256: sha256(Buffer.of()) },
-    ]);
+    test("resolves to the answer as it is", async () => {
+      const answer = {
+        id: "file-1",
+        object: "file",
+        bytes: 1,
+        created_at: 1772442900,
+        filename: "x",
+        purpose: "fine-tune",
+        newer: [1],
+      };
+      server.reply({ json: answer });
+      const client = connect(server.url, options);
+      expect(await client.datasets.upload("reviews", content, { name: "x" })).toEqual(answer);
+    });
+
+    test("can be repeated with the same file", async () => {
+      const client = connect(server.url, options);
+      const file = path.join(folder, "train.jsonl");
+      await client.datasets.upload("reviews", file);
+      await client.datasets.upload("reviews", file);
+      expect(server.requests.map(({ files }) => files[0]?.sha256)).toEqual([
+        sha256(content),
+        sha256(content),
+      ]);
+    });
+
+    test.runIf(process.platform === "linux")("leaves no file open, whatever became of it", async () => {
+      const client = connect(server.url, options);
+      const file = path.join(folder, "train.jsonl");
+      await client.datasets.upload("reviews", file);
+      server.reply({ status: 404, json: {} });
+      await failureOf(() => client.datasets.upload("reviews", file));
+      await failureOf(() => client.datasets.upload("reviews", file, { signal: AbortSignal.abort() }));
+      server.reply(() => undefined);
+      await failureOf(() => client.datasets.upload("reviews", file, { timeoutMs: 50 }));
+      const openNow = async () => {
+        const descriptors = await readdir("/proc/self/fd");
+        const all = await Promise.all(
+          descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
+        );
+        return all.filter((target) => target === file);
+      };
+      await expect.poll(openNow).toEqual([]);
+    });
+
+    test("that is answered before it was received whole rejects with that answer", async () => {
+      const impatient = createServer((_request, response) => {
+        response.writeHead(413, { "content-type": "application/json" });
+        response.end('{"code":"INVALID_ARGUMENT","message":"Too large."}');
+      }).listen(0, "127.0.0.1");
+      await once(impatient, "listening");
+      try {
+        const { port } = impatient.address() as AddressInfo;
+        const client = connect(`http://127.0.0.1:${port}`, options);
+        const large = new Uint8Array(16 * 1024 * 1024);
+        const error = await failureOf(() => client.datasets.upload("reviews", large, { name: "x" }));
+        expect(error).toMatchObject({ code: "INVALID_ARGUMENT", httpStatus: 413, executed: "no" });
+      } finally {
+        impatient.close();
+        impatient.closeAllConnections();
+      }
+    });
   });
+});
 
-  test("resolves to the answer as it is", async () => {
-    const answer = {
-      id: "file-1",
-      object: "file",
-      bytes: 1,
-      created_at: 1772442900,
-      filename: "x",
-      purpose: "fine-tune",
-      newer: [1],
-    };
-    server.reply({ json: answer });
-    const client = connect(server.url, options);
-    expect(await client.datasets.upload("reviews", content, { name: "x" })).toEqual(answer);
-  });
+describe("the count of its bytes", () => {
+  const content = Buffer.alloc(2_500_000, "x");
+  const file = useTemporaryFile(content);
 
-  test("can be repeated with the same file", async () => {
-    const client = connect(server.url, options);
-    const file = path.join(folder, "train.jsonl");
-    await client.datasets.upload("reviews", file);
-    await client.datasets.upload("reviews", file);
-    expect(server.requests.map(({ files }) => files[0]?.sha256)).toEqual([sha256(content), sha256(content)]);
-  });
+  const sources: readonly (readonly [what: string, source: () => UploadFile, bytes: number])[] = [
+    ["a path", () => file, content.byteLength],
+    ["a Blob", () => new Blob([content]), content.byteLength],
+    ["a Uint8Array", () => content, content.byteLength],
+    ["a Readable", () => Readable.from([content.subarray(0, 7), content.subarray(7)]), content.byteLength],
+    ["a web ReadableStream", () => new Blob([content]).stream(), content.byteLength],
+    ["text beyond ASCII", () => Readable.from(["東京"]), 6],
+    ["an empty file", () => new Uint8Array(), 0],
+  ];
 
-  test.runIf(process.platform === "linux")("leaves no file open, whatever became of it", async () => {
-    const client = connect(server.url, options);
-    const file = path.join(folder, "train.jsonl");
-    await client.datasets.upload("reviews", file);
-    server.reply({ status: 404, json: {} });
-    await failureOf(() => client.datasets.upload("reviews", file));
-    await failureOf(() => client.datasets.upload("reviews", file, { signal: AbortSignal.abort() }));
-    server.reply(() => undefined);
-    await failureOf(() => client.datasets.upload("reviews", file, { timeoutMs: 50 }));
-    const openNow = async () => {
-      const descriptors = await readdir("/proc/self/fd");
-      const all = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")));
-      return all.filter((target) => target === file);
-    };
-    await expect.poll(openNow).toEqual([]);
-  });
-
-  test("that is answered before it was received whole rejects with that answer", async () => {
-    const impatient = createServer((_request, response) => {
-      response.writeHead(413, { "content-type": "application/json" });
-      response.end('{"code":"INVALID_ARGUMENT","message":"Too large."}');
-    }).listen(0, "127.0.0.1");
-    await once(impatient, "listening");
-    try {
-      const { port } = impatient.address() as AddressInfo;
-      const client = connect(`http://127.0.0.1:${port}`, options);
-      const large = new Uint8Array(16 * 1024 * 1024);
-      const error = await failureOf(() => client.datasets.upload("reviews", large, { name: "x" }));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", httpStatus: 413, executed: "no" });
-    } finally {
-      impatient.close();
-      impatient.closeAllConnections();
+  describe.each(transports)("over $name", ({ options }) => {
+    function upload(source: UploadFile, more?: UploadOptions): Promise<{ bytes: number }> {
+      return connect(server.url, options).datasets.upload("reviews", source, {
+        name: "train.jsonl",
+        ...more,
+      });
     }
+
+    describe.each(sources)("verifyBytes of %s", (_what, source, bytes) => {
+      test("passes when the answer counts what was sent", async () => {
+        server.reply({ json: { id: "file-1", bytes } });
+        expect(await upload(source(), { verifyBytes: true })).toEqual({ id: "file-1", bytes });
+        expect(server.only.files[0]?.bytes.byteLength).toBe(bytes);
+      });
+
+      test.each([
+        ["fewer", bytes - 1],
+        ["more", bytes + 1],
+        ["the whole body", bytes + 300],
+      ])("fails with DATA_LOSS when it counts %s", async (_how, answered) => {
+        const answer = { id: "file-1", bytes: answered };
+        server.reply({ json: answer });
+        const error = await failureOf(() => upload(source(), { verifyBytes: true }));
+        expect(error).toMatchObject({
+          code: "DATA_LOSS",
+          executed: "yes",
+          codeSource: "client",
+          inferred: true,
+          operation: "uploadDatasetFile",
+          body: answer,
+        });
+        expect(error.message).toContain(String(answered));
+        expect(error.message).toContain(String(bytes));
+      });
+    });
+
+    test.each([
+      ["is missing", { id: "file-1" }],
+      ["is text", { id: "file-1", bytes: String(content.byteLength) }],
+      ["is null", { id: "file-1", bytes: null }],
+    ])("verifyBytes fails with DATA_LOSS when the answer's bytes %s", async (_how, json) => {
+      server.reply({ json });
+      const error = await failureOf(() => upload(file, { verifyBytes: true }));
+      expect(error).toMatchObject({ code: "DATA_LOSS", executed: "yes" });
+    });
+
+    test("verifyBytes leaves an error of the service as it is", async () => {
+      server.reply({ status: 404, json: { bytes: 1 } });
+      const error = await failureOf(() => upload(file, { verifyBytes: true }));
+      expect(error).toMatchObject({ code: "NOT_FOUND", executed: "no" });
+    });
+
+    test.each([undefined, false])("verifyBytes %s compares nothing", async (verifyBytes) => {
+      server.reply({ json: { id: "file-1", bytes: 1 } });
+      expect(await upload(file, { verifyBytes })).toEqual({ id: "file-1", bytes: 1 });
+    });
+
+    test.each([
+      ["a string", "true"],
+      ["a number", 1],
+      ["null", null],
+      ["an object", {}],
+    ])("verifyBytes that is %s is refused before anything is sent", async (_what, verifyBytes) => {
+      const error = await failureOf(() => upload(file, { verifyBytes: verifyBytes as unknown as boolean }));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", codeSource: "client" });
+      expect(error.message).toContain("verifyBytes");
+      expect(server.requests).toEqual([]);
+    });
+
+    test("an error of verifyBytes keeps the attempt that brought the answer", async () => {
+      server.reply({ json: { id: "file-1", bytes: 1 }, headers: { "x-request-id": "req-7" } });
+      const error = await failureOf(() => upload(file, { verifyBytes: true }));
+      expect(error).toMatchObject({ requestId: "req-7", httpStatus: 200 });
+      expect(error.attempts).toMatchObject([{ number: 1, code: "DATA_LOSS" }]);
+    });
   });
 });

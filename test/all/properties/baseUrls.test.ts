@@ -3,11 +3,9 @@ import fc from "fast-check";
 import { describe, test } from "vitest";
 import type { FetchLike } from "../../../src/index.js";
 import { transports } from "../../support/clients.js";
-import { plainClient } from "./support/client.js";
 import { useEchoServer } from "./support/echoServer.js";
 import { hides, settled } from "./support/failures.js";
-import { inOneRead } from "./support/inOneRead.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, inOneRead, plainClient, within } from "./support/runs.js";
 import { anyString, hostileString, longString } from "./support/strings.js";
 
 const server = useEchoServer();

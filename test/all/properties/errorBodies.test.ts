@@ -3,10 +3,9 @@ import fc, { type Arbitrary } from "fast-check";
 import { describe, test } from "vitest";
 import { httpStatuses } from "../../../src/generated/contract.js";
 import { transports } from "../../support/clients.js";
-import { plainClient } from "./support/client.js";
 import { asking, useEchoServer } from "./support/echoServer.js";
 import { base64, hides, settled } from "./support/failures.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, plainClient, within } from "./support/runs.js";
 import { anyString, hostileString, visible } from "./support/strings.js";
 
 const server = useEchoServer();

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { transports } from "../../support/clients.js";
-import { plainClient } from "./support/client.js";
 import { type Echo, useEchoServer } from "./support/echoServer.js";
 import { settled } from "./support/failures.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, plainClient, within } from "./support/runs.js";
 import { hostileString } from "./support/strings.js";
 
 const server = useEchoServer();

@@ -3,10 +3,9 @@ import fc from "fast-check";
 import { describe, test } from "vitest";
 import type { RerankRequest } from "../../../src/index.js";
 import { transports } from "../../support/clients.js";
-import { plainClient } from "./support/client.js";
 import { type Echo, useEchoServer } from "./support/echoServer.js";
 import { settled } from "./support/failures.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, plainClient, within } from "./support/runs.js";
 import { anyString, hostileString } from "./support/strings.js";
 
 const server = useEchoServer();

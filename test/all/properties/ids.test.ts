@@ -4,10 +4,8 @@ import { describe, expect, test } from "vitest";
 import { type CallPromise, type Client, type FetchLike, isStatusError } from "../../../src/index.js";
 import { goodText } from "../../support/answers.js";
 import { transports } from "../../support/clients.js";
-import { plainClient } from "./support/client.js";
 import { useEchoServer } from "./support/echoServer.js";
-import { inOneRead } from "./support/inOneRead.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, inOneRead, plainClient, within } from "./support/runs.js";
 import { hostileString } from "./support/strings.js";
 
 const server = useEchoServer();

@@ -3,9 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createOpenapiClient } from "../../../src/adapters/openapiFetch.js";
 import { type FetchLike, isStatusError } from "../../../src/index.js";
-import { plainClient } from "./support/client.js";
-import { inOneRead } from "./support/inOneRead.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, inOneRead, plainClient, within } from "./support/runs.js";
 import { hostileString } from "./support/strings.js";
 
 const address = "https://api.example.com";

@@ -3,10 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Client, type FetchLike, isStatusError } from "../../../src/index.js";
 import { transports } from "../../support/clients.js";
-import { plainClient } from "./support/client.js";
 import { useEchoServer } from "./support/echoServer.js";
-import { inOneRead } from "./support/inOneRead.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, inOneRead, plainClient, within } from "./support/runs.js";
 import { hostileString } from "./support/strings.js";
 
 const server = useEchoServer();

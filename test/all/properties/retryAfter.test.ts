@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { describe, test } from "vitest";
 import { transports } from "../../support/clients.js";
-import { plainClient } from "./support/client.js";
 import { asking, useEchoServer } from "./support/echoServer.js";
 import { settled } from "./support/failures.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, plainClient, within } from "./support/runs.js";
 import { anyString } from "./support/strings.js";
 
 const server = useEchoServer();

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import fc, { type Arbitrary } from "fast-check";
+import type { Arbitrary } from "fast-check";
+import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
 import type { RetryEvent } from "../../../src/policy/decisions.js";
@@ -7,22 +8,94 @@ import { decideRetry } from "../../../src/policy/retry.js";
 import { goodText } from "../../support/answers.js";
 import { operationCalls } from "../../support/clients.js";
 import { TestClock } from "../../support/clock.js";
-import { decisionRows, type RowServer } from "../../support/decisionRows.js";
-import { plainClient } from "./support/client.js";
+import { type DecisionRow, decisionRows, type RowServer } from "../../support/decisionRows.js";
 import { settled } from "./support/failures.js";
-import { inOneRead } from "./support/inOneRead.js";
-import {
-  type Budget,
-  fullBudget,
-  type ModelCall,
-  mostJitter,
-  mostRepeats,
-  type Outcome,
-  outcomeOf,
-  requestTimes,
-  rowOf,
-} from "./support/retryModel.js";
-import { times, within } from "./support/runs.js";
+import { inOneRead, plainClient, times, within } from "./support/runs.js";
+
+// The decision table's rules in few words, to hold the client against: see contract/conformance/retries.json.
+/** What becomes of one request: a row of the table, or success when there is none. */
+interface Outcome {
+  readonly row: DecisionRow | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** From the request to this outcome. */
+  readonly latencyMs: number;
+}
+
+interface ModelCall {
+  readonly operation: OperationId;
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly maxRetries: number;
+  /** Of each request; those after the last are like it. */
+  readonly outcomes: readonly Outcome[];
+}
+
+/** A client's tokens, in tenths. */
+interface Budget {
+  left: number;
+}
+
+const fullBudget = 100;
+const repeatCost = 10;
+const longestRetryAfterMs = 60_000;
+const capMs = 8_000;
+
+/** A row by its name. */
+function rowOf(event: string): DecisionRow {
+  const row = decisionRows.find((each) => each.event === event);
+  if (row === undefined) throw new Error(`There is no row ${event}.`);
+  return row;
+}
+
+/** The most repeats a row allows. */
+function mostRepeats(row: DecisionRow, operation: OperationId): number {
+  const { requests, attempts = requests } = row.operations[operation];
+  return attempts - 1;
+}
+
+/** The most that is waited on top of a Retry-After. */
+function mostJitter(askedMs: number): number {
+  return Math.min(5_000, Math.max(100, askedMs / 10));
+}
+
+/** When a call sends its requests, from its beginning; `random` is what the backoff draws. */
+function requestTimes(call: ModelCall, budget: Budget, random: number): readonly number[] {
+  const { operation, timeoutMs, attemptTimeoutMs, maxRetries } = call;
+  const times = [0];
+  for (;;) {
+    const sent = times.at(-1) ?? 0;
+    const { row, retryAfterMs = 0, latencyMs } = outcomeOf(call, times.length - 1);
+    const limit = Math.min(sent + attemptTimeoutMs, timeoutMs);
+    const answered = sent + latencyMs < limit;
+    if (answered && row === undefined) {
+      budget.left = Math.min(fullBudget, budget.left + 1);
+      return times;
+    }
+    // The deadline's timer may fire a millisecond early.
+    if (!answered && limit + 1 >= timeoutMs) return times;
+    const failed = answered && row ? row : rowOf("attempt-timeout");
+    const asked = answered ? retryAfterMs : 0;
+    const repeats = times.length - 1;
+    const base = failed.operations[operation].code === "RESOURCE_EXHAUSTED" ? 1000 : 250;
+    const backoffMs = random * Math.min(capMs, base * 2 ** repeats);
+    const now = answered ? sent + latencyMs : limit;
+    const spareMs = (timeoutMs - now - asked) / 10;
+    const jitterMs = random * Math.min(spareMs, mostJitter(asked));
+    const waitMs = asked === 0 ? backoffMs : asked + Math.min(spareMs, Math.max(jitterMs, backoffMs - asked));
+    const most = Math.min(maxRetries, mostRepeats(failed, operation));
+    if (repeats >= most || budget.left < repeatCost) return times;
+    if (asked > longestRetryAfterMs || now + waitMs >= timeoutMs) return times;
+    budget.left -= repeatCost;
+    times.push(now + waitMs);
+  }
+}
+
+/** What becomes of the nth request of a call. */
+function outcomeOf({ outcomes }: ModelCall, nth: number): Outcome {
+  const outcome = outcomes[Math.min(nth, outcomes.length - 1)];
+  if (outcome === undefined) throw new Error("A call has at least one outcome.");
+  return outcome;
+}
 
 let clock: TestClock;
 beforeEach(() => {

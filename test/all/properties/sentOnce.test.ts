@@ -4,10 +4,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Client, StatusError } from "../../../src/index.js";
 import { transports } from "../../support/clients.js";
 import { behaviour, isRefusal, namesUnavailable } from "./support/behaviours.js";
-import { plainClient } from "./support/client.js";
 import { settled } from "./support/failures.js";
 import { type Logged, useFaultyService } from "./support/faultyService.js";
-import { holdsFor, within } from "./support/runs.js";
+import { holdsFor, plainClient, within } from "./support/runs.js";
 
 const service = useFaultyService();
 

@@ -6,10 +6,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Client, FetchLike } from "../../../src/index.js";
 import { goodText } from "../../support/answers.js";
 import { operationCalls, transports } from "../../support/clients.js";
-import { plainClient } from "./support/client.js";
 import { useEchoServer } from "./support/echoServer.js";
-import { inOneRead } from "./support/inOneRead.js";
-import { runs, within } from "./support/runs.js";
+import { inOneRead, plainClient, runs, within } from "./support/runs.js";
 
 const server = useEchoServer();
 let collect: () => void;

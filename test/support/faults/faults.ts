@@ -1,8 +1,7 @@
 import { answerFaults, errorBodyFaults, headFaults } from "./answerFaults.js";
 import { bodyFaults, uploadFaults } from "./bodyFaults.js";
-import { connectionFaults } from "./connectionFaults.js";
+import { connectionFaults, tlsFaults } from "./connectionFaults.js";
 import type { Fault } from "./fault.js";
-import { tlsFaults } from "./tlsFaults.js";
 
 /** Every way to fail on the wire, in the order of a call. */
 export const wireFaults: readonly Fault[] = [

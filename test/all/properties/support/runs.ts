@@ -1,4 +1,7 @@
-import fc, { type Arbitrary, type Parameters } from "fast-check";
+import type { Arbitrary, Parameters } from "fast-check";
+import fc from "fast-check";
+import { type Client, type ClientOptions, createClient } from "../../../../src/index.js";
+import { canaryKey } from "../../../support/canary.js";
 
 /** The seed of every property of this file: TUNERANK_SEED, or a new one; printed, so that a failure can be repeated. */
 export const seed: number = Number(process.env.TUNERANK_SEED ?? Math.trunc(Math.random() * 2 ** 31));
@@ -43,4 +46,27 @@ export async function holdsFor<T>(
     ),
   );
   await Promise.all(running);
+}
+
+/** A client with nothing around it, for calls by the thousand. Its errors are searched for the key all the same. */
+export function plainClient(baseUrl: string, options: ClientOptions = {}): Client {
+  return createClient({ baseUrl, apiKey: canaryKey, accountId: "acme", maxRetries: 0, ...options });
+}
+
+/** The body of a `fetch` function's answer, without the cost of a real stream. */
+export function inOneRead(text: string): object {
+  const value = new TextEncoder().encode(text);
+  return {
+    getReader() {
+      let done = false;
+      return {
+        async read() {
+          if (done) return { done };
+          done = true;
+          return { done: false, value };
+        },
+        async cancel() {},
+      };
+    },
+  };
 }

@@ -1,0 +1,208 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { afterEach, describe, expect, test } from "vitest";
+import { createRerankingModel } from "../../src/adapters/aiSdk.js";
+import { createDocumentCompressor } from "../../src/adapters/langchain.js";
+import { isStatusError } from "../../src/index.js";
+import { createTestService } from "../../src/testing/index.js";
+import { silence, unavailable } from "../support/answers.js";
+import { connect, failureOf } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+
+describe("the calls", () => {
+  const documents = { type: "text", values: ["a", "b", "c"] } as const;
+  const texts = ["a", "b", "c"].map((pageContent) => ({ pageContent, metadata: {} }));
+
+  function rankAll(): void {
+    server.reply(({ body }) => {
+      const { documents: sent } = JSON.parse(`${body}`) as { documents: string[] };
+      return { json: { data: sent.map((_, index) => ({ index, relevance_score: 1 })) } };
+    });
+  }
+
+  async function thrownBy(call: Promise<unknown>): Promise<Record<string | symbol, unknown> & Error> {
+    return call.then(
+      () => expect.unreachable("It did not fail."),
+      (error) => error,
+    );
+  }
+
+  test("the AI SDK's model asks once, and says that asking again may help", async () => {
+    server.reply({ ...unavailable, headers: { "retry-after": "2" } });
+    const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");
+    const error = await thrownBy(model.doRerank({ query: "q", documents }));
+    expect(server.requests).toHaveLength(1);
+    expect(isStatusError(error, "UNAVAILABLE")).toBe(true);
+    expect(error).toMatchObject({
+      isRetryable: true,
+      statusCode: 503,
+      responseHeaders: { "retry-after-ms": "2000" },
+    });
+    expect(error[Symbol.for("vercel.ai.error.AI_APICallError")]).toBe(true);
+    expect(JSON.stringify(error)).not.toContain("isRetryable");
+  });
+
+  test.each([
+    ["59.999", true],
+    // The AI SDK would wait for two seconds instead.
+    ["60", false],
+    ["3600", false],
+  ])("of a Retry-After of %s s it says that asking again may help: %s", async (seconds, isRetryable) => {
+    server.reply({ status: 429, headers: { "retry-after": seconds } });
+    const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");
+    const error = await thrownBy(model.doRerank({ query: "q", documents }));
+    expect(error).toMatchObject({ isRetryable, retryAfterMs: Number(seconds) * 1000 });
+  });
+
+  test("of a refusal it says that asking again does not help", async () => {
+    server.reply({ status: 400, json: { code: "INVALID_ARGUMENT" } });
+    const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");
+    expect(await thrownBy(model.doRerank({ query: "q", documents }))).toMatchObject({ isRetryable: false });
+  });
+
+  test.each([
+    ["AbortError", undefined],
+    ["TimeoutError", new DOMException("late", "TimeoutError")],
+  ])("an abort of the AI SDK's signal is an %s, with the StatusError as cause", async (name, reason) => {
+    server.reply(silence);
+    const controller = new AbortController();
+    const model = createRerankingModel(connect(server.url), "m");
+    const failed = thrownBy(model.doRerank({ query: "q", documents, abortSignal: controller.signal }));
+    await server.received();
+    controller.abort(reason);
+    const error = await failed;
+    expect(error.name).toBe(name);
+    expect(isStatusError(error.cause, "CANCELLED")).toBe(true);
+  });
+
+  test("both adapters send batches", async () => {
+    rankAll();
+    const client = connect(server.url);
+    await createRerankingModel(client, "m", { batchSize: 2, concurrency: 1 }).doRerank({
+      query: "q",
+      documents,
+    });
+    await createDocumentCompressor(client, { batchSize: 2, concurrency: 1 }).compressDocuments(texts, "q");
+    const sizes = server.requests.map(({ body }) => JSON.parse(`${body}`).documents.length);
+    expect(sizes).toEqual([2, 1, 2, 1]);
+  });
+
+  test("LangChain's compressor takes the options of a call", async () => {
+    server.reply(unavailable);
+    const options = { maxRetries: 0, timeoutMs: 5000 };
+    const compressor = createDocumentCompressor(connect(server.url, { maxRetries: 2 }), options);
+    await failureOf(() => compressor.compressDocuments(texts, "q"));
+    expect(server.requests).toHaveLength(1);
+  });
+
+  // Where LangChain keeps it.
+  const storage = new AsyncLocalStorage<object>();
+  const storageKey = Symbol.for("ls:tracing_async_local_storage");
+  const runIn = <T>(config: object, run: () => T): T =>
+    storage.run({ extra: { [Symbol.for("lc:child_config")]: config } }, run);
+
+  test.each(["options", "configuration", "chain"])(
+    "the signal of LangChain's %s ends the call",
+    async (of) => {
+      server.reply(silence);
+      const controller = new AbortController();
+      const { signal } = controller;
+      const idle = new AbortController().signal;
+      const client = connect(server.url);
+      Object.assign(globalThis, { [storageKey]: storage });
+      try {
+        const compressor = createDocumentCompressor(client, { signal: of === "options" ? signal : idle });
+        const config = of === "configuration" ? { signal } : undefined;
+        const run = () => compressor.compressDocuments(texts, "q", config);
+        const failed = failureOf(() => runIn(of === "chain" ? { signal } : {}, run));
+        await server.received();
+        controller.abort();
+        expect((await failed).code).toBe("CANCELLED");
+      } finally {
+        Reflect.deleteProperty(globalThis, storageKey);
+      }
+    },
+  );
+
+  test("LangChain's callbacks are no configuration", async () => {
+    rankAll();
+    const compressor = createDocumentCompressor(connect(server.url));
+    expect(await compressor.compressDocuments(texts, "q", [{ handleLLMStart() {} }])).toHaveLength(3);
+  });
+
+  test("the options of batches reach both adapters", async () => {
+    rankAll();
+    const client = connect(server.url);
+    const told: number[] = [];
+    const batches = {
+      batchSize: 2,
+      concurrency: 1,
+      maxBatchBytes: 1000,
+      split: (text: string) => [text, `${text}!`],
+      onBatch: ({ count }: { count: number }) => void told.push(count),
+    };
+    await createRerankingModel(client, "m", batches).doRerank({ query: "q", documents });
+    await createDocumentCompressor(client, batches).compressDocuments(texts, "q");
+    expect(told).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(server.requests.map(({ body }) => JSON.parse(`${body}`).documents.length)).toEqual(
+      Array(6).fill(2),
+    );
+    const continueFrom = { data: [], missing: [], fingerprint: "another" } as never;
+    await expect(
+      createRerankingModel(client, "m", { continueFrom }).doRerank({ query: "q", documents }),
+    ).rejects.toThrow("continueFrom is from another call");
+    await expect(
+      createDocumentCompressor(client, { continueFrom }).compressDocuments(texts, "q"),
+    ).rejects.toThrow("continueFrom is from another call");
+  });
+});
+
+describe("the calls of a polluted program", () => {
+  const ranking = {
+    model: "m",
+    data: [
+      { index: 1, relevance_score: 2 },
+      { index: 0, relevance_score: 1 },
+    ],
+  };
+
+  const polluted = { topN: 1, task: "polluted", tunerank: { task: "polluted" }, specificationVersion: "v3" };
+
+  function pollute(members: object): void {
+    for (const [name, value] of Object.entries(members))
+      Object.defineProperty(Object.prototype, name, { value, writable: true, configurable: true });
+  }
+
+  afterEach(() => {
+    for (const name of [...Object.keys(polluted), "port", "host"])
+      Reflect.deleteProperty(Object.prototype, name);
+  });
+
+  test("a polluted Object.prototype changes nothing of the AI SDK's reranking model", async () => {
+    server.reply({ json: ranking });
+    pollute(polluted);
+    const model = createRerankingModel(connect(server.url), "m");
+    const values = ["a", "b"];
+    const answer = await model.doRerank({ query: "q", documents: { type: "text", values } });
+    expect(model.specificationVersion).toBe("v3");
+    expect(answer.ranking).toHaveLength(2);
+    expect(server.only.body.toString()).not.toContain("polluted");
+  });
+
+  test("a polluted Object.prototype changes nothing of LangChain's document compressor", async () => {
+    server.reply({ json: ranking });
+    pollute(polluted);
+    const compressor = createDocumentCompressor(connect(server.url));
+    const documents = ["a", "b"].map((pageContent) => ({ pageContent, metadata: {} }));
+    expect(await compressor.compressDocuments(documents, "q")).toHaveLength(2);
+    expect(server.only.body.toString()).not.toContain("polluted");
+  });
+
+  test("a polluted Object.prototype does not choose where the stand-in listens", async () => {
+    pollute({ port: -1, host: "no such host" });
+    const { url, close } = await createTestService().listen();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    await close();
+  });
+});

@@ -1,0 +1,167 @@
+import { once } from "node:events";
+import { Agent, createServer as createSecureServer } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
+import { mock } from "node:test";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { goodText } from "../support/answers.js";
+import { certificate, certificateKey } from "../support/certificate.js";
+import { connect, transports } from "../support/clients.js";
+import { answer, useCountingServer } from "../support/countingServer.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { runScript } from "../support/script.js";
+import { turns, until } from "../support/turns.js";
+
+describe("the longest timers", () => {
+  const server = useRecordingServer();
+
+  // Node makes 1 ms of them, and warns.
+  const tooLongForTimers = [2 ** 31, 2 ** 32 + 1, 2 ** 53, Number.MAX_VALUE];
+
+  /** Notes the warnings of timers that overflow from now on; what it returns tells them. */
+  function noteOverflows(): () => readonly string[] {
+    const names: string[] = [];
+    const note = ({ name }: Error): void => void names.push(name);
+    process.on("warning", note);
+    return () => {
+      process.off("warning", note);
+      return names.filter((name) => name === "TimeoutOverflowWarning");
+    };
+  }
+
+  describe.each(transports)("over $name", ({ options }) => {
+    // After one fraction V8 compiles all of Node's timers again. Sums with a later clock leave fractions.
+    test("the timer of a deadline is the time that was given", async () => {
+      const now = vi.spyOn(performance, "now");
+      const timers = vi.spyOn(globalThis, "setTimeout");
+      onTestFinished(() => [now, timers].forEach((spy) => void spy.mockRestore()));
+      server.reply({ text: goodText });
+      for (let call = 0; call < 20; call++) {
+        now.mockReturnValue(2_800 + call / 3);
+        await connect(server.url, options).deployments.scale("prod", 1);
+      }
+      const set = timers.mock.calls.map(([, ms]) => ms);
+      expect(set.length).toBeGreaterThanOrEqual(20);
+      expect(set.filter((ms) => !Number.isInteger(ms))).toEqual([]);
+    });
+
+    describe.each(tooLongForTimers)("of %d ms, longer than a timer can hold,", (ms) => {
+      test.each(["timeoutMs", "attemptTimeoutMs", "connectTimeoutMs"])(
+        "%s does not end the call at once",
+        async (duration) => {
+          const overflows = noteOverflows();
+          server.reply((_request, response) => {
+            setTimeout(() => response.end(goodText), 20);
+            return undefined;
+          });
+          await connect(server.url, { ...options, [duration]: ms }).deployments.scale("prod", 1);
+          expect(server.requests).toHaveLength(1);
+          expect(overflows()).toEqual([]);
+        },
+      );
+
+      test("timeoutMs leaves rerank.items its time", async () => {
+        server.reply({ json: { data: [{ index: 0, relevance_score: 1 }] } });
+        const client = connect(server.url, options);
+        const ranked = client.rerank.items("q", ["a", "b"], { text: String, batchSize: 1, timeoutMs: ms });
+        expect(await ranked).toHaveLength(2);
+      });
+    });
+  });
+
+  test.each(tooLongForTimers)(
+    "over node:http a connectTimeoutMs of %d waits for a TLS handshake that takes a while",
+    async (connectTimeoutMs) => {
+      const overflows = noteOverflows();
+      const agent = new Agent({ ca: certificate });
+      const slow = createServer((socket) => setTimeout(() => secure.emit("connection", socket), 50));
+      const secure = createSecureServer({ cert: certificate, key: certificateKey }, (_request, response) => {
+        response.end(goodText);
+      });
+      await once(slow.listen(0, "127.0.0.1"), "listening");
+      try {
+        const url = `https://localhost:${(slow.address() as AddressInfo).port}`;
+        const { attempts } = await connect(url, { agent, connectTimeoutMs })
+          .deployments.scale("prod", 1)
+          .withResponse();
+        expect(attempts).toMatchObject([{ httpStatus: 200 }]);
+        expect(overflows()).toEqual([]);
+      } finally {
+        agent.destroy();
+        slow.close();
+      }
+    },
+  );
+});
+
+describe("timers of somebody else", () => {
+  const server = useCountingServer();
+  afterEach(() => mock.timers.reset());
+
+  // As node:test does, Vitest before 3, Jest with `doNotFake: ["performance"]` and sinon with such a list.
+  describe("under a clock of a test that leaves performance alone", () => {
+    test("a wait for a retry ends when the test moves the clock", async () => {
+      mock.timers.enable({ apis: ["setTimeout"] });
+      server.listen((request, response) => {
+        request.resume();
+        response.writeHead(429, { "retry-after": "30" }).end();
+      });
+      const waits: (number | undefined)[] = [];
+      const client = connect(server.url, { maxRetries: 2, onAttempt: ({ waitMs }) => waits.push(waitMs) });
+      const running = client.deployments.scale("prod", 1, { timeoutMs: 120_000 });
+      await until(() => waits.length === 1);
+      mock.timers.tick(29_000);
+      server.listen(answer);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(server.used).toHaveLength(1);
+      mock.timers.tick(5_000);
+      await running;
+      expect(server.used).toHaveLength(2);
+    });
+
+    test("a deadline ends the call when the test moves the clock, also after a retry", async () => {
+      mock.timers.enable({ apis: ["setTimeout"] });
+      server.listen((request, response) => {
+        request.resume();
+        response.writeHead(503).end();
+      });
+      const waits: (number | undefined)[] = [];
+      const client = connect(server.url, { maxRetries: 1, onAttempt: ({ waitMs }) => waits.push(waitMs) });
+      const running = client.deployments.scale("prod", 1, { timeoutMs: 30_000 }).catch((error) => error);
+      await until(() => waits.length === 1);
+      server.listen((request) => void request.resume());
+      mock.timers.tick(1_000);
+      await until(() => server.used.length === 2);
+      // A timer that is set while the clock moves counts from where it stops.
+      for (let passedMs = 0; passedMs < 60_000; passedMs += 1_000) {
+        mock.timers.tick(1_000);
+        await turns(2);
+      }
+      expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+    });
+  });
+
+  test("timers that are numbers, as in a window of Electron, end no process", async () => {
+    server.listen(answer);
+    const script = `
+    const { setTimeout: real, clearTimeout: clear } = globalThis;
+    globalThis.setTimeout = (...given) => Number(real(...given));
+    globalThis.clearTimeout = (timer) => clear(timer);
+    const { createClient } = await import("./src/index.ts");
+    const client = createClient({ baseUrl: process.env.URL, accountId: "a" });
+    for (let i = 0; i < 3; i++) await client.rerank({ query: "q", documents: ["d"] });
+    await client.datasets.upload("reviews", new Uint8Array(9), { name: "f" });
+    await client.close();
+  `;
+    expect(await runScript(script, { URL: server.url })).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(server.used).toHaveLength(4);
+  });
+
+  test("a clock that a test has moved on stays exact", async () => {
+    const { after, firedAt, now } = await import("../../src/transport/time.js");
+    firedAt(now() + 1234.567);
+    expect(now() - performance.now()).toSatisfy(
+      (movedMs: number) => Math.abs(movedMs - Math.round(movedMs)) < 0.1,
+    );
+    await new Promise<void>((resolve) => void after(1, resolve));
+  });
+});

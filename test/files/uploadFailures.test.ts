@@ -1,0 +1,361 @@
+// Loaded already, so that the request has begun when the stream breaks.
+import "../../src/wrappers/uploadFile.js";
+import { createReadStream } from "node:fs";
+import { truncate, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { UploadFile, UploadOptions } from "../../src/index.js";
+import { goodText } from "../support/answers.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { useCountingServer } from "../support/countingServer.js";
+import { run, temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { runScript } from "../support/script.js";
+import { expectNothingUnhandled } from "../support/unhandled.js";
+
+describe("an upload that is refused", () => {
+  const server = useRecordingServer();
+  const maxBytes = 150 * 1024 * 1024;
+  let folder: string;
+  let remove: () => Promise<void>;
+
+  async function sparse(name: string, size: number): Promise<string> {
+    const file = path.join(folder, name);
+    await writeFile(file, "");
+    await truncate(file, size);
+    return file;
+  }
+
+  beforeAll(async () => {
+    ({ folder, remove } = await temporaryFolder());
+  });
+  afterAll(() => remove());
+
+  describe.each(transports)("over $name", ({ options }) => {
+    async function expectRefused(file: unknown, code: string, call?: UploadOptions): Promise<string> {
+      const client = connect(server.url, options);
+      const error = await failureOf(() => client.datasets.upload("reviews", file as UploadFile, call));
+      expect(error).toMatchObject({
+        code,
+        executed: "no",
+        codeSource: "client",
+        operation: "uploadDatasetFile",
+      });
+      expect(server.requests).toEqual([]);
+      return error.message;
+    }
+
+    test("a file over the limit is refused before anything is sent", async () => {
+      const message = await expectRefused(await sparse("large.jsonl", maxBytes + 1), "OUT_OF_RANGE");
+      expect(message).toContain(String(maxBytes));
+      expect(message).toContain(String(maxBytes + 1));
+    });
+
+    test("a file at the limit is not refused for its size", async () => {
+      const file = await sparse("limit.jsonl", maxBytes);
+      // The key is asked for after the size was found good: without one nothing needs to be sent.
+      const client = connect(server.url, { ...options, apiKey: () => Promise.reject(new Error("no key")) });
+      const error = await failureOf(() => client.datasets.upload("reviews", file));
+      expect(error.code).toBe("UNAUTHENTICATED");
+      expect(server.requests).toEqual([]);
+    });
+
+    test("bytes over the limit are refused before anything is sent", async () => {
+      await expectRefused(new Blob([new Uint8Array(maxBytes + 1)]), "OUT_OF_RANGE", { name: "large" });
+    });
+
+    test("a missing file is refused with the path and where it was looked for", async () => {
+      const message = await expectRefused("missing/train.jsonl", "INVALID_ARGUMENT");
+      expect(message).toContain("missing/train.jsonl");
+      expect(message).toContain(process.cwd());
+    });
+
+    test("a folder is refused", async () => {
+      expect(await expectRefused(folder, "INVALID_ARGUMENT")).toContain("folder");
+      expect(await expectRefused(`${folder}/`, "INVALID_ARGUMENT")).toContain("is a folder");
+    });
+
+    test.skipIf(process.platform === "win32")(
+      "a pipe is refused without waiting for its writer",
+      async () => {
+        const pipe = path.join(folder, `pipe-${Math.random()}`);
+        expect((await run("mkfifo", [pipe])).exitCode).toBe(0);
+        await expectRefused(pipe, "INVALID_ARGUMENT");
+      },
+    );
+
+    test.each([
+      ["nothing", undefined],
+      ["null", null],
+      ["a number", 7],
+      ["an empty path", ""],
+      ["a path with a NUL", "train\0.jsonl"],
+      ["a list", ["train.jsonl"]],
+      ["an ArrayBuffer", new ArrayBuffer(4)],
+      ["a promise", Promise.resolve("train.jsonl")],
+      ["an http URL", new URL("https://example.com/train.jsonl")],
+      ["a file URL of another machine", new URL("file://server/share/train.jsonl")],
+      ["a file URL with an encoded slash", new URL("file:///data%2Ftrain.jsonl")],
+    ])("%s as the file is refused", async (_what, file) => {
+      await expectRefused(file, "INVALID_ARGUMENT");
+      await expectRefused(file, "INVALID_ARGUMENT", { name: "train.jsonl" });
+    });
+
+    test.each([
+      ["without a slash", "jsonl"],
+      ["with a line break", "text/plain\r\nx-evil: 1"],
+      ["that is no string", 7],
+      ["that is empty", ""],
+    ])("a contentType %s is refused", async (_what, contentType) => {
+      await expectRefused(new File(["x"], "f"), "INVALID_ARGUMENT", { contentType: contentType as string });
+    });
+
+    test("an onProgress that is no function is refused", async () => {
+      const onProgress = "log" as unknown as () => void;
+      await expectRefused(new File(["x"], "f"), "INVALID_ARGUMENT", { onProgress });
+    });
+  });
+});
+
+describe("a file that cannot be read", () => {
+  const server = useCountingServer();
+
+  // A disk fails while the network is slow. Here the file is closed under the reader, in a process of its own.
+  test.runIf(process.platform === "linux")(
+    "over node:http a file that cannot be read to its end is FAILED_PRECONDITION, and ends no process",
+    async () => {
+      server.listen((request) => {
+        request
+          .on("error", () => {})
+          .on("data", () => {
+            request.pause();
+            setTimeout(() => request.resume(), 5);
+          });
+      });
+      const { folder, remove } = await temporaryFolder();
+      try {
+        const file = path.join(folder, "train.jsonl");
+        await writeFile(file, "");
+        await truncate(file, 40 * 1024 * 1024);
+        const script = `
+        import { closeSync, readdirSync, readlinkSync } from "node:fs";
+        import { createClient } from "./src/index.ts";
+        const client = createClient({ baseUrl: process.env.URL, accountId: "a", maxRetries: 0 });
+        let reports = 0;
+        function onProgress() {
+          if (++reports !== 3) return;
+          for (const fd of readdirSync("/proc/self/fd")) {
+            let target;
+            try { target = readlinkSync("/proc/self/fd/" + fd) } catch {}
+            if (target === process.env.FILE) closeSync(Number(fd));
+          }
+        }
+        await client.datasets.upload("reviews", process.env.FILE, { onProgress }).catch((error) => {
+          console.log(error.code, error.executed, error.cause?.code);
+        });
+      `;
+        const { exitCode, stdout, stderr } = await runScript(script, { URL: server.url, FILE: file });
+        expect({ exitCode, stdout, stderr }).toEqual({
+          exitCode: 0,
+          stdout: "FAILED_PRECONDITION unknown EBADF\n",
+          stderr: "",
+        });
+      } finally {
+        await remove();
+      }
+    },
+  );
+});
+
+describe("a Readable that breaks", () => {
+  const server = useCountingServer();
+  expectNothingUnhandled();
+
+  describe.each(transports)("over $name", ({ options, name }) => {
+    const executed = name === "node:http" ? "unknown" : "no";
+    const upload = (file: UploadFile) =>
+      failureOf(() => connect(server.url, options).datasets.upload("reviews", file, { name: "train.jsonl" }));
+
+    test("a Readable that broke before it is read is FAILED_PRECONDITION with the cause", async () => {
+      const stream = createReadStream("missing/train.jsonl");
+      const error = await upload(stream);
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed });
+      expect(error.cause).toMatchObject({ code: "ENOENT" });
+    });
+
+    test("a Readable that breaks while the key is asked for ends no process", async () => {
+      const stream = createReadStream("missing/train.jsonl");
+      const apiKey = async () => {
+        if (!stream.closed) await new Promise<void>((resolve) => stream.once("close", resolve));
+        return "key";
+      };
+      const client = connect(server.url, { ...options, apiKey });
+      const error = await failureOf(() => client.datasets.upload("reviews", stream, { name: "train.jsonl" }));
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
+      expect(error.cause).toMatchObject({ code: "ENOENT" });
+      expect(server.connections).toBe(0);
+    });
+
+    test.each<[what: string, datasetId: string, name: string | undefined]>([
+      ["it has no name", "reviews", undefined],
+      ["its dataset has no id", "", "train.jsonl"],
+    ])(
+      "a Readable that breaks after it was refused because %s ends no process",
+      async (_why, id, fileName) => {
+        const stream = createReadStream("missing/train.jsonl");
+        const closed = new Promise<void>((resolve) => stream.once("close", resolve));
+        const call = fileName === undefined ? {} : { name: fileName };
+        const error = await failureOf(() => connect(server.url, options).datasets.upload(id, stream, call));
+        expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+        await closed;
+      },
+    );
+  });
+});
+
+describe("a stream that fails", () => {
+  const server = useCountingServer();
+  const cause = new Error("the disk broke");
+  const chunk = new Uint8Array(300_000).fill(120);
+
+  expectNothingUnhandled();
+
+  const breaking: readonly (readonly [what: string, source: () => UploadFile])[] = [
+    [
+      "an async iterable",
+      async function* () {
+        yield chunk;
+        yield chunk;
+        throw cause;
+      },
+    ],
+    [
+      "a Readable",
+      () => {
+        let chunks = 2;
+        return new Readable({
+          read() {
+            if (chunks-- > 0) this.push(chunk);
+            else this.destroy(cause);
+          },
+        });
+      },
+    ],
+    [
+      "a web ReadableStream",
+      () => {
+        let chunks = 2;
+        return new ReadableStream({
+          pull(controller) {
+            if (chunks-- > 0) controller.enqueue(chunk);
+            else controller.error(cause);
+          },
+        });
+      },
+    ],
+    [
+      "an iterable that throws at once",
+      () => ({
+        [Symbol.asyncIterator]() {
+          throw cause;
+        },
+      }),
+    ],
+    [
+      "an iterator whose next throws",
+      () => ({
+        [Symbol.asyncIterator]: () => ({
+          next() {
+            throw cause;
+          },
+        }),
+      }),
+    ],
+  ];
+
+  const wrong: readonly (readonly [what: string, chunk: unknown])[] = [
+    ["a number", 7],
+    ["an object", { text: "good" }],
+    ["an ArrayBuffer", new ArrayBuffer(4)],
+    ["a list of bytes", [1, 2, 3]],
+    ["null", null],
+    ["undefined", undefined],
+    ["a Blob", new Blob(["x"])],
+  ];
+
+  describe.each(transports)("over $name", ({ options, name }) => {
+    const executed = name === "node:http" ? "unknown" : "no";
+    const upload = (file: unknown, more?: UploadOptions) =>
+      failureOf(() =>
+        connect(server.url, options).datasets.upload("reviews", file as UploadFile, {
+          name: "train.jsonl",
+          ...more,
+        }),
+      );
+
+    describe.each([
+      ["with a size", 900_000],
+      ["without a size", undefined],
+    ])("%s", (_how, size) => {
+      test.each(breaking.slice(0, 3))(
+        "%s that breaks half-way is FAILED_PRECONDITION with the cause",
+        async (_what, source) => {
+          let complete: boolean | undefined;
+          const ended = new Promise<void>((resolve) => {
+            server.listen((request) => {
+              request
+                .on("error", () => {})
+                .on("close", () => {
+                  complete = request.complete;
+                  resolve();
+                });
+              request.resume();
+            });
+          });
+          const error = await upload(source(), { size });
+          expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed, codeSource: "client" });
+          expect(error.cause).toBe(cause);
+          if (name === "node:http") await ended;
+          expect(complete).toBe(name === "node:http" ? false : undefined);
+        },
+      );
+    });
+
+    test.each(breaking.slice(3))("%s is FAILED_PRECONDITION", async (_what, source) => {
+      const error = await upload(source());
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed });
+    });
+
+    test.each(wrong)("a chunk that is %s is FAILED_PRECONDITION, and says what came", async (_what, bad) => {
+      const error = await upload(
+        (async function* () {
+          yield chunk;
+          yield bad;
+        })(),
+      );
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed, codeSource: "client" });
+      expect(error.cause).toMatchObject({ name: "TypeError", message: expect.stringContaining("not bytes") });
+    });
+
+    test.each<[what: string, stream: () => UploadFile]>([
+      ["a Readable", () => Readable.from([chunk])],
+      ["a web ReadableStream", () => new Blob([chunk]).stream()],
+    ])("%s that was sent already is not sent a second time, empty", async (_what, make) => {
+      let whole = 0;
+      server.listen((request, response) => {
+        request
+          .on("end", () => {
+            whole += 1;
+            response.end(goodText);
+          })
+          .on("error", () => {})
+          .resume();
+      });
+      const stream = make();
+      await connect(server.url, options).datasets.upload("reviews", stream, { name: "train.jsonl" });
+      expect(await upload(stream)).toMatchObject({ codeSource: "client" });
+      expect(whole).toBe(1);
+    });
+  });
+});

@@ -1,0 +1,305 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { pathToFileURL } from "node:url";
+import { runInNewContext } from "node:vm";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BlobLike, UploadFile, UploadProgress } from "../../src/index.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { temporaryFolder } from "../support/project.js";
+import { sha256, useRecordingServer } from "../support/recordingServer.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
+
+const server = useRecordingServer();
+
+describe("a file", () => {
+  const content = randomBytes(20 * 1024 * 1024 + 11);
+  const file = useTemporaryFile(content);
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test("a file of 20 MB arrives whole, from a path and from a file URL", async () => {
+      for (const source of [file, pathToFileURL(file)]) {
+        server.reset();
+        const seen: UploadProgress[] = [];
+        await connect(server.url, options).datasets.upload("reviews", source, {
+          onProgress: (progress) => seen.push(progress),
+        });
+        const { files, headers, body } = server.only;
+        expect(files.map((one) => one.sha256)).toEqual([sha256(content)]);
+        expect(headers["content-length"]).toBe(String(body.byteLength));
+        const total = content.byteLength;
+        expect(seen.at(-1)).toEqual({ sentBytes: total, totalBytes: total });
+        expect(seen.length).toBeGreaterThan(10);
+      }
+    });
+
+    test("several large files at once do not mix", async () => {
+      const client = connect(server.url, options);
+      await Promise.all([1, 2, 3].map((id) => client.datasets.upload(`d${id}`, file)));
+      expect(server.requests.map(({ files }) => files[0]?.sha256)).toEqual(Array(3).fill(sha256(content)));
+    });
+  });
+});
+
+describe("a Blob of any shape", () => {
+  const text = '{"prompt":"é"}\n'.repeat(1000);
+  const content = new TextEncoder().encode(text);
+
+  /** Bytes of another realm, as tests in Jest and programs in node:vm have them. */
+  function foreign(bytes: Uint8Array): Uint8Array {
+    return runInNewContext("Uint8Array.from(list)", { list: [...bytes] }) as Uint8Array;
+  }
+
+  // As the classes of formdata-node and fetch-blob: neither is the platform's.
+  class PackageBlob implements BlobLike {
+    readonly size = content.byteLength;
+    readonly type = "application/jsonl";
+    readonly name = "train.jsonl";
+    stream(): ReadableStream {
+      return new Blob([content]).stream();
+    }
+    slice(): BlobLike {
+      return new PackageBlob();
+    }
+  }
+
+  const shaped = (stream: () => unknown): BlobLike => ({
+    size: content.byteLength,
+    type: "",
+    stream,
+    slice: () => shaped(stream),
+  });
+
+  async function* foreignChunks(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < content.byteLength; at += 1000) yield foreign(content.subarray(at, at + 1000));
+  }
+
+  const sources: readonly (readonly [what: string, make: () => UploadFile])[] = [
+    ["a Blob of a package", () => new PackageBlob()],
+    ["an object of the type BlobLike", () => shaped(() => new Blob([content]).stream())],
+    ["one whose stream is a Readable", () => shaped(() => Readable.from([content]))],
+    ["one whose stream has chunks of another realm", () => shaped(foreignChunks)],
+    ["bytes of another realm", () => foreign(content)],
+    ["a stream with chunks of another realm", foreignChunks],
+    ["a Readable with chunks of another realm", () => Readable.from(foreignChunks())],
+  ];
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test.each(sources)("%s arrives whole", async (_what, make) => {
+      const client = connect(server.url, options);
+      await client.datasets.upload("reviews", make(), { name: "train.jsonl" });
+      expect(server.only.files[0]?.sha256).toBe(sha256(content));
+    });
+
+    test("a Blob of a package brings its name and type, and can be sent again", async () => {
+      const file = new PackageBlob();
+      await connect(server.url, options).datasets.upload("reviews", file);
+      await connect(server.url, options).datasets.upload("reviews", file);
+      expect(server.requests.map(({ files }) => [files[0]?.filename, files[0]?.mimeType])).toEqual(
+        Array(2).fill(["train.jsonl", "application/jsonl"]),
+      );
+    });
+
+    test("one that has fewer bytes than it says is not sent to its end", async () => {
+      const short = { ...shaped(() => new Blob([content.subarray(1)]).stream()) };
+      const error = await failureOf(() =>
+        connect(server.url, options).datasets.upload("reviews", short, { name: "n" }),
+      );
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION" });
+      expect(error.executed).not.toBe("yes");
+    });
+
+    test("bytes of another realm whose buffer was transferred are refused", async () => {
+      const bytes = foreign(content);
+      structuredClone(bytes.buffer, { transfer: [bytes.buffer as ArrayBuffer] });
+      const upload = { name: "train.jsonl" };
+      const error = await failureOf(() =>
+        connect(server.url, options).datasets.upload("reviews", bytes, upload),
+      );
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
+      expect(server.requests).toEqual([]);
+    });
+
+    test.each<[what: string, file: unknown]>([
+      ["an ArrayBuffer", new ArrayBuffer(8)],
+      ["a Float32Array", new Float32Array(2)],
+      ["a Float32Array of another realm", runInNewContext("new Float32Array(2)")],
+      ["an object with a size alone", { size: 1 }],
+      ["an object whose size is no number of bytes", { ...shaped(() => undefined), size: "1" }],
+    ])("%s is refused, and what can be passed is said", async (_what, file) => {
+      const upload = { name: "train.jsonl" };
+      const error = await failureOf(() =>
+        connect(server.url, options).datasets.upload("reviews", file as UploadFile, upload),
+      );
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(error.message).toContain("a Blob, a File, a Uint8Array or a stream of bytes");
+    });
+  });
+
+  describe("client.request", () => {
+    const put = { method: "PUT", path: "/v1/x", contentType: "application/octet-stream" } as const;
+    test.each<[what: string, body: unknown]>([
+      ["bytes of another realm", foreign(content)],
+      ["a Buffer", Buffer.from(content)],
+      [
+        "a Blob of a package",
+        Object.assign(new PackageBlob(), {
+          [Symbol.toStringTag]: "Blob",
+          arrayBuffer: async () => foreign(content).buffer,
+        }),
+      ],
+    ])("sends %s as they are", async (_what, body) => {
+      await connect(server.url).request({ ...put, body });
+      expect(sha256(server.only.body)).toBe(sha256(content));
+    });
+
+    test("refuses the FormData of a package: it would be sent as its name", async () => {
+      const body = { [Symbol.toStringTag]: "FormData", append() {}, entries: () => [] };
+      const contentType = "multipart/form-data";
+      const error = await failureOf(() => connect(server.url).request({ ...put, contentType, body }));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(error.message).toContain("FormData of the platform, not of a package");
+      expect(server.requests).toEqual([]);
+    });
+  });
+});
+
+describe("the media type of a part", () => {
+  /** A Blob that says of itself what the platform's own would not. */
+  function blobOfType(type: unknown): File {
+    return Object.defineProperty(new File(["x"], "train.jsonl"), "type", { value: type });
+  }
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test.each([
+      ["a header of the part", "text/plain\r\nX-Evil: 1"],
+      ["a second part", 'text/plain\r\n\r\nx\r\n--b\r\nContent-Disposition: form-data; name="more"'],
+      ["a line feed", "text/plain\nX-Evil: 1"],
+      ["a character outside ASCII", "text/plain\u2028"],
+      ["no text", 7],
+    ])("a Blob whose own type holds %s is refused before anything is sent", async (_what, type) => {
+      const upload = () => connect(server.url, options).datasets.upload("reviews", blobOfType(type));
+      const error = await failureOf(upload);
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", codeSource: "client" });
+      expect(error.message).toContain("contentType");
+      expect(error.message).not.toContain("Evil");
+      expect(server.requests).toEqual([]);
+    });
+
+    test("contentType stands in for a Blob's own type that cannot be sent", async () => {
+      const blob = blobOfType("text/plain\r\nX-Evil: 1");
+      await connect(server.url, options).datasets.upload("reviews", blob, { contentType: "text/plain" });
+      expect(server.only.files).toMatchObject([{ mimeType: "text/plain" }]);
+      expect(server.only.body.includes("Evil")).toBe(false);
+    });
+
+    test("a Blob's own type is sent as it is when it can stand in a header", async () => {
+      await connect(server.url, options).datasets.upload("reviews", blobOfType("text/x; charset=utf-8"));
+      expect(server.only.body.includes("\r\nContent-Type: text/x; charset=utf-8\r\n\r\nx\r\n")).toBe(true);
+    });
+  });
+});
+
+describe("the name of a part", () => {
+  let folder: string;
+  let remove: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ folder, remove } = await temporaryFolder());
+  });
+  afterAll(() => remove());
+
+  const names: readonly (readonly [name: string, sent: string])[] = [
+    ["train.jsonl", "train.jsonl"],
+    ["/x/y.jsonl", "y.jsonl"],
+    ["a\\b.jsonl", "b.jsonl"],
+    ["C:\\data\\train.jsonl", "train.jsonl"],
+    ["a\\b/c.jsonl", "c.jsonl"],
+    ["a/b\\c.jsonl", "c.jsonl"],
+    ["../../secrets.jsonl", "secrets.jsonl"],
+    ['say "hi".jsonl', "say %22hi%22.jsonl"],
+    ["50%.jsonl", "50%.jsonl"],
+    ["a;b=c.jsonl", "a;b=c.jsonl"],
+    [" spaces .jsonl", " spaces .jsonl"],
+    ["données-検索-🔎.jsonl", "données-検索-🔎.jsonl"],
+    [".hidden", ".hidden"],
+  ];
+
+  const refused: readonly (readonly [what: string, name: unknown])[] = [
+    ["empty", ""],
+    ["a separator at its end", "data/"],
+    ["a dot", "."],
+    ["two dots", "data/.."],
+    ["a line feed", "a\nb.jsonl"],
+    ["a carriage return", "a\rb.jsonl"],
+    ["a NUL", "a\0.jsonl"],
+    ["a lone surrogate", "a\ud83d.jsonl"],
+    ["a number", 7],
+    ["null", null],
+  ];
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test.each(names)("a File named %j is sent as %j", async (name, sent) => {
+      await connect(server.url, options).datasets.upload("reviews", new File(["x"], name));
+      expect(server.only.files.map(({ filename }) => filename)).toEqual([sent]);
+    });
+
+    test.each(names)("bytes with {name: %j} are sent as %j", async (name, sent) => {
+      await connect(server.url, options).datasets.upload("reviews", new Uint8Array([1]), { name });
+      expect(server.only.files.map(({ filename }) => filename)).toEqual([sent]);
+    });
+
+    test.each(refused)("a name that is or has %s is refused before anything is sent", async (_what, name) => {
+      const client = connect(server.url, options);
+      const call = () => client.datasets.upload("reviews", new Uint8Array([1]), { name: name as string });
+      expect(await failureOf(call)).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(server.requests).toEqual([]);
+    });
+
+    test("a path is sent with its base name alone", async () => {
+      const inner = path.join(folder, 'data "1" for données');
+      await mkdir(inner, { recursive: true });
+      await writeFile(path.join(inner, "train set.jsonl"), "x");
+      await connect(server.url, options).datasets.upload("reviews", path.join(inner, "train set.jsonl"));
+      expect(server.only.files.map(({ filename }) => filename)).toEqual(["train set.jsonl"]);
+      expect(server.only.body.includes("données")).toBe(false);
+    });
+
+    test.each([
+      ["a Blob", new Blob(["x"])],
+      ["a Uint8Array", new Uint8Array([1])],
+    ])("%s without a name is refused, and the error tells how to give one", async (_what, file) => {
+      const error = await failureOf(() => connect(server.url, options).datasets.upload("reviews", file));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(error.message).toContain("{name");
+      expect(server.requests).toEqual([]);
+    });
+  });
+});
+
+describe("the boundary", () => {
+  const prototype = Object.getPrototypeOf(crypto);
+  const randomUUID = Object.getOwnPropertyDescriptor(prototype, "randomUUID");
+
+  // As in a page on plain http, which is no secure context.
+  beforeAll(() => {
+    Reflect.deleteProperty(prototype, "randomUUID");
+  });
+  afterAll(() => {
+    Object.defineProperty(prototype, "randomUUID", randomUUID as PropertyDescriptor);
+  });
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test("an upload needs no crypto.randomUUID, and each has a boundary of its own", async () => {
+      expect("randomUUID" in crypto).toBe(false);
+      const client = connect(server.url, options);
+      for (const name of ["a.jsonl", "b.jsonl"])
+        await client.datasets.upload("reviews", new Uint8Array([1]), { name });
+      expect(server.requests.map(({ files }) => files[0]?.filename)).toEqual(["a.jsonl", "b.jsonl"]);
+      const boundaries = server.requests.map(({ headers }) => headers["content-type"]?.split("boundary=")[1]);
+      expect(new Set(boundaries).size).toBe(2);
+      for (const boundary of boundaries) expect(boundary).toMatch(/^tunerank-\d{48}$/);
+    });
+  });
+});

@@ -1,0 +1,306 @@
+import { once } from "node:events";
+import http from "node:http";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import type { ClientOptions, FetchLike, FetchResponse } from "../../src/index.js";
+import { goodJson } from "../support/answers.js";
+import { canaryKey } from "../support/canary.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
+import { useTestClock } from "../support/clock.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { until } from "../support/turns.js";
+
+const server = useRecordingServer();
+
+describe("a fetch function of one's own", () => {
+  const clock = useTestClock();
+
+  interface Seen {
+    readonly url: string;
+    readonly init: RequestInit & { headers: Record<string, string> };
+  }
+
+  /** A fetch function of the caller's that keeps what it was called with. */
+  function keeping(answer: () => Promise<Response>): { fetch: FetchLike; seen: Seen[] } {
+    const seen: Seen[] = [];
+    const fetch: FetchLike = (url, init) => {
+      seen.push({ url, init });
+      return answer();
+    };
+    return { fetch, seen };
+  }
+
+  describe("a fetch function of the caller's", () => {
+    test.each(operationCalls)(
+      "is what $operation is sent with, never to follow a redirect",
+      async ({ call, method, path }) => {
+        const { fetch, seen } = keeping(async () =>
+          Response.json(goodJson, { headers: { "x-request-id": "req-1" } }),
+        );
+        const { requestId, httpStatus } = await call(
+          connect("https://api.example.com", { fetch }),
+        ).withResponse();
+        expect([requestId, httpStatus]).toEqual(["req-1", 200]);
+        expect(seen).toHaveLength(1);
+        expect(seen[0]?.url).toBe(`https://api.example.com${path}`);
+        expect(seen[0]?.init).toMatchObject({ method, redirect: "manual", signal: expect.any(AbortSignal) });
+        expect(seen[0]?.init.headers).toMatchObject({ authorization: `Bearer ${canaryKey}` });
+      },
+    );
+
+    test("may wrap the platform's", async () => {
+      const client = connect(server.url, { fetch: (url, init) => globalThis.fetch(`${url}?traced`, init) });
+      await client.deployments.scale("prod", 1);
+      expect(server.only.url).toBe("/v1/accounts/acme/deployments/prod:scale?traced");
+    });
+
+    test("that does not heed its signal holds no call beyond its deadline", async () => {
+      const { fetch, seen } = keeping(() => new Promise(() => {}));
+      const client = connect("https://api.example.com", { fetch });
+      const running = failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
+      await until(() => seen.length === 1);
+      clock.pass(30);
+      expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+    });
+
+    test("that does not heed its signal holds no call that is aborted", async () => {
+      const controller = new AbortController();
+      const { fetch } = keeping(() => {
+        queueMicrotask(() => controller.abort());
+        return new Promise(() => {});
+      });
+      const client = connect("https://api.example.com", { fetch });
+      const error = await failureOf(() => client.deployments.scale("prod", 1, { signal: controller.signal }));
+      expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown" });
+    });
+
+    test("has its signal aborted when the call ends early, and not otherwise", async () => {
+      const pending = keeping(() => new Promise(() => {}));
+      const client = connect("https://api.example.com", { fetch: pending.fetch });
+      const running = failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
+      await until(() => pending.seen.length === 1);
+      expect(pending.seen[0]?.init.signal?.aborted).toBe(false);
+      clock.pass(30);
+      await running;
+      expect(pending.seen[0]?.init.signal?.aborted).toBe(true);
+      const quick = keeping(async () => Response.json(goodJson));
+      await connect("https://api.example.com", { fetch: quick.fetch }).deployments.scale("prod", 1);
+      expect(quick.seen[0]?.init.signal?.aborted).toBe(false);
+    });
+
+    test("that fails in its own way is UNAVAILABLE: whether the call ran is not known", async () => {
+      const { fetch } = keeping(() => Promise.reject(new TypeError("no network here")));
+      const error = await failureOf(() =>
+        connect("https://api.example.com", { fetch }).deployments.scale("prod", 1),
+      );
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
+      expect(error.cause).toMatchObject({ name: "TypeError", message: "no network here" });
+    });
+
+    test.each([
+      [
+        "throws",
+        () => {
+          throw new Error("broken");
+        },
+      ],
+      ["answers nothing", async () => undefined],
+      ["answers something else", async () => ({ ok: true })],
+    ])("that %s makes the call reject with a StatusError", async (_what, answer) => {
+      const fetch = answer as unknown as FetchLike;
+      const error = await failureOf(() =>
+        connect("https://api.example.com", { fetch }).deployments.scale("prod", 1),
+      );
+      expect(error.executed).toBe("unknown");
+    });
+
+    test("that hides a redirect as browsers do is not followed", async () => {
+      const hidden = { status: 0, headers: new Headers(), body: null };
+      const error = await failureOf(() =>
+        connect("https://api.example.com", { fetch: async () => hidden }).deployments.scale("prod", 1),
+      );
+      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown", inferred: true });
+    });
+
+    test("that answers without a body stream is understood", async () => {
+      const fetch = async (): Promise<Response> => new Response(null, { status: 404 });
+      const error = await failureOf(() =>
+        connect("https://api.example.com", { fetch }).deployments.scale("prod", 1),
+      );
+      expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status", httpStatus: 404 });
+    });
+  });
+});
+
+describe("the response of a fetch function", () => {
+  interface Init {
+    readonly method: string;
+    readonly headers: Record<string, string>;
+    readonly body: string | Uint8Array | undefined;
+  }
+
+  type Made = (answer: http.IncomingMessage, headers: Headers) => FetchResponse;
+
+  /** A fetch function that really sends, whose responses are those of other classes. */
+  function sending(made: Made): FetchLike {
+    return async (url, init: never) => {
+      const { method, headers, body } = init as Init;
+      const request = http.request(url, { method, headers }).end(body);
+      const [answer] = (await once(request, "response")) as [http.IncomingMessage];
+      return made(answer, new Headers(answer.headers as Record<string, string>));
+    };
+  }
+
+  const bytesOf = async (answer: http.IncomingMessage): Promise<Buffer> =>
+    Buffer.concat(await answer.toArray());
+  const copied = (bytes: Buffer): ArrayBuffer => new Uint8Array(bytes).buffer;
+
+  const kinds: readonly (readonly [kind: string, made: Made])[] = [
+    [
+      "a Node stream, as those of node-fetch",
+      (answer, headers) => ({ status: answer.statusCode ?? 0, headers, body: answer }),
+    ],
+    [
+      "no stream, as those of React Native",
+      (answer, headers) => ({
+        status: answer.statusCode ?? 0,
+        headers,
+        body: undefined,
+        arrayBuffer: async () => copied(await bytesOf(answer)),
+        text: async () => String(await bytesOf(answer)),
+      }),
+    ],
+    [
+      "bytes alone",
+      (answer, headers) => ({
+        status: answer.statusCode ?? 0,
+        headers,
+        arrayBuffer: async () => copied(await bytesOf(answer)),
+      }),
+    ],
+    [
+      "text alone",
+      (answer, headers) => ({
+        status: answer.statusCode ?? 0,
+        headers: new Map(headers),
+        text: async () => String(await bytesOf(answer)),
+      }),
+    ],
+  ];
+
+  describe.each(kinds)("a fetch function whose response has %s", (_kind, made) => {
+    const client = (options: ClientOptions = {}) => connect(server.url, { fetch: sending(made), ...options });
+    const [, rerank, scale] = operationCalls;
+
+    test("brings what the service said, once", async () => {
+      expect(await rerank?.call(client({ maxRetries: 2 }))).toEqual(goodJson);
+      expect(server.requests).toHaveLength(1);
+    });
+
+    test("brings an error of the service's", async () => {
+      server.reply({ status: 403, json: { code: "PERMISSION_DENIED", message: "Not yours." } });
+      const error = await failureOf(async () => scale?.call(client()));
+      expect(error).toMatchObject({ code: "PERMISSION_DENIED", httpStatus: 403, executed: "no" });
+      expect(error.message).toContain("Not yours.");
+    });
+
+    test.each([true, false])("is capped, where its length is announced: %s", async (announced) => {
+      const text = JSON.stringify({ name: "x".repeat(2000) });
+      server.reply((_request, response) => {
+        response.setHeader("content-type", "application/json");
+        if (announced) response.setHeader("content-length", text.length);
+        response.end(text);
+        return undefined;
+      });
+      const request = { method: "GET", path: "/v1/x" } as const;
+      const error = await failureOf(() => client().request(request, { maxResponseBytes: 100 }));
+      expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes" });
+      expect(await client().request(request, { maxResponseBytes: 10_000 })).toEqual(JSON.parse(text));
+    });
+
+    test("brings the status of an error that is too long to be read", async () => {
+      server.reply({ status: 404, text: "x".repeat(100_000) });
+      expect(await failureOf(async () => scale?.call(client()))).toMatchObject({ code: "NOT_FOUND" });
+    });
+
+    test("that is cut short was carried out, and is read again", async () => {
+      server.reply((_request, response) => {
+        response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
+        response.write('{"data":[');
+        setImmediate(() => response.destroy());
+        return undefined;
+      });
+      const error = await failureOf(async () => scale?.call(client({ maxRetries: 0 })));
+      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes" });
+    });
+  });
+
+  test("a fetch function that would send the name of a stream in its place sends nothing of a file", async () => {
+    // As node-fetch does with what it does not know.
+    const plain = sending(kinds[0]?.[1] as Made);
+    const fetch: FetchLike = (url, init: never) =>
+      plain(url, { ...(init as Init), body: `${(init as Init).body}` } as never);
+    const error = await failureOf(() =>
+      connect(server.url, { fetch }).datasets.upload("reviews", new URL(import.meta.url)),
+    );
+    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
+    expect(error.message).toContain(
+      "The fetch function cannot send a file as a stream. Pass its bytes or a Blob",
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  test("bytes come as they are where a response has no stream", async () => {
+    const bytes = [0, 255, 128, 10];
+    const fetch = sending(kinds[1]?.[1] as Made);
+    server.reply((_request, response) => {
+      response.setHeader("content-type", "application/octet-stream");
+      response.end(new Uint8Array(bytes));
+      return undefined;
+    });
+    const found = await connect(server.url, { fetch }).request({ method: "GET", path: "/v1/x" });
+    expect(Array.from(found as Uint8Array)).toEqual(bytes);
+  });
+
+  test.each([200, 503])(
+    "an encoding that the fetch function does not undo is named, with status %i",
+    async (status) => {
+      const bytes = gzipSync('{"data":[]}');
+      server.reply({ status, text: bytes, headers: { "content-encoding": "x-own, zstd" } });
+      const client = connect(server.url, { fetch: globalThis.fetch, maxRetries: 0 });
+      const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+      expect(error.message).toContain("The response was not decoded from x-own, zstd.");
+      expect(error).toMatchObject({ httpStatus: status, executed: status === 200 ? "yes" : "unknown" });
+    },
+  );
+
+  const headers = new Headers();
+  test.each<[what: string, answer: unknown, executed?: string]>([
+    ["nothing", undefined],
+    ["null", null],
+    ["text", "{}"],
+    ["an object of another kind", { ok: true }],
+    ["a response without headers", { status: 200, body: null }],
+    ["headers without forEach", { status: 200, headers: { "x-a": "b" }, body: null }],
+    ["a status that is text", { status: "200", headers, body: null }],
+    ["a body that cannot be read", { status: 200, headers, body: {} }, "yes"],
+    ["a body that is text", { status: 200, headers, body: "{}" }, "yes"],
+  ])(
+    "a fetch function that gives %s is at fault: the call is not retried",
+    async (_what, answer, executed = "unknown") => {
+      const fetch = sending((received) => {
+        received.resume();
+        return answer as FetchResponse;
+      });
+      for (const { call } of operationCalls.slice(0, 3)) {
+        server.reset();
+        const error = await failureOf(() => call(connect(server.url, { fetch, maxRetries: 2 })));
+        expect(error).toMatchObject({ code: "INTERNAL", executed, notRetried: "not-transient" });
+        expect(error.message).toContain(
+          "The fetch function gave no Response with status, headers and a readable body.",
+        );
+        expect(server.requests).toHaveLength(1);
+      }
+    },
+  );
+});
