@@ -52,7 +52,7 @@ export async function generateMethods(
   return { [typesFile as string]: types.join("\n"), [codeFile as string]: code.join("") };
 }
 
-const codeImports = `import type { LateSettings } from "../call/settings.js";
+const codeImports = `import type { ClientConfig } from "../call/settings.js";
 import { addOperations } from "./operationMethods.js";
 import type { OperationMethod } from "./types.js";
 `;
@@ -87,7 +87,7 @@ function tableOf(groups: ReadonlyMap<string, readonly OperationShape[]>): string
     "// Those methods by group and name; a group without a name is the client itself.\n" +
     `const methods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>> = {\n${rows.join("")}};\n\n` +
     "/** @internal Gives a client the methods that the contract has and nobody wrote. */\n" +
-    "export function addMethods<T extends object>(client: T, settings: LateSettings): T & ContractMethods {\n" +
+    "export function addMethods<T extends object>(client: T, settings: ClientConfig): T & ContractMethods {\n" +
     "  return addOperations(client, settings, methods) as T & ContractMethods;\n}\n"
   );
 }
