@@ -13,6 +13,7 @@ import { type Document, readDocument } from "./document.js";
 import { generateMethods } from "./methods.js";
 import { type OperationShape, shapesOf } from "./operations.js";
 import { generatePaths } from "./paths.js";
+import { linesOf } from "./reading.js";
 import { generateTypes } from "./types.js";
 
 const root = new URL("../../", import.meta.url);
@@ -48,9 +49,13 @@ function orEnd<T>(read: () => T): T {
     return read();
   } catch (error) {
     if ((error as Error).constructor !== Error) throw error;
-    console.error((error as Error).message);
-    process.exit(1);
+    return end((error as Error).message);
   }
+}
+
+function end(message: string): never {
+  console.error(message);
+  process.exit(1);
 }
 
 async function generated(): Promise<Record<string, string>> {
@@ -74,7 +79,7 @@ async function decided(): Promise<Record<string, string>> {
   const { parameters } = await import("./conformance/parameters.js");
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
   const files = {
-    retries: json({ ...data, rows: data.rows.map(withExpectations) }),
+    retries: json({ ...data, rows: orEnd(() => data.rows.map(withExpectations)) }),
     errors: await current("contract/conformance/errors.json"),
     exchanges: await current("contract/conformance/exchanges.json"),
     mutants: await current("contract/conformance/mutants.json"),
@@ -122,16 +127,16 @@ async function kept(data: Record<string, string>): Promise<Record<string, string
   const released = await readDocument(new URL("contract/baseline/openapi.yaml", root).pathname);
   if (released.info["x-contract-revision"] !== revision) return {};
   const named = Object.entries(data).map(([file, text]) => [path.basename(file), text] as const);
-  const files = revisionFiles(await current("openapi.yaml"), Object.fromEntries(named));
+  const source = await current("openapi.yaml");
+  const files = revisionFiles(source, Object.fromEntries(named));
   const entries = Object.entries(files).map(
     ([name, text]) => [`contract/revisions/${revision}/${name}`, text] as const,
   );
   for (const [name, text] of entries) {
     const known = await current(name);
     if (known === "" || known === text) continue;
-    throw new Error(
-      `${revision} is released and ${name} would change: raise x-contract-revision in openapi.yaml.`,
-    );
+    const line = linesOf(source)(["info", "x-contract-revision"]);
+    end(`openapi.yaml:${line}: ${revision} is released and ${name} would change: raise x-contract-revision.`);
   }
   return Object.fromEntries(entries);
 }

@@ -54,3 +54,19 @@ test("what is not supported ends the command with one sentence, which names the 
     stderr: `openapi.yaml:${line}: uploadDatasetFile has the cookie parameter dataset_id, which is not supported. Teach it to scripts/generate/operations.ts.\n`,
   });
 });
+
+test("what would change a released revision ends it so too", async () => {
+  const revision = /^ {2}x-contract-revision: .*$/m;
+  const [text, baseline] = await Promise.all(
+    ["openapi.yaml", "contract/baseline/openapi.yaml"].map((name) => readFile(path.join(root, name), "utf8")),
+  );
+  const [released = ""] = revision.exec(baseline ?? "") ?? [];
+  await writeFile(path.join(copy.folder, "openapi.yaml"), text?.replace(revision, released) ?? "");
+  const { exitCode, stderr } = await check(copy.folder);
+  const line = text?.split(revision)[0]?.split("\n").length;
+  expect(stderr).toMatch(
+    /^\S+ [\d.]+ is released and contract\/revisions\/\S+ would change: raise x-contract-revision\.\n$/,
+  );
+  expect(stderr).toContain(`openapi.yaml:${line}: `);
+  expect(exitCode).toBe(1);
+});

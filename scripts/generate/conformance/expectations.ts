@@ -1,5 +1,6 @@
 // What the decision table makes of every row of the conformance data: its expectations, and the README's table.
 
+import { readFileSync } from "node:fs";
 import type { Failure } from "../../../src/call/failure.js";
 import type { RowStep } from "../../../src/conformance/data.js";
 import { type OperationId, operations } from "../../../src/generated/contract.js";
@@ -16,7 +17,8 @@ export function withExpectations(row: RetryRow): RetryRow {
   const played = ids.map((operation) => play(row, operation));
   const sources = new Set(played.flatMap(({ codeSource }) => codeSource ?? []));
   const [codeSource] = sources;
-  if (sources.size > 1) throw new Error(`${event} has a different codeSource for each operation.`);
+  if (sources.size > 1)
+    throw new Error(`${placeOf(event)}: ${event} has another codeSource for some operations.`);
   const needs = needsOf(row);
   return {
     event,
@@ -32,6 +34,12 @@ export function withExpectations(row: RetryRow): RetryRow {
       Expected
     >,
   };
+}
+
+function placeOf(event: string): string {
+  const file = "contract/conformance/retries.json";
+  const text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
+  return `${file}:${text.slice(0, text.search(new RegExp(`"event": ?"${event}"`))).split("\n").length}`;
 }
 
 // How a good answer's JSON is read concerns those that answer with JSON.
