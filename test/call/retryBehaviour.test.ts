@@ -185,7 +185,7 @@ describe("the time and the number of repeats", () => {
       await Promise.all(
         operationCalls.flatMap(({ call }) => [1, 2, 3].map(() => failureOf(() => call(client)))),
       );
-      expect(server.requests).toHaveLength(12 + 10);
+      expect(server.requests).toHaveLength(operationCalls.length * 3 + 10);
     });
 
     test("clients made with withOptions share the budget", async () => {
@@ -241,7 +241,9 @@ describe("the time and the number of repeats", () => {
       let calls = 0;
       server.reply(() => (++calls % 5 === 0 ? unavailable : done));
       await Promise.allSettled(
-        Array.from({ length: 50 }, (_, i) => operationCalls[i % 4]?.call(client, { signal, onAttempt })),
+        Array.from({ length: 50 }, (_, i) =>
+          operationCalls[i % operationCalls.length]?.call(client, { signal, onAttempt }),
+        ),
       );
       await turn();
       expect(Math.max(...listeners)).toBe(1);

@@ -20,14 +20,16 @@ describe("the times of repeats", () => {
     const retrying = (more: ClientOptions = {}): Client =>
       connect(server.url, { maxRetries: 2, ...options, ...more });
 
-    describe.each(operationCalls)("$operation", ({ operation, call }) => {
+    describe.each(operationCalls)("$operation", ({ operation, safe, call }) => {
       test("aborted during a wait rejects at once with CANCELLED", async () => {
         server.reply(later(20));
         const controller = new AbortController();
         const reason = new Error("the user went away");
         const waits: (number | undefined)[] = [];
         const onAttempt = ({ waitMs }: { waitMs?: number }) => void waits.push(waitMs);
-        const running = failureOf(() => call(retrying(), { signal: controller.signal, onAttempt }));
+        const running = failureOf(() =>
+          call(retrying(), { timeoutMs: 60_000, signal: controller.signal, onAttempt }),
+        );
         await clock.waitsFor(20_000);
         controller.abort(reason);
         const error = await running;
@@ -47,7 +49,11 @@ describe("the times of repeats", () => {
         server.reply(later(20));
         const controller = new AbortController();
         const error = await failureOf(() =>
-          call(retrying(), { signal: controller.signal, onAttempt: () => controller.abort() }),
+          call(retrying(), {
+            timeoutMs: 60_000,
+            signal: controller.signal,
+            onAttempt: () => controller.abort(),
+          }),
         );
         expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown" });
       });
@@ -113,7 +119,7 @@ describe("the times of repeats", () => {
         );
         await server.received();
         clock.pass(300);
-        if (operation === "rerankDocuments" || operation === "scaleDeployment") {
+        if (safe) {
           await clock.passWhenWaiting(0);
           const { attempts } = await outcome;
           expect(attempts.map(({ code }: { code?: string }) => code)).toEqual([

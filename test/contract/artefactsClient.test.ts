@@ -133,7 +133,7 @@ describe("the form for clients", () => {
 
   test("resume needs its body, and says what a tool sends that is given none", () => {
     const resume = operations.find(({ requestBody }) =>
-      JSON.stringify(requestBody).includes("JobResumption"),
+      JSON.stringify(requestBody ?? {}).includes("JobResumption"),
     );
     expect(resume?.requestBody).toMatchObject({ required: true });
     expect(schemaOf(client, "JobResumption")).toMatchObject({ type: "object", default: {} });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../scripts/build/json.js";
-import { contract, contractOperations } from "../support/contract.js";
+import { contract, contractOperations, isSafe } from "../support/contract.js";
 import { publishContract } from "../support/publishedContract.js";
 
 const published = await publishContract();
@@ -39,14 +39,13 @@ function valuesOf(document: JsonObject, extension: string): Record<string, unkno
   return Object.fromEntries(operations.map((operation) => [operation.operationId, operation[extension]]));
 }
 
-function expected(value: (retrySafe: boolean) => unknown): Record<string, unknown> {
-  return Object.fromEntries(
-    contractOperations.map(({ operation }) => [
-      operation.operationId,
-      value(/read|set/.test(operation["x-retry"])),
-    ]),
-  );
+/** A value of each operation, by its id. */
+function expected(value: (each: (typeof contractOperations)[number]) => unknown): Record<string, unknown> {
+  return Object.fromEntries(contractOperations.map((each) => [each.operation.operationId, value(each)]));
 }
+
+/** The method of our own client, such as `["datasets", "upload"]`: a group, unless it stands on the client itself. */
+const namesOf = ({ operation }: (typeof contractOperations)[number]) => operation["x-sdk-method"].split(".");
 
 const documents = ["openapi.json", "openapi-3.0.json", "openapi-client.json", "openapi-client-3.0.json"];
 
@@ -67,39 +66,27 @@ describe.each(documents)("applied to %s", (name) => {
       retryConnectionErrors: true,
     };
     const found = valuesOf(applied("speakeasy"), "x-speakeasy-retries");
-    expect(found).toEqual(expected((retrySafe) => (retrySafe ? retries : undefined)));
+    expect(found).toEqual(expected((each) => (isSafe(each) ? retries : undefined)));
     expect(found).toMatchObject({ rerankDocuments: retries, uploadDatasetFile: undefined });
   });
 
   test("Fern's overlay takes retries from exactly the operations that are not", () => {
     const found = valuesOf(applied("fern"), "x-fern-retries");
-    expect(found).toEqual(expected((retrySafe) => (retrySafe ? undefined : { disabled: true })));
+    expect(found).toEqual(expected((each) => (isSafe(each) ? undefined : { disabled: true })));
     expect(found).toMatchObject({ rerankDocuments: undefined, uploadDatasetFile: { disabled: true } });
   });
 
   test("both name the methods as our own client does", () => {
     const fern = applied("fern");
-    expect(valuesOf(fern, "x-fern-sdk-group-name")).toEqual({
-      resumeReinforcementFineTuningJob: ["reinforcementFineTuningJobs"],
-      rerankDocuments: [],
-      scaleDeployment: ["deployments"],
-      uploadDatasetFile: ["datasets"],
-    });
-    const methods = {
-      resumeReinforcementFineTuningJob: "resume",
-      rerankDocuments: "rerank",
-      scaleDeployment: "scale",
-      uploadDatasetFile: "upload",
-    };
+    const groups = valuesOf(fern, "x-fern-sdk-group-name");
+    expect(groups).toEqual(expected((each) => namesOf(each).slice(0, -1)));
+    expect(groups).toMatchObject({ rerankDocuments: [], uploadDatasetFile: ["datasets"] });
+    const methods = expected((each) => namesOf(each).at(-1));
+    expect(methods).toMatchObject({ rerankDocuments: "rerank", uploadDatasetFile: "upload" });
     expect(valuesOf(fern, "x-fern-sdk-method-name")).toEqual(methods);
     const speakeasy = applied("speakeasy");
     expect(valuesOf(speakeasy, "x-speakeasy-name-override")).toEqual(methods);
-    expect(valuesOf(speakeasy, "x-speakeasy-group")).toEqual({
-      resumeReinforcementFineTuningJob: "reinforcementFineTuningJobs",
-      rerankDocuments: undefined,
-      scaleDeployment: "deployments",
-      uploadDatasetFile: "datasets",
-    });
+    expect(valuesOf(speakeasy, "x-speakeasy-group")).toEqual(expected((each) => namesOf(each).at(-2)));
     // Without a group and a tag a method stands on the client itself.
     expect(valuesOf(speakeasy, "tags").rerankDocuments).toBeUndefined();
   });

@@ -55,7 +55,7 @@ describe("the good answer of the conformance data", () => {
 });
 
 test("so do the examples of the contract, which a mock answers with", () => {
-  const { examples } = operationNamed("rerankDocuments").requestBody.content["application/json"] ?? {};
+  const { examples } = operationNamed("rerankDocuments").requestBody?.content["application/json"] ?? {};
   const asked = Object.entries(examples ?? {});
   expect(asked.map(([name]) => name)).toEqual(answerExamples("rerankDocuments").map(([name]) => name));
   for (const [index, [, { value }]] of asked.entries())
@@ -67,7 +67,7 @@ test("so do the examples of the contract, which a mock answers with", () => {
   const job = `accounts/${AccountId?.example}/reinforcementFineTuningJobs/${ReinforcementFineTuningJobId?.example}`;
   for (const { answer } of examplesOf("resumeReinforcementFineTuningJob")) expect(answer.name).toBe(job);
   const [file] = Object.values(
-    operationNamed("uploadDatasetFile").requestBody.content["multipart/form-data"]?.examples ?? {},
+    operationNamed("uploadDatasetFile").requestBody?.content["multipart/form-data"]?.examples ?? {},
   ).map(({ value }) => (value as { file: string }).file);
   for (const { answer } of examplesOf("uploadDatasetFile"))
     expect(answer.bytes).toBe(Buffer.byteLength(`${file}`));

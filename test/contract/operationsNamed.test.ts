@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { descriptions } from "../../src/generated/descriptions.js";
+import { nameOf } from "../../src/testing/behaviours.js";
+import { idsWhere } from "../support/contract.js";
 import { root } from "../support/project.js";
 
 // Where a person wrote something for an operation. All else is read from the row of openapi.yaml, so a new operation
@@ -84,10 +85,8 @@ const generated =
 // What Git does not keep.
 const others = /(^|\/)(node_modules|dist|documented|target|\.\w+)(\/|$)|package-lock\.json$/;
 
-const names = Object.entries(descriptions).flatMap(([id, { method }]) => [
-  `\\b${id}\\b`,
-  `["']${method.split(".").pop()}["']`,
-]);
+// By its id, or by the short name that a person gave it: the last word of a method, such as get, is anybody's.
+const names = idsWhere(() => true).flatMap((id) => [`\\b${id}\\b`, `["']${nameOf(id)}["']`]);
 const named = new RegExp(names.join("|"));
 
 async function filesBelow(folder: string): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { idsWhere } from "./contract.js";
 import {
   addRequired,
   addScheme,
@@ -26,6 +27,10 @@ export interface BreakingChange {
   /** What oasdiff makes of it, where it does not call it breaking: less than that, or nothing at all. */
   readonly oasdiff?: "warns" | "silent";
 }
+
+const ofAccounts = idsWhere(({ path }) => path.includes("{account_id}")).join(", ");
+/** The ids of every operation. */
+export const all: string = idsWhere(() => true).join(", ");
 
 /** Changes that break someone. */
 export const breakingChanges: readonly BreakingChange[] = [
@@ -233,7 +238,7 @@ export const breakingChanges: readonly BreakingChange[] = [
       d.components.parameters.AccountId.schema.pattern = "^[a-z]+$";
     },
     breaks: [
-      "path parameter account_id, in requests: pattern was none, is ^[a-z]+$. Breaks callers (resumeReinforcementFineTuningJob, scaleDeployment, uploadDatasetFile).",
+      `path parameter account_id, in requests: pattern was none, is ^[a-z]+$. Breaks callers (${ofAccounts}).`,
     ],
   },
   {
@@ -299,9 +304,7 @@ export const breakingChanges: readonly BreakingChange[] = [
       addScheme(d);
       d.security = [{ bearerAuth: [], key: [] }];
     },
-    breaks: [
-      "security: bearerAuth will not do any more. Breaks callers (resumeReinforcementFineTuningJob, rerankDocuments, scaleDeployment, uploadDatasetFile).",
-    ],
+    breaks: [`security: bearerAuth will not do any more. Breaks callers (${all}).`],
     oasdiff: "silent",
   },
   {
@@ -426,9 +429,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     change: (d) => {
       delete d.components.responses.ResourceExhausted.headers["Retry-After"];
     },
-    breaks: [
-      "status 429 header Retry-After: is gone. Breaks readers of answers (resumeReinforcementFineTuningJob, rerankDocuments, scaleDeployment, uploadDatasetFile).",
-    ],
+    breaks: [`status 429 header Retry-After: is gone. Breaks readers of answers (${all}).`],
     oasdiff: "silent",
   },
   {

@@ -1,4 +1,4 @@
-import type { BreakingChange } from "./breakingChanges.js";
+import { all, type BreakingChange } from "./breakingChanges.js";
 import { field, remove, rerank, resume, schema } from "./contractParts.js";
 
 /** Changes of the form for clients that only its making can bring about, or that only change generated code. */
@@ -68,9 +68,7 @@ export const clientFormChanges: readonly BreakingChange[] = [
     change: (d) => {
       d.components.responses.NotFound.content = { "application/json": { schema: {} } };
     },
-    breaks: [
-      "status 404 */*: is gone. Breaks readers of answers (resumeReinforcementFineTuningJob, rerankDocuments, scaleDeployment, uploadDatasetFile).",
-    ],
+    breaks: [`status 404 */*: is gone. Breaks readers of answers (${all}).`],
   },
   {
     name: "a default answer stands beside the statuses",

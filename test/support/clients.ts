@@ -1,3 +1,5 @@
+import { type RetryKind, operations as rows } from "../../src/generated/contract.js";
+import { descriptions } from "../../src/generated/descriptions.js";
 import {
   type AttemptEvent,
   type CallOptions,
@@ -11,6 +13,7 @@ import {
 } from "../../src/index.js";
 import { canaryKey } from "./canary.js";
 import { see } from "./canaryWatch.js";
+import { conformanceFile } from "./decisionRows.js";
 
 /** Every way to send: behaviour is the same over each. */
 export const transports: readonly { readonly name: string; readonly options: ClientOptions }[] = [
@@ -30,16 +33,32 @@ export function connect(baseUrl: string, options: ClientOptions = {}): Client {
   return watched(createClient(watchedOptions({ ...own, ...options })));
 }
 
-/** One of the four operations with arguments that are right. */
+type Method = (...given: unknown[]) => unknown;
+
+/** How the conformance data asks for an operation. */
+interface Asked {
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly query?: readonly string[];
+  readonly headers?: readonly string[];
+}
+
+const { operations: asked } = conformanceFile("operations.json") as {
+  operations: Readonly<Record<OperationId, Asked>>;
+};
+
+/** An operation with arguments that are right. */
 export interface OperationCall {
   readonly operation: OperationId;
   readonly method: string;
   readonly path: string;
+  readonly kind: RetryKind;
+  /** Whether its kind makes a repeat safe. */
+  readonly safe: boolean;
   readonly call: (client: Client, options?: CallOptions) => CallPromise<unknown>;
 }
 
-/** All four operations. */
-export const operationCalls: readonly OperationCall[] = [
+// What has a wrapper, with arguments as it takes them.
+const wrapped: readonly Omit<OperationCall, "kind" | "safe">[] = [
   {
     operation: "resumeReinforcementFineTuningJob",
     method: "POST",
@@ -71,6 +90,42 @@ export const operationCalls: readonly OperationCall[] = [
   },
 ];
 
+// What nobody wrote: its method, with the ids and the body that the conformance data asks with.
+function unwritten(operation: OperationId): (typeof wrapped)[number] {
+  const { method, path } = rows[operation];
+  const { arguments: given, query = [], headers = [] } = asked[operation];
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = ""]) =>
+    name === "account_id" ? [] : name,
+  );
+  const parameters = [...query, ...headers];
+  const sent = [
+    ...ids.map((name) => given[name]),
+    ...("body" in given ? [given.body] : []),
+    ...(parameters.length > 0 ? [Object.fromEntries(parameters.map((name) => [name, given[name]]))] : []),
+  ];
+  return {
+    operation,
+    method,
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${given[name]}`),
+    call(client, options) {
+      const steps = descriptions[operation].method.split(".");
+      const found = steps.reduce((one, step) => Reflect.get(one, step), client as object) as Method;
+      return found(...sent, options) as CallPromise<unknown>;
+    },
+  };
+}
+
+/** Every operation of the contract; those that have a wrapper come first. */
+export const operationCalls: readonly OperationCall[] = [
+  ...wrapped,
+  ...(Object.keys(rows) as OperationId[])
+    .filter((id) => wrapped.every(({ operation }) => operation !== id))
+    .map(unwritten),
+].map((each) => {
+  const { kind } = rows[each.operation];
+  return { ...each, kind, safe: kind === "read" || kind === "set" };
+});
+
 /** The StatusError a call rejects with; anything else fails the test. */
 export async function failureOf(call: () => PromiseLike<unknown>): Promise<StatusError> {
   // Called outside the try: a call that throws instead of rejecting is a failure of its own.
@@ -94,8 +149,6 @@ export function thrownBy(run: () => unknown): StatusError {
   }
   throw new Error("Nothing was thrown.");
 }
-
-type Method = (...given: unknown[]) => unknown;
 
 /** The client, with every event and every `withResponse` result it hands out seen by the watch. */
 export function watched(client: Client): Client {

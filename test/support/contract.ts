@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import type { OperationId } from "../../src/index.js";
 
 /** One schema of the contract, as far as the tests look into it. */
 export interface ContractSchema {
@@ -35,7 +36,7 @@ export interface ContractOperation {
   readonly "x-max-response-bytes": number;
   readonly "x-sdk-method": string;
   readonly "x-when-unknown"?: string;
-  readonly requestBody: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> };
   readonly responses: Readonly<Record<string, ContractResponse>>;
 }
 
@@ -59,13 +60,17 @@ export function schemaNamed(name: string): ContractSchema {
   return schema;
 }
 
-/** Every operation with its method and path. */
-export const contractOperations: readonly {
+/** An operation with its method and path. */
+interface PlacedOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: ContractOperation;
-}[] = Object.entries(contract.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+}
+
+/** Every operation, in the order of the contract. */
+export const contractOperations: readonly PlacedOperation[] = Object.entries(contract.paths).flatMap(
+  ([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
 /** An operation by its id; a missing one fails the test. */
@@ -73,6 +78,27 @@ export function operationNamed(operationId: string): ContractOperation {
   const found = contractOperations.find(({ operation }) => operation.operationId === operationId);
   if (found === undefined) throw new Error(`The contract has no operation ${operationId}.`);
   return found.operation;
+}
+
+/** Whether the contract's kind of an operation makes a repeat safe. */
+export const isSafe = ({ operation }: Pick<PlacedOperation, "operation">): boolean =>
+  /^(read|set)$/.test(operation["x-retry"]);
+
+/** The ids of the operations that fit, in the order of the contract. */
+export const idsWhere = (fits: (each: PlacedOperation) => boolean): OperationId[] =>
+  contractOperations.filter(fits).map(({ operation }) => operation.operationId as OperationId);
+
+/** The first example of an operation's body, as `fetch` takes it; undefined for one without a body. */
+export function exampleBody(operationId: string): string | FormData | undefined {
+  const [media] = Object.entries(operationNamed(operationId).requestBody?.content ?? {});
+  if (media === undefined) return undefined;
+  const [type, { examples }] = media;
+  const [example] = Object.values(examples);
+  if (type !== "multipart/form-data") return JSON.stringify(example?.value);
+  const form = new FormData();
+  for (const [part, content] of Object.entries(example?.value as Record<string, string>))
+    form.append(part, new Blob([content], { type: "text/plain" }), "train.jsonl");
+  return form;
 }
 
 /** The examples of a successful answer by name. */

@@ -149,7 +149,7 @@ function runs(proxy: ForwardProxy | undefined): readonly Run[] {
     if (i % every !== 0 || fault.name.includes("backlog") || (proxy && isTimed(fault))) return [];
     return waysOf(proxy).map((make, at) => ({
       fault,
-      operation: operationCalls[(Math.floor(i / every) + at) % 4] as OperationCall,
+      operation: operationCalls[(Math.floor(i / every) + at) % operationCalls.length] as OperationCall,
       make,
     }));
   });

@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { nameOf } from "../../src/testing/behaviours.js";
 import { createTestService, type ScriptedFailure, type TestServer } from "../../src/testing/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
+import { idsWhere } from "../support/contract.js";
 import { isPending, until } from "../support/turns.js";
 import { withHint } from "../support/withHint.js";
 
@@ -214,7 +216,15 @@ describe.each(ways)("scripted answers through %s", (_name, open) => {
 });
 
 test.each([
-  ["rank", {}, /operation must be one of resume, rerank, scale, upload/],
+  [
+    "rank",
+    {},
+    new RegExp(
+      `operation must be one of ${idsWhere(() => true)
+        .map(nameOf)
+        .join(", ")}\\.`,
+    ),
+  ],
   ["rerank", "text", /value must be an object/],
   ["rerank", [], /value must be an object/],
   ["rerank", undefined, /value must be an object/],

@@ -15,8 +15,8 @@ describe("a connection that is used again", () => {
   // takes a new connection, however short the last one was idle.
 
   const rerank = { query: "q", documents: ["d"] };
-  const unrepeatable = operationCalls.filter(({ operation }) => /^(resume|upload)/.test(operation));
-  const repeatable = operationCalls.filter(({ operation }) => /^(rerank|scale)/.test(operation));
+  const unrepeatable = operationCalls.filter(({ safe }) => !safe);
+  const repeatable = operationCalls.filter(({ safe }) => safe);
 
   describe("over node:http", () => {
     test.each(unrepeatable)("$operation always takes a new connection", async ({ call }) => {

@@ -204,7 +204,7 @@ describe("an encoding that was not", () => {
 
         test.each(operationCalls)(
           "$operation ran: INTERNAL, like what is not JSON, with the encoding",
-          async ({ operation, call }) => {
+          async ({ kind, call }) => {
             server.reply(encoded(encoding, gzipSync(gzipSync(goodText))));
             const error = await failureOf(() => call(connect(server.url, { ...options, maxRetries: 2 })));
             expect(error).toMatchObject({
@@ -214,7 +214,7 @@ describe("an encoding that was not", () => {
               codeSource: "client",
               text: named,
             });
-            expect(server.requests).toHaveLength(operation === "rerankDocuments" ? 2 : 1);
+            expect(server.requests).toHaveLength(kind === "read" ? 2 : 1);
           },
         );
 

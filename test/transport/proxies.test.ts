@@ -54,9 +54,9 @@ describe("a proxy", () => {
       try {
         const client = connect(secure.url, { agent });
         for (const { call } of operationCalls) await call(client);
-        expect(secure.requests).toHaveLength(4);
+        expect(secure.requests).toHaveLength(operationCalls.length);
         // The resume's, which the rerank and the scale use again, and the upload's.
-        expect(proxy.seen).toHaveLength(2);
+        expect(proxy.seen).toHaveLength(operationCalls.filter(({ safe }) => !safe).length);
       } finally {
         agent.destroy();
       }

@@ -26,11 +26,11 @@ function hundreds(count: number): number {
   return Math.ceil(runs(count) / 100) * 100;
 }
 
-/** Makes so many calls, a hundred at once, of all four operations; what they reject with is their own. */
+/** Makes so many calls, a hundred at once, of every operation; what they reject with is their own. */
 async function callsOn(client: Client, count: number, signalOf: () => AbortSignal): Promise<void> {
   for (let made = 0; made < count; made += 100) {
     const batch = Array.from({ length: 100 }, (_, i) =>
-      operationCalls[i % 4]?.call(client, { signal: signalOf() }),
+      operationCalls[i % operationCalls.length]?.call(client, { signal: signalOf() }),
     );
     await Promise.allSettled(batch);
   }

@@ -1,4 +1,5 @@
 import type { Executed, OperationId, StatusCode } from "../../../src/index.js";
+import { operationCalls } from "../clients.js";
 import { type DecisionRow, decisionRows } from "../decisionRows.js";
 
 /** What must come of a call. */
@@ -40,12 +41,7 @@ export function successAfter(requests: number): Outcome {
 const success = successAfter(1);
 
 /** Success at once, of every operation. */
-export const succeeds: Outcomes = {
-  resumeReinforcementFineTuningJob: success,
-  rerankDocuments: success,
-  scaleDeployment: success,
-  uploadDatasetFile: success,
-};
+export const succeeds: Outcomes = succeeding(operationCalls);
 
 /** The outcomes of an event that the first repeat does not meet. */
 export function onceLike(event: string): Outcomes {
@@ -58,5 +54,9 @@ export function onceLike(event: string): Outcomes {
 
 /** The same of a connection that was used before: what may not be sent twice takes a new one, and does not meet it. */
 export function onceOnReuse(event: string): Outcomes {
-  return { ...onceLike(event), resumeReinforcementFineTuningJob: success, uploadDatasetFile: success };
+  return { ...onceLike(event), ...succeeding(operationCalls.filter(({ safe }) => !safe)) };
+}
+
+function succeeding(calls: typeof operationCalls): Outcomes {
+  return Object.fromEntries(calls.map(({ operation }) => [operation, success])) as Outcomes;
 }

@@ -11,6 +11,9 @@ import { connect, type OperationCall } from "../clients.js";
 import type { TestClock } from "../clock.js";
 import { CannotHappenHere, type Fault, type Place } from "./fault.js";
 
+/** As much of an operation as a fault needs. */
+export type CalledOperation = Pick<OperationCall, "operation" | "call">;
+
 /** What came of a call to a faulty service. */
 export interface Seen {
   /** Why the fault could not be had here; then there is nothing else. */
@@ -32,7 +35,7 @@ let nextPool = 10_000;
 /** Makes one call of the operation to the fault. */
 export async function runFault(
   fault: Fault,
-  operation: OperationCall,
+  operation: CalledOperation,
   transport: ClientOptions,
   clock?: TestClock,
 ): Promise<Seen> {
@@ -46,7 +49,7 @@ export async function runFault(
 
 async function act(
   fault: Fault,
-  operation: OperationCall,
+  operation: CalledOperation,
   transport: ClientOptions,
   place: Place,
   clock: TestClock | undefined,
@@ -98,7 +101,7 @@ async function passUntil<T>(running: Promise<T>, clock: TestClock, place: Place)
 
 function call(
   { bodyBytes }: Fault,
-  { operation, call }: OperationCall,
+  { operation, call }: CalledOperation,
   client: Client,
 ): CallPromise<unknown> {
   if (bodyBytes !== undefined && operation === "uploadDatasetFile") {

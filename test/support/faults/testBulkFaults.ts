@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { rerankAll } from "../../../src/bulk/index.js";
 import type { CallPromise, Client, ClientOptions } from "../../../src/index.js";
 import { takeLeaks } from "../canaryWatch.js";
-import { type OperationCall, transports } from "../clients.js";
+import { transports } from "../clients.js";
 import { TestClock } from "../clock.js";
 import type { Fault } from "./fault.js";
 import type { Outcome } from "./outcomes.js";
-import { runFault, type Seen, statusErrorOf } from "./runFault.js";
+import { type CalledOperation, runFault, type Seen, statusErrorOf } from "./runFault.js";
 
 interface Run {
   readonly name: string;
@@ -52,7 +52,7 @@ function runsOf(fault: Fault): readonly Run[] {
   });
 }
 
-function inBulk(fault: Fault, transport: ClientOptions): OperationCall {
+function inBulk(fault: Fault, transport: ClientOptions): CalledOperation {
   const over = transport.fetch ? fault.overFetch?.client : undefined;
   const { timeoutMs = 120_000, attemptTimeoutMs } = { ...fault.client, ...over };
   const rank = async (client: Client): Promise<unknown> => {
@@ -65,8 +65,6 @@ function inBulk(fault: Fault, transport: ClientOptions): OperationCall {
   };
   return {
     operation: "rerankDocuments",
-    method: "POST",
-    path: "/inference/v1/rerank",
     call: (client) => rank(client) as CallPromise<unknown>,
   };
 }
