@@ -1,5 +1,5 @@
 // Seven operations that only openapi.yaml tells of: everything else of a copy of the project follows from their rows.
-import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -480,59 +480,5 @@ describe("x-retry and x-timeout-ms of scaleDeployment, changed in openapi.yaml a
       "Its kind is [`append`](/guide/extensions.md#x-retry): it is not safe to send twice.",
     );
     expect(page).toContain("A call takes at most 7 s by default.");
-  });
-});
-
-describe('what CONTRIBUTING.md says under "Add an operation"', () => {
-  // A block of the list, at the depth of openapi.yaml.
-  const blocksOf = (text: string): string[] =>
-    [...text.matchAll(/^ {3}```yaml\n(.*?)^ {3}```$/gms)].map(([, lines = ""]) =>
-      lines.replaceAll(/^ {3}/gm, ""),
-    );
-  const indented = (lines: string, by: number) => lines.replaceAll(/^(?=.)/gm, " ".repeat(by));
-
-  test(
-    "is enough: the commands end well, and the method is there",
-    async () => {
-      const [, section = ""] = (await readFile(path.join(root, "CONTRIBUTING.md"), "utf8")).split(
-        "## Add an operation\n",
-      );
-      const [operation = "", schema = "", ...others] = blocksOf(section.split("\n## ")[0] ?? "");
-      expect(others).toEqual([]);
-      const contract = await readFile(path.join(root, "openapi.yaml"), "utf8");
-      const changed = contract
-        .replace(/^paths:\n/m, (line) => line + indented(operation, 2))
-        .replace(/^ {2}schemas:\n/m, (line) => line + indented(schema, 4));
-      await writeFile(path.join(copy.folder, "openapi.yaml"), changed);
-      await rm(path.join(copy.folder, "examples/added.ts"), { force: true });
-      await inCopy("npx", "redocly", "lint", "openapi.yaml");
-      await inCopy("npm", "run", "generate");
-      await inCopy("npm", "run", "generate", "--", "--check");
-      await inCopy("npm", "run", "lint");
-      const script = `
-      import { createClient } from "./src/index.ts";
-      const client = createClient({ baseUrl: process.env.URL, apiKey: "k", accountId: "acme" });
-      console.log(JSON.stringify(await client.datasets.get("reviews")));
-    `;
-      server.reply({ json: { name: "accounts/acme/datasets/reviews" } });
-      const options = { cwd: copy.folder, env: { URL: server.url } };
-      const args = [
-        "--conditions=tunerank-source",
-        "--import",
-        "tsx",
-        "--input-type=module",
-        "--eval",
-        script,
-      ];
-      const { stdout } = await run(process.execPath, args, options);
-      expect(stdout).toBe('{"name":"accounts/acme/datasets/reviews"}\n');
-      expect(server.only).toMatchObject({ method: "GET", url: "/v1/accounts/acme/datasets/reviews" });
-    },
-    10 * 60_000,
-  );
-
-  test("stands in a page of fewer than 1,500 words", async () => {
-    const text = await readFile(path.join(root, "CONTRIBUTING.md"), "utf8");
-    expect(text.trim().split(/\s+/).length).toBeLessThan(1500);
   });
 });

@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cp, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -62,6 +63,14 @@ function isNeeded(source: string): boolean {
   // The guides show its programs.
   if (top === "checks") return /^(|first-hour|first-hour\/(?!work)[\w-]+(\/.*)?)$/.test(below.join("/"));
   return !needless.has(top);
+}
+
+/** The same of all that Git keeps, or would: a test may follow CONTRIBUTING.md there, suite included. */
+export async function copyRepository(folder: string): Promise<void> {
+  const { stdout } = await run("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]);
+  const files = stdout.split("\0").filter((file) => file !== "" && existsSync(path.join(root, file)));
+  await Promise.all(files.map((file) => cp(path.join(root, file), path.join(folder, file))));
+  await symlink(path.join(root, "node_modules"), path.join(folder, "node_modules"), "junction");
 }
 
 /** A copy of the project over the same dependencies, so that a test may build or break it. */

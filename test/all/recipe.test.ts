@@ -1,0 +1,84 @@
+// CONTRIBUTING.md's "Add an operation", followed to the letter in a copy of the project.
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { copyRepository, type Outcome, root, run, temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+vi.setConfig({ testTimeout: 20 * 60_000, hookTimeout: 5 * 60_000 });
+
+const server = useRecordingServer();
+const text = await readFile(path.join(root, "CONTRIBUTING.md"), "utf8");
+const copy = await temporaryFolder();
+afterAll(() => copy.remove());
+
+const inCopy = (command: string, ...args: readonly string[]): Promise<Outcome> =>
+  run(command, args, { cwd: copy.folder, env: { URL: server.url } });
+
+async function succeeds(...args: Parameters<typeof inCopy>): Promise<string> {
+  const { exitCode, stdout, stderr } = await inCopy(...args);
+  expect(exitCode, stdout + stderr).toBe(0);
+  return stdout;
+}
+
+beforeAll(async () => {
+  await copyRepository(copy.folder);
+  const [, section = ""] = text.split("## Add an operation\n");
+  // The blocks of the list, each at the depth of openapi.yaml.
+  const blocks = (section.split("\n## ")[0] ?? "").matchAll(/^ {3}```yaml\n(.*?)^ {3}```$/gms);
+  const [operation = "", schema = "", ...others] = [...blocks].map(([, lines = ""]) => lines);
+  expect(others).toEqual([]);
+  const contract = await readFile(path.join(copy.folder, "openapi.yaml"), "utf8");
+  const changed = contract
+    .replace(/^paths:\n/m, (line) => line + operation.replaceAll(/^ {3}(?=.)/gm, "  "))
+    .replace(/^ {2}schemas:\n/m, (line) => line + schema.replaceAll(/^ {3}(?=.)/gm, "    "));
+  await writeFile(path.join(copy.folder, "openapi.yaml"), changed);
+  await succeeds("npm", "run", "generate");
+});
+
+test("leaves format, types and the contract's rules green, and nothing stale", async () => {
+  await succeeds("npm", "run", "lint");
+  await succeeds("npm", "run", "generate", "--", "--check");
+});
+
+test("makes the method", async () => {
+  server.reply({ json: { name: "accounts/acme/datasets/reviews" } });
+  const script = `
+    import { createClient } from "./src/index.ts";
+    const client = createClient({ baseUrl: process.env.URL, apiKey: "k", accountId: "acme" });
+    console.log(JSON.stringify(await client.datasets.get("reviews")));
+  `;
+  const node = ["--conditions=tunerank-source", "--import", "tsx", "--input-type=module", "--eval", script];
+  expect(await succeeds(process.execPath, ...node)).toBe('{"name":"accounts/acme/datasets/reviews"}\n');
+  expect(server.only).toMatchObject({ method: "GET", url: "/v1/accounts/acme/datasets/reviews" });
+});
+
+interface Report {
+  readonly testResults: readonly {
+    readonly status: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+test("fails the tests that are the service's facts, as their names say, and no other", async () => {
+  const report = path.join(copy.folder, "report.json");
+  await inCopy("npm", "test", "--", "--no-cache", "--reporter=json", `--outputFile=${report}`);
+  const { testResults } = JSON.parse(await readFile(report, "utf8")) as Report;
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  expect(tests.length).toBeGreaterThan(8000);
+  const isFact = ({ fullName }: { fullName: string }) => fullName.includes("the service's facts: ");
+  const failed = tests.filter(({ status }) => status === "failed");
+  expect(failed.filter((each) => !isFact(each))).toEqual([]);
+  expect(failed).toEqual(tests.filter(isFact));
+  expect(failed).not.toEqual([]);
+  // A file that fails without a test of its own could not be run.
+  const broken = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === "failed" && assertionResults.every((each) => each.status !== "failed"),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("stands in a page of fewer than 1,500 words", () => {
+  expect(text.trim().split(/\s+/).length).toBeLessThan(1500);
+});
