@@ -97,10 +97,22 @@ describe("timers of somebody else", () => {
   const server = useCountingServer();
   afterEach(() => mock.timers.reset());
 
+  // Connections that Node's fetch kept for earlier tests end meanwhile: a real timer that is not cleared then would find
+  // nothing left of its connection, and end the process.
+  function moveTime(): void {
+    const { clearTimeout: clearReal } = globalThis;
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const { clearTimeout: clearMocked } = globalThis;
+    globalThis.clearTimeout = (timer) => {
+      clearReal(timer);
+      clearMocked(timer);
+    };
+  }
+
   // As node:test does, Vitest before 3, Jest with `doNotFake: ["performance"]` and sinon with such a list.
   describe("under a clock of a test that leaves performance alone", () => {
     test("a wait for a retry ends when the test moves the clock", async () => {
-      mock.timers.enable({ apis: ["setTimeout"] });
+      moveTime();
       server.listen((request, response) => {
         request.resume();
         response.writeHead(429, { "retry-after": "30" }).end();
@@ -119,7 +131,7 @@ describe("timers of somebody else", () => {
     });
 
     test("a deadline ends the call when the test moves the clock, also after a retry", async () => {
-      mock.timers.enable({ apis: ["setTimeout"] });
+      moveTime();
       server.listen((request, response) => {
         request.resume();
         response.writeHead(503).end();
