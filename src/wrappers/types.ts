@@ -132,7 +132,7 @@ export interface OperationArguments {
 /** Calls any operation of the contract by its id, as the command line does. */
 export type OperationCall = (input: OperationArguments, options?: CallOptions) => CallPromise<unknown>;
 
-/** What a client has for the other parts of this package. */
+/** @internal What a client has for the other parts of this package. */
 export interface ClientInside {
   /** What clients of one service have in common, by which runs of them know each other. */
   readonly shared: object;
@@ -142,10 +142,10 @@ export interface ClientInside {
   readonly callOperation: OperationCall;
 }
 
-/** The name of {@link ClientInside} on a client. Registered: the entries are files of their own. */
+/** @internal The name of {@link ClientInside} on a client. Registered: the entries are files of their own. */
 export const inside: unique symbol = Symbol.for("tunerank.client") as never;
 
-/** The same of something that may be another client. */
+/** @internal The same of something that may be another client. */
 export function insideOf(client: object): ClientInside | undefined {
   return (client as { readonly [inside]?: ClientInside })[inside];
 }

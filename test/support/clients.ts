@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type RetryKind, operations as rows } from "../../src/generated/contract.js";
 import { descriptions } from "../../src/generated/descriptions.js";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../../src/index.js";
 import { canaryKey } from "./canary.js";
 import { see } from "./canaryWatch.js";
-import { conformanceFile } from "./decisionRows.js";
 
 /** Every way to send: behaviour is the same over each. */
 export const transports: readonly { readonly name: string; readonly options: ClientOptions }[] = [
@@ -42,9 +42,14 @@ interface Asked {
   readonly headers?: readonly string[];
 }
 
-const { operations: asked } = conformanceFile("operations.json") as {
-  operations: Readonly<Record<OperationId, Asked>>;
-};
+// Read where it is needed: programs that are bundled in another folder have no such file, and wrappers alone.
+function askedOf(operation: OperationId): Asked {
+  const file = new URL("../../contract/conformance/operations.json", import.meta.url);
+  const { operations } = JSON.parse(readFileSync(file, "utf8")) as {
+    operations: Readonly<Record<OperationId, Asked>>;
+  };
+  return operations[operation];
+}
 
 /** An operation with arguments that are right. */
 export interface OperationCall {
@@ -93,7 +98,7 @@ const wrapped: readonly Omit<OperationCall, "kind" | "safe">[] = [
 // What nobody wrote: its method, with the ids and the body that the conformance data asks with.
 function unwritten(operation: OperationId): (typeof wrapped)[number] {
   const { method, path } = rows[operation];
-  const { arguments: given, query = [], headers = [] } = asked[operation];
+  const { arguments: given, query = [], headers = [] } = askedOf(operation);
   const ids = [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = ""]) =>
     name === "account_id" ? [] : name,
   );
