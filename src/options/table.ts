@@ -16,7 +16,7 @@ import type { OptionTable } from "./validate.js";
 const ofBoth = {
   timeoutMs: checkDuration,
   attemptTimeoutMs: checkDuration,
-  maxRetries: (value: unknown, what: string) => checkInteger(value, what),
+  maxRetries: checkInteger,
   headers: checkHeaders,
   onAttempt: checkCallback,
   accountId: 1,
@@ -35,7 +35,7 @@ export const clientOptionTable: OptionTable<ClientOptions> = {
   ...ofBoth,
   connectTimeoutMs: checkDuration,
   maxConnections: checkCount,
-  keepAliveMs: (value, what) => checkInteger(value, what),
+  keepAliveMs: checkInteger,
   agent: 1,
   dispatcher: 1,
   proxy: 1,

@@ -1,6 +1,7 @@
 // What the methods of a client take, where more than one file needs it.
 import type { OperationId } from "../generated/contract.js";
 import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import { memberOf } from "../values.js";
 
 /** How far an upload got. */
 export interface UploadProgress {
@@ -146,6 +147,6 @@ export interface ClientInside {
 export const inside: unique symbol = Symbol.for("tunerank.client") as never;
 
 /** @internal The same of something that may be another client. */
-export function insideOf(client: object): ClientInside | undefined {
-  return (client as { readonly [inside]?: ClientInside })[inside];
+export function insideOf(client: unknown): ClientInside | undefined {
+  return memberOf(client, inside) as ClientInside | undefined;
 }
