@@ -1,6 +1,6 @@
 // The retry policies that are compared. A policy is asked after each failed request.
 import { budget as budgetRule } from "../../src/policy/decisions.js";
-import { decideRetry } from "../../src/policy/retry.js";
+import { decideRetry, type RetryCause } from "../../src/policy/retry.js";
 
 /** What one client of a policy remembers. */
 export interface PolicyClient {
@@ -40,15 +40,14 @@ function unbudgeted(): PolicyClient {
   };
 }
 
+const unavailable: RetryCause = { events: ["unavailable"], code: "UNAVAILABLE", retryAfterMs: undefined };
+
 function decide(retries: number, timeLeftMs: number, random: number, budget: number): number | undefined {
-  return decideRetry({
+  return decideRetry(unavailable, {
     operation: "rerankDocuments",
     repeatable: undefined,
-    events: ["unavailable"],
-    code: "UNAVAILABLE",
     retries,
     maxRetries,
-    retryAfterMs: undefined,
     timeLeftMs,
     budget,
     replayable: true,

@@ -1,13 +1,13 @@
 import { endOnAbort, stopEndingOnAbort } from "../call/deadline.js";
 import type { Client } from "../client.js";
 import type { StatusErrorDetails } from "../errors/codes.js";
+import type { Failure } from "../errors/failure.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { Lane } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
-import { type Decision, nothingSent, type Ran, ranIn, worse } from "../policy/retry.js";
+import { type Decision, nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
-import type { FailedAttempt } from "../policy/types.js";
 import { isLate, readOn } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
@@ -73,9 +73,9 @@ export class Run<Id> implements RunParts {
     await closed;
   }
 
-  noted(lane: Lane, failed: FailedAttempt, decision: Decision): void {
+  noted(lane: Lane, failed: Failure, decision: Decision): void {
     lane.holdMs = holdAskedBy(failed, decision);
-    this.#ran = worse(this.#ran, ranIn(failed));
+    this.#ran = worse(this.#ran, failed);
   }
 
   #start(): void {

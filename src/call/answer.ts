@@ -1,12 +1,12 @@
 import type { ResponseHeaders, StatusCode } from "../errors/codes.js";
+import { Failure, type RetryEvent } from "../errors/failure.js";
 import type { DatasetFile, RerankResponse } from "../generated/types.js";
-import { codeOfHttpStatus, type RetryEvent } from "../policy/decisions.js";
+import { codeOfHttpStatus } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter, header, retryAfterMs } from "../policy/retry.js";
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
-import { Failure, type FailureInput } from "./failure.js";
 
 const notPromised = "The answer is not the JSON object the contract promises";
 
@@ -90,7 +90,7 @@ function notAnObject(answer: TransportResponse, redact: Redact): Failure {
 function unusableAnswer(
   { status, headers }: TransportResponse,
   redact: Redact,
-  details: FailureInput,
+  details: ConstructorParameters<typeof Failure>[0],
 ): Failure {
   return new Failure({ ...details, httpStatus: status, ...toldBy(headers, redact) });
 }
@@ -144,10 +144,7 @@ function isRedirect(status: number): boolean {
 }
 
 /** What an attempt tells of a response's headers, without the key: they are searched for it when somebody reads them. */
-export function toldBy(
-  headers: ResponseHeaders,
-  redact: Redact,
-): Pick<FailureInput, "requestId" | "headers"> {
+export function toldBy(headers: ResponseHeaders, redact: Redact): Pick<Failure, "requestId" | "headers"> {
   return {
     requestId: requestIdOf(headers, redact),
     headers: () => redactValues(redact, headers) as ResponseHeaders,

@@ -1,5 +1,6 @@
 import { attemptTracer, keyAdvice, mocked, unseenIn } from "#platform";
-import type { Attempt, NotRetried, StatusErrorDetails, Target } from "../errors/codes.js";
+import type { Attempt, NotRetried, Target } from "../errors/codes.js";
+import { Failure } from "../errors/failure.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
@@ -8,14 +9,7 @@ import { redactorOf, redactValues } from "../redact/redact.js";
 import { type Exchange, isForm, isTransportFailure, type TransportRequest } from "../transport/transport.js";
 import { isInstance, memberOf } from "../values.js";
 import { requestIdOf, toldBy } from "./answer.js";
-import {
-  endedFailure,
-  Failure,
-  networkFailure,
-  sourceFailure,
-  unexpectedFailure,
-  unmatched,
-} from "./failure.js";
+import { endedFailure, networkFailure, sourceFailure, unexpectedFailure, unmatched } from "./noResponse.js";
 import { unseen } from "./settings.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
@@ -25,10 +19,7 @@ export function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T
     attemptTracer()?.(
       { ...targetOf(run.request), number },
       () => attempt(run),
-      (result, durationMs) =>
-        result instanceof Failure
-          ? failureRecord(result, number, durationMs)
-          : successRecord(result, number, durationMs),
+      (result, durationMs) => attemptRecord(result, number, durationMs),
     ) ?? attempt(run)
   );
 }
@@ -60,7 +51,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
     const failure = failureOf(run, exchange, cause);
     const headers = exchange?.answer?.headers;
     // Of a response that began, and was not read whole.
-    if (headers) Object.assign(failure.details, toldBy(headers, redactorOf(secretsOf(run))));
+    if (headers) Object.assign(failure, toldBy(headers, redactorOf(secretsOf(run))));
     return failure;
   } finally {
     deadline.attemptOver();
@@ -84,8 +75,7 @@ function transportRequest<T>(run: RunningCall<T>): TransportRequest {
 
 // nock 15 makes a response of a request that it has none for.
 function mockOr(failure: Failure): Failure {
-  const { body, message } = failure.details;
-  return mocked(body, message, unmatched) ?? failure;
+  return mocked(failure.body, failure.message, unmatched) ?? failure;
 }
 
 // What became of an attempt that brought no whole response.
@@ -137,21 +127,19 @@ export function targetOf<T>({ operation, method, url }: PreparedRequest<T>): Tar
   return { operation, method, path: url.pathname, host: url.host };
 }
 
-/** An attempt that was answered as it should be. */
-export function successRecord(
-  { answer, secrets }: Omit<Answered<unknown>, "data">,
+/** An attempt, as callers see it. */
+export function attemptRecord(
+  result: Omit<Answered<unknown>, "data"> | Failure,
   number: number,
   durationMs: number,
 ): Attempt {
-  const { status: httpStatus, headers } = answer;
-  const requestId = requestIdOf(headers);
-  const record = { number, durationMs, httpStatus, ...(requestId !== undefined && { requestId }) };
-  return withHeaders(record, () => redactValues(redactorOf(secrets), headers) as Attempt["headers"]);
-}
-
-/** An attempt that failed. */
-export function failureRecord({ details }: Failure, number: number, durationMs: number): Attempt {
-  const { code, httpStatus, requestId, cause, headers } = details;
+  if (!(result instanceof Failure)) {
+    const { status: httpStatus, headers } = result.answer;
+    const requestId = requestIdOf(headers);
+    const record = { number, durationMs, httpStatus, ...(requestId !== undefined && { requestId }) };
+    return withHeaders(record, () => redactValues(redactorOf(result.secrets), headers) as Attempt["headers"]);
+  }
+  const { code, httpStatus, requestId, cause } = result;
   const record = {
     number,
     durationMs,
@@ -160,23 +148,27 @@ export function failureRecord({ details }: Failure, number: number, durationMs: 
     ...(requestId !== undefined && { requestId }),
     ...(cause !== undefined && { cause }),
   };
-  return withHeaders(record, headers);
+  return withHeaders(record, result.headers);
 }
 
 /** The one error of a call, made where the call ends. */
-export function callError(
-  target: Target,
-  { details }: Failure,
-  { attempts, key, ran }: Pick<RunningCall<unknown>, "attempts" | "key" | "ran">,
+export function callError<T>(
+  { request, attempts, key, ran }: RunningCall<T>,
+  failure: Failure,
   notRetried: NotRetried,
 ): StatusError {
-  // Nothing is inherited: the hint is written from what is there.
-  const whole: StatusErrorDetails = Object.assign(Object.create(null), details, ran, target, {
-    notRetried: details.notRetried ?? notRetried,
-    attempts,
-  });
+  const { executed, executedBecause } = ran;
   // What the last attempt advises does not fit when an earlier one may have run.
-  const hint = (details.httpStatus === 401 && keyAdvice(key)) || details.hint;
-  const advice = ran.executed === details.executed ? hint : undefined;
-  return new StatusError(details.message, { ...whole, hint: undefined, advice: advice || undefined });
+  const hint = (failure.httpStatus === 401 && keyAdvice(key)) || failure.hint;
+  const advice = (executed === failure.executed && hint) || undefined;
+  return new StatusError(failure.message, {
+    ...failure,
+    ...targetOf(request),
+    executed,
+    executedBecause,
+    notRetried: failure.notRetried ?? notRetried,
+    attempts,
+    hint: undefined,
+    advice,
+  });
 }

@@ -1,14 +1,15 @@
 import { requestTracer } from "#platform";
-import type { Attempt, NotRetried } from "../errors/codes.js";
-import { isStatusError, type StatusError, withHeaders } from "../errors/statusError.js";
+import type { Attempt } from "../errors/codes.js";
+import { Failure } from "../errors/failure.js";
+import { isStatusError, withHeaders } from "../errors/statusError.js";
 import { budget as budgetRule } from "../policy/decisions.js";
-import { type Decision, decideRetry, isRepeatable, nothingSent, ranIn, worse } from "../policy/retry.js";
+import { type Decision, decideRetry, isRepeatable, nothingSent, worse } from "../policy/retry.js";
 import { redactorOf } from "../redact/redact.js";
 import { isForm, type TransportResponse } from "../transport/transport.js";
 import { memberOf, notify, valueOr } from "../values.js";
-import { callError, failureRecord, secretsOf, send, successRecord, targetOf } from "./attempt.js";
+import { attemptRecord, callError, secretsOf, send, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
-import { Failure, unexpectedFailure } from "./failure.js";
+import { unexpectedFailure } from "./noResponse.js";
 import { prepare, timesOf } from "./request.js";
 import type { Answered, Call, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
 
@@ -48,7 +49,7 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
     return await runAttempts(call);
   } catch (error) {
     if (isStatusError(error)) throw error;
-    throw callFailure(call, unexpectedFailure(error, secretsOf(call)), "not-transient");
+    throw callError(call, unexpectedFailure(error, secretsOf(call)), "not-transient");
   } finally {
     client.calls.delete(deadline);
     deadline.dispose();
@@ -68,19 +69,19 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T>> {
       budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
       return succeed(call, result, number, durationMs);
     }
-    call.ran = worse(call.ran, ranIn(result.details));
-    if (result.details.requested === false) throw callFailure(call, result, "refused");
-    const attempt = failureRecord(result, number, durationMs);
+    call.ran = worse(call.ran, result);
+    if (result.requested === false) throw callError(call, result, "refused");
+    const attempt = attemptRecord(result, number, durationMs);
     attempts.push(attempt);
     const free = policy !== undefined || isFree(call, result);
     const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
     report(call, attempt, result, waitMs);
-    if (waitMs === undefined) throw callFailure(call, result, notRetried);
+    if (waitMs === undefined) throw callError(call, result, notRetried);
     if (free) call.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
     if (needsOtherSocket(result)) call.freshSocket = true;
     await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
-    if (deadline.ended === "deadline") throw callFailure(call, result, "deadline-too-close");
+    if (deadline.ended === "deadline") throw callError(call, result, "deadline-too-close");
   }
 }
 
@@ -93,7 +94,7 @@ function succeed<T>(
   const { attempts, client, settings } = call;
   // It has succeeded, whatever becomes of the telling.
   if (settings.onAttempt || client.log)
-    valueOr(() => report(call, successRecord(success, number, durationMs), success), undefined);
+    valueOr(() => report(call, attemptRecord(success, number, durationMs), success), undefined);
   return new Succeeded(success, attempts, durationMs);
 }
 
@@ -115,31 +116,28 @@ class Succeeded<T> implements Outcome<T> {
 
   // Made when asked for, which most callers never do.
   get attempts(): readonly Attempt[] {
-    return [...this.#failed, successRecord(this.#success, this.#failed.length + 1, this.#durationMs)];
+    return [...this.#failed, attemptRecord(this.#success, this.#failed.length + 1, this.#durationMs)];
   }
 }
 
 // A connection that its server had closed says nothing of the service: once a call, its retry costs no budget.
-function isFree({ retriedFree }: { retriedFree: boolean }, { details }: Failure): boolean {
-  return details.reusedSocket === true && !retriedFree;
+function isFree<T>({ retriedFree }: RunningCall<T>, { reusedSocket }: Failure): boolean {
+  return reusedSocket === true && !retriedFree;
 }
 
 // 421: this connection leads to a server that cannot answer for the address.
-function needsOtherSocket({ details }: Failure): boolean {
-  return details.reusedSocket === true || details.httpStatus === 421;
+function needsOtherSocket({ reusedSocket, httpStatus }: Failure): boolean {
+  return reusedSocket === true || httpStatus === 421;
 }
 
-function decide<T>(call: RunningCall<T>, { details }: Failure, budget: number): Decision {
+function decide<T>(call: RunningCall<T>, failure: Failure, budget: number): Decision {
   const { client, settings, request, deadline, attempts } = call;
   const { body } = request;
-  const input = {
+  const state = {
     operation: request.operation,
     repeatable: settings.repeatable,
-    events: details.events,
-    code: details.code,
     retries: attempts.length - 1,
     maxRetries: settings.maxRetries,
-    retryAfterMs: details.retryAfterMs,
     timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
     budget,
     replayable: !isForm(body) || body.part.file.replayable,
@@ -148,11 +146,7 @@ function decide<T>(call: RunningCall<T>, { details }: Failure, budget: number): 
       attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),
     random: Math.random(),
   };
-  return settings.policy?.decide(input, details) ?? decideRetry(input);
-}
-
-function callFailure<T>(call: RunningCall<T>, failure: Failure, notRetried: NotRetried): StatusError {
-  return callError(targetOf(call.request), failure, call, notRetried);
+  return settings.policy?.decide(failure, state) ?? decideRetry(failure, state);
 }
 
 function report<T>(

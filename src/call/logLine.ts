@@ -53,9 +53,9 @@ function lineOf(event: AttemptEvent, asked: object): string {
 // Ids, numbers, lengths and names: no text that a user of the service wrote.
 function logFields({ request: { operation, ids, content }, result }: LoggedExchange): object {
   const fields: Record<string, unknown> =
-    "details" in result
-      ? { executed: result.details.executed }
-      : { tokens: memberOf(memberOf(result.data, "usage"), "total_tokens") };
+    "data" in result
+      ? { tokens: memberOf(memberOf(result.data, "usage"), "total_tokens") }
+      : { executed: result.executed };
   if (operation === "request") return fields;
   for (const [name, id] of Object.entries(ids ?? {})) fields[name.replace(/_id$/, "")] = id;
   const { body }: RequestRules = requests[operation];
@@ -74,7 +74,7 @@ function bodiesOf({
   result,
   redact,
 }: LoggedExchange): Record<"request" | "response", string | undefined> {
-  const answer = "details" in result ? result.details.body : result.answer.text;
+  const answer = "data" in result ? result.answer.text : result.body;
   const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   const shown = (value: string | undefined) => value && redact(value.slice(0, longestBody), true);
   return { request: shown(typeof body === "string" ? body : undefined), response: shown(text) };

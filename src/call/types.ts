@@ -1,5 +1,6 @@
 // The nouns of a call, from what is asked for to what comes of it.
 import type { Attempt, OperationName } from "../errors/codes.js";
+import type { Failure } from "../errors/failure.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
@@ -9,7 +10,6 @@ import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
 import type { UnusableAnswer } from "./answer.js";
 import type { Deadline } from "./deadline.js";
-import type { Failure } from "./failure.js";
 
 /** One call: an operation, the ids in its path, its body, and what its answer is read as. */
 export interface Call<T> {
@@ -37,11 +37,6 @@ export interface PreparedRequest<T> {
   readonly content: unknown;
 }
 
-/** What a client may still spend on retries, in tenths of one. */
-interface RetryBudget {
-  left: number;
-}
-
 /** What a client was made with: its connection to the service, and what its calls do by default. */
 export interface ClientSettings {
   readonly baseUrl: string;
@@ -49,8 +44,8 @@ export interface ClientSettings {
   readonly userAgent: string;
   readonly connectTimeoutMs: number;
   readonly transport: Transport;
-  /** Shared with the clients made of this one. */
-  readonly budget: RetryBudget;
+  /** What may still be spent on retries, in tenths of one; shared with the clients made of this one. */
+  readonly budget: { left: number };
   /** Its own calls that are in flight. */
   readonly calls: Set<Deadline>;
   /** What writes a line for each attempt; false where the options turn that off. */

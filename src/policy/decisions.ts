@@ -1,36 +1,7 @@
 // Every decision about a failure, as data: retry.ts, the docs, the README and contract/conformance read it.
 import type { Executed, StatusCode } from "../errors/codes.js";
+import type { RetryEvent } from "../errors/failure.js";
 import { httpStatuses, type RetryKind } from "../generated/contract.js";
-
-/** What can happen to an attempt, as far as a retry is concerned. */
-export type RetryEvent =
-  | "unavailable"
-  | "gateway"
-  | "exhaustedTimed"
-  | "exhausted"
-  | "deadline"
-  | "unnamedFault"
-  | "namedFault"
-  | "dataLoss"
-  | "otherFault"
-  | "refused"
-  | "cancelled"
-  | "redirect"
-  | "unauthenticated"
-  | "unprocessed"
-  | "neverConnected"
-  | "nameNotFound"
-  | "tlsFailure"
-  | "connectionLost"
-  | "attemptTimeout"
-  | "bodyLost"
-  | "notJson"
-  | "incomplete"
-  | "html"
-  | "otherSuccess"
-  | "upgraded"
-  | "tooLarge"
-  | "ended";
 
 /** The most retries after an event, and whether the operation ran. */
 interface EventRow {

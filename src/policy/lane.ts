@@ -1,13 +1,7 @@
-import { type Decision, decideRetry, type RetryInput } from "./retry.js";
+import type { Failure } from "../errors/failure.js";
+import { type Decision, decideRetry, type RetryState } from "./retry.js";
 import type { Schedule, Waiting } from "./schedule.js";
-import type {
-  AttemptPolicy,
-  AttemptTimes,
-  CallDeadline,
-  Connections,
-  FailedAttempt,
-  PolicyOption,
-} from "./types.js";
+import type { AttemptPolicy, AttemptTimes, CallDeadline, Connections, PolicyOption } from "./types.js";
 
 /** What the calls of a run have in common. */
 export interface LaneOptions {
@@ -17,7 +11,7 @@ export interface LaneOptions {
   /** The longest that the service may ask them to wait, in milliseconds. */
   readonly maxHoldMs?: number;
   /** Called with each failed attempt, and what was decided. */
-  noted?(lane: Lane, failed: FailedAttempt, decision: Decision): void;
+  noted?(lane: Lane, failure: Failure, decision: Decision): void;
 }
 
 /** How far a call of a run got: `made` is not yet admitted, `too-many` had no file or socket left on this machine. */
@@ -73,17 +67,17 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
     return this;
   }
 
-  decide(input: RetryInput, failed: FailedAttempt): Decision {
+  decide(failure: Failure, state: RetryState): Decision {
     const { schedule, untilDeadline, maxHoldMs } = this.#parts;
-    const decision = decideRetry(input, maxHoldMs, untilDeadline);
+    const decision = decideRetry(failure, state, maxHoldMs, untilDeadline);
     this.#end();
     // Before the hold that the limiter sets now: when that is over, this call is the first.
     this.#endedAt = this.now;
-    this.#parts.noted?.(this, failed, decision);
-    this.endsAt = this.#endedAt + input.timeLeftMs;
-    const wasTooMany = schedule.limiter.failed(failed, decision, this, input.random);
+    this.#parts.noted?.(this, failure, decision);
+    this.endsAt = this.#endedAt + state.timeLeftMs;
+    const wasTooMany = schedule.limiter.failed(failure, decision, this, state.random);
     // Its time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
-    if (wasTooMany && input.retries === 0) {
+    if (wasTooMany && state.retries === 0) {
       this.progress = "too-many";
       return { waitMs: undefined, notRetried: "retries-used-up" };
     }

@@ -1,8 +1,9 @@
+import type { Failure } from "../errors/failure.js";
 import { networkCode } from "../transport/transport.js";
 import { backoff } from "./decisions.js";
 import { type Decision, jitterOf } from "./retry.js";
 import type { LimitSearch } from "./search.js";
-import type { AttemptTimes, FailedAttempt } from "./types.js";
+import type { AttemptTimes } from "./types.js";
 
 // Fewer failures in a row than this say nothing of the service.
 const fewestForOutage = 4;
@@ -87,7 +88,7 @@ export class Limiter {
    * @param random A number from 0 up to 1
    * @returns whether it was one too many for this machine, and there are fewer from now on
    */
-  failed(failed: FailedAttempt, decision: Decision, times: AttemptTimes, random: number): boolean {
+  failed(failed: Failure, decision: Decision, times: AttemptTimes, random: number): boolean {
     const { code, codeSource, httpStatus } = failed;
     const { now } = times;
     const transient = isTransient(failed, decision);
@@ -187,12 +188,12 @@ export class SearchedLimiter extends Limiter {
 }
 
 /** Whether a failure may pass. */
-function isTransient({ notRetried }: FailedAttempt, decision: Decision): boolean {
+function isTransient({ notRetried }: Failure, decision: Decision): boolean {
   return !/^(not-transient|refused|aborted)$/.test(notRetried ?? decision.notRetried ?? "");
 }
 
 /** How long the service asks all calls to wait, in milliseconds; 0 when it asks for nothing. */
-export function holdAskedBy(failed: FailedAttempt, decision: Decision): number {
+export function holdAskedBy(failed: Failure, decision: Decision): number {
   return isTransient(failed, decision) ? (failed.retryAfterMs ?? 0) : 0;
 }
 
@@ -220,7 +221,7 @@ export class MachineLimiter extends SearchedLimiter {
     return super.epoch + this.#lowered;
   }
 
-  override failed(failed: FailedAttempt, decision: Decision, times: AttemptTimes, random: number): boolean {
+  override failed(failed: Failure, decision: Decision, times: AttemptTimes, random: number): boolean {
     const isFull = failed.codeSource === "transport" && outOfFiles(failed.cause) !== undefined;
     return isFull ? this.#ranOut(times) : super.failed(failed, decision, times, random);
   }

@@ -1,14 +1,14 @@
-import {
-  type Executed,
-  type ExecutedBecause,
-  executedBecause,
-  type NotRetried,
-  type OperationName,
-  type ResponseHeaders,
-  type StatusCode,
+import type {
+  Executed,
+  ExecutedBecause,
+  NotRetried,
+  OperationName,
+  ResponseHeaders,
+  StatusCode,
 } from "../errors/codes.js";
+import type { Failure, RetryEvent } from "../errors/failure.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
-import { backoff, budget, eventOfCode, events, type RetryEvent, rowOfStatus } from "./decisions.js";
+import { backoff, budget, eventOfCode, events, rowOfStatus } from "./decisions.js";
 
 /** The kind of a call: its operation's, or the one that `repeatable` chose, as it always does for `request`. */
 export function kindOf(operation: OperationName, repeatable: boolean | undefined): RetryKind {
@@ -60,20 +60,6 @@ export function worse(a: Ran, b: Ran): Ran {
   return difference > 0 || (difference === 0 && b.executedBecause === "nothing-sent") ? a : b;
 }
 
-/** What one attempt tells of it. */
-export function ranIn({
-  executed,
-  httpStatus,
-  neverSent,
-}: {
-  executed: Executed;
-  httpStatus?: number | undefined;
-  neverSent?: boolean;
-}): Ran {
-  const answered = httpStatus !== undefined && neverSent !== true;
-  return { executed, executedBecause: executedBecause(executed, answered) };
-}
-
 /** Whether the operation ran, after all that happened to an attempt. */
 export function executedAfter(happened: readonly RetryEvent[]): Executed {
   return happened
@@ -81,17 +67,16 @@ export function executedAfter(happened: readonly RetryEvent[]): Executed {
     .reduce((a, b) => (severity.indexOf(a) > severity.indexOf(b) ? a : b));
 }
 
-/** All that the decision depends on. */
-export interface RetryInput {
+/** What of a failure decides whether there is another attempt. */
+export type RetryCause = Pick<Failure, "events" | "code" | "retryAfterMs">;
+
+/** What else the decision depends on. */
+export interface RetryState {
   readonly operation: OperationName;
   readonly repeatable: boolean | undefined;
-  /** What happened; with several, the one that allows fewest retries counts. */
-  readonly events: readonly RetryEvent[];
-  readonly code: StatusCode;
   /** Retries made so far. */
   readonly retries: number;
   readonly maxRetries: number;
-  readonly retryAfterMs: number | undefined;
   readonly timeLeftMs: number;
   /** What is left of the client's budget. */
   readonly budget: number;
@@ -114,25 +99,22 @@ export type Decision =
  * @param untilDeadline Whether only the deadline ends the retries that the table allows: no number, and no budget
  */
 export function decideRetry(
-  input: RetryInput,
+  failure: RetryCause,
+  state: RetryState,
   longestWaitMs: number = backoff.longestRetryAfterMs,
   untilDeadline = false,
 ): Decision {
-  const notRetried = forbidden(input, longestWaitMs, untilDeadline);
+  const notRetried = forbidden(failure, state, longestWaitMs, untilDeadline);
   if (notRetried) return noRetry(notRetried);
-  const waitMs = waitBeforeRetry(input);
-  return waitMs >= input.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
+  const waitMs = waitBeforeRetry(failure, state);
+  return waitMs >= state.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
 }
 
 /** Milliseconds before the next attempt: never less than the service asked for. */
-function waitBeforeRetry({
-  code,
-  events: happened,
-  retries,
-  retryAfterMs = 0,
-  timeLeftMs,
-  random,
-}: RetryInput): number {
+function waitBeforeRetry(
+  { code, events: happened, retryAfterMs = 0 }: RetryCause,
+  { retries, timeLeftMs, random }: RetryState,
+): number {
   const base = code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
   const backoffMs = happened.includes("unauthenticated")
     ? 0
@@ -154,26 +136,31 @@ function noRetry(notRetried: NotRetried): Decision {
 }
 
 // What ends the call whatever comes first; then a wait that is too long, which tells the caller more than a number that is used up.
-function forbidden(input: RetryInput, longestWaitMs: number, untilDeadline: boolean): NotRetried | undefined {
-  const renewing = input.events.includes("unauthenticated");
-  const { retries, maxRetries, freshKey } = input;
-  const kind = kindOf(input.operation, input.repeatable);
-  const most = Math.min(...input.events.map((event) => events[event].retries[kind]));
-  if (most === 0) return neverRetried(input);
+function forbidden(
+  { events: happened, retryAfterMs = 0 }: RetryCause,
+  state: RetryState,
+  longestWaitMs: number,
+  untilDeadline: boolean,
+): NotRetried | undefined {
+  const renewing = happened.includes("unauthenticated");
+  const { retries, maxRetries, freshKey } = state;
+  const kind = kindOf(state.operation, state.repeatable);
+  const most = Math.min(...happened.map((event) => events[event].retries[kind]));
+  if (most === 0) return neverRetried(happened, kind);
   if (renewing && !freshKey) return retries === 0 || untilDeadline ? "refused" : "retries-used-up";
-  if (!input.replayable) return "single-use-body";
-  if ((input.retryAfterMs ?? 0) > longestWaitMs) return "asked-to-wait-too-long";
+  if (!state.replayable) return "single-use-body";
+  if (retryAfterMs > longestWaitMs) return "asked-to-wait-too-long";
   if (untilDeadline) return undefined;
   // A key that expired while earlier retries waited is renewed all the same, once.
   if ((renewing ? 0 : retries) >= most || retries >= maxRetries) return "retries-used-up";
-  return input.budget < budget.retryCost ? "budget" : undefined;
+  return state.budget < budget.retryCost ? "budget" : undefined;
 }
 
-function neverRetried({ events: happened, operation, repeatable }: RetryInput): NotRetried {
+function neverRetried(happened: readonly RetryEvent[], kind: RetryKind): NotRetried {
   if (happened.includes("refused")) return "refused";
   // What is retried for a read is transient.
   const transient = happened.every((event) => events[event].retries.read > 0);
-  return transient && !isRepeatable(operation, repeatable) ? "not-safe" : "not-transient";
+  return transient && !isSafe(kind) ? "not-safe" : "not-transient";
 }
 
 /**

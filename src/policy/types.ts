@@ -1,19 +1,6 @@
 // How a call is told what decides over its attempts, when it is one of many.
-import type { CodeSource, Executed, NotRetried, StatusCode } from "../errors/codes.js";
-import type { Decision, RetryInput } from "./retry.js";
-
-/** What is known of a failed attempt. */
-export interface FailedAttempt {
-  readonly code: StatusCode;
-  readonly codeSource: CodeSource;
-  readonly executed: Executed;
-  readonly httpStatus?: number | undefined;
-  readonly neverSent?: boolean;
-  readonly retryAfterMs?: number | undefined;
-  /** Why there is no other attempt, where the decision table does not say it. */
-  readonly notRetried?: NotRetried;
-  readonly cause?: unknown;
-}
+import type { Failure } from "../errors/failure.js";
+import type { Decision, RetryState } from "./retry.js";
 
 /** When an attempt began and ended, in milliseconds. */
 export interface AttemptTimes {
@@ -39,7 +26,7 @@ export interface AttemptPolicy {
   /** The call begins; its time can end it. */
   begun?(time: CallDeadline): void;
   /** An attempt failed: whether there is another, and when. */
-  decide(input: RetryInput, failed: FailedAttempt): Decision;
+  decide(failure: Failure, state: RetryState): Decision;
   /** Waits until the next may begin, but no longer than the call lasts. */
   wait(ms: number, time: CallDeadline): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { connect as connectSocket } from "node:net";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { mayRepeat } from "../../src/adapters/queues.js";
+import type { RetryEvent } from "../../src/errors/failure.js";
 import { operations as rows } from "../../src/generated/contract.js";
 import {
   type Client,
@@ -14,14 +15,14 @@ import {
   type StatusErrorDetails,
   type UploadFile,
 } from "../../src/index.js";
-import { events, type RetryEvent } from "../../src/policy/decisions.js";
-import { decideRetry } from "../../src/policy/retry.js";
+import { events } from "../../src/policy/decisions.js";
 import { createTestService, type ScriptedFailure } from "../../src/testing/index.js";
 import { done, inTurn, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { idsWhere, isSafe } from "../support/contract.js";
+import { decideOf } from "../support/decisionRows.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 
@@ -45,7 +46,7 @@ describe("who may repeat", () => {
       const refusedKey = event === "unauthenticated";
       const allowed = retries[rows[operation].kind] > 0 || (retries.read > 0 && executed === "no");
       for (const limit of limits) {
-        const { notRetried } = decideRetry({
+        const { notRetried } = decideOf({
           operation,
           repeatable: undefined,
           events: [event],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Failure, type RetryEvent } from "../../src/errors/failure.js";
 import {
   type Client,
   type ClientOptions,
@@ -7,21 +8,12 @@ import {
   type NotRetried,
   type StatusError,
 } from "../../src/index.js";
-import { budget, type RetryEvent } from "../../src/policy/decisions.js";
-import {
-  decideRetry,
-  eventsOfAnswer,
-  executedAfter,
-  nothingSent,
-  type Ran,
-  type RetryInput,
-  ranIn,
-  worse,
-} from "../../src/policy/retry.js";
+import { budget } from "../../src/policy/decisions.js";
+import { eventsOfAnswer, executedAfter, nothingSent, type Ran, worse } from "../../src/policy/retry.js";
 import { inTurn, reset, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "../support/clients.js";
-import { usual } from "../support/decisionRows.js";
+import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 // Why there is no other attempt, and what is known of all attempts together: pure, row by row.
@@ -58,7 +50,7 @@ describe("why it was not repeated", () => {
     ["the same without a retry left", "asked-to-wait-too-long", { retryAfterMs: 60_001, maxRetries: 0 }],
     ["a wait up to the deadline", "deadline-too-close", { retryAfterMs: 5_000, timeLeftMs: 5_000 }],
   ])("after %s the reason is %s", (_what, reason, changes) => {
-    const { notRetried, waitMs } = decideRetry({ ...upload, ...changes });
+    const { notRetried, waitMs } = decideOf({ ...upload, ...changes });
     expect(notRetried).toBe(reason);
     expect(waitMs === undefined).toBe(reason !== undefined);
   });
@@ -90,10 +82,14 @@ describe("why it was not repeated", () => {
     expect(worse(a, b)).toEqual(worst);
   });
 
-  test.each<[what: string, Parameters<typeof ranIn>[0], Ran]>([
+  test.each<[what: string, Pick<Failure, "executed"> & Partial<Failure>, Ran]>([
     ["that was never sent", { executed: "no" }, nothingSent],
     ["that was refused", { executed: "no", httpStatus: 429 }, refused],
-    ["that a proxy refused", { executed: "no", httpStatus: 407, neverSent: true }, nothingSent],
+    [
+      "that a proxy refused",
+      { executed: "no", httpStatus: 407, executedBecause: "nothing-sent" },
+      nothingSent,
+    ],
     [
       "whose answer is unclear",
       { executed: "unknown", httpStatus: 500 },
@@ -102,7 +98,8 @@ describe("why it was not repeated", () => {
     ["without an answer", { executed: "unknown" }, lost],
     ["that succeeded at first", { executed: "yes", httpStatus: 200 }, began],
   ])("of an attempt %s", (_what, attempt, ran) => {
-    expect(ranIn(attempt)).toEqual(ran);
+    const { executed, executedBecause } = new Failure({ message: "", code: "UNKNOWN", ...attempt });
+    expect({ executed, executedBecause }).toEqual(ran);
   });
 
   test.each<[RetryEvent[], string]>([

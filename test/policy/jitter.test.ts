@@ -1,14 +1,15 @@
 // A Retry-After that a whole fleet was told: each comes back at another time, none too early, and none too late for its call.
+
 import { describe, expect, test } from "vitest";
+import { Failure } from "../../src/errors/failure.js";
 import { Lane } from "../../src/policy/lane.js";
 import { Limiter } from "../../src/policy/limiter.js";
-import { decideRetry, type RetryInput } from "../../src/policy/retry.js";
 import { Schedule } from "../../src/policy/schedule.js";
-import { usual } from "../support/decisionRows.js";
+import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { EventClock, numbersFrom } from "../support/simulatedRun.js";
 
 const told: RetryInput = { ...usual, events: ["exhaustedTimed"], code: "RESOURCE_EXHAUSTED" };
-const decide = (changes: Partial<RetryInput>) => decideRetry({ ...told, timeLeftMs: 1e9, ...changes });
+const decide = (changes: Partial<RetryInput>) => decideOf({ ...told, timeLeftMs: 1e9, ...changes });
 
 describe("a call that is told to wait", () => {
   test.each([
@@ -106,8 +107,17 @@ describe("a run that is told to wait", () => {
     const fail = (name: string, input: Partial<RetryInput>): void => {
       const lane = lanes.get(name) as Lane;
       const { retryAfterMs } = input;
-      const failed = { code: told.code, codeSource: "status", executed: "no", httpStatus: 429 } as const;
-      const { waitMs } = lane.decide({ ...told, timeLeftMs: 1e9, ...input }, { ...failed, retryAfterMs });
+      const { code, events } = { ...told, ...input };
+      const failure = new Failure({
+        message: "",
+        code,
+        events,
+        codeSource: "status",
+        executed: "no",
+        httpStatus: 429,
+        retryAfterMs,
+      });
+      const { waitMs } = lane.decide(failure, { ...told, timeLeftMs: 1e9, ...input });
       if (waitMs === undefined) throw new Error("It is not retried.");
       const waited = lane.wait(waitMs, { during: (promise) => promise, end: () => {} });
       void waited.then(() => began.push([name, clock.now()]));

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { transportFailure } from "../../scripts/generate/conformance/failures.js";
-import { networkFailure } from "../../src/call/failure.js";
+import { networkFailure } from "../../src/call/noResponse.js";
+import type { RetryEvent } from "../../src/errors/failure.js";
 import type { OperationId, StatusError } from "../../src/index.js";
-import type { RetryEvent } from "../../src/policy/decisions.js";
-import { decideRetry, isRepeatable, kindOf, type RetryInput } from "../../src/policy/retry.js";
+import { isRepeatable, kindOf } from "../../src/policy/retry.js";
 import type { FailureReason, Phase } from "../../src/transport/transport.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { usual } from "../support/decisionRows.js";
+import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { transientCodes } from "../support/transientCodes.js";
 
 const decide = (changes: Partial<RetryInput>): number | undefined =>
-  decideRetry({ ...usual, ...changes }).waitMs;
+  decideOf({ ...usual, ...changes }).waitMs;
 
 const columns: readonly (readonly [kind: string, operation: OperationId])[] = [
   ["start", "resumeReinforcementFineTuningJob"],
@@ -216,7 +216,7 @@ describe("a request without a whole answer", () => {
 });
 
 function eventOf(phase: Phase, reason: FailureReason, code: string): string | undefined {
-  return networkFailure(transportFailure({ phase, reason, code, seen: true }), []).details.events[0];
+  return networkFailure(transportFailure({ phase, reason, code, seen: true }), []).events[0];
 }
 
 const server = useRecordingServer();

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ErrorRow, RowAnswer, RowClient } from "../../src/conformance/data.js";
 import type { OperationId } from "../../src/index.js";
 import { budget } from "../../src/policy/decisions.js";
-import type { RetryInput } from "../../src/policy/retry.js";
+import { type Decision, decideRetry, type RetryCause, type RetryState } from "../../src/policy/retry.js";
 
 /** What the server does with every request of a row. */
 export type RowServer = { readonly answer: RowAnswer } | { readonly network: string };
@@ -53,6 +53,9 @@ function rowsOf<T>(name: string): readonly T[] {
   return (conformanceFile(name) as { rows: readonly T[] }).rows;
 }
 
+/** A failure, and what else decides. */
+export type RetryInput = RetryCause & RetryState;
+
 /** A rerank whose first attempt failed with UNAVAILABLE. */
 export const usual: RetryInput = {
   operation: "rerankDocuments",
@@ -68,3 +71,8 @@ export const usual: RetryInput = {
   freshKey: false,
   random: 0.5,
 };
+
+/** The decision about both. */
+export function decideOf(input: RetryInput): Decision {
+  return decideRetry(input, input);
+}

@@ -1,6 +1,6 @@
 // A run of many rows against a service, in simulated time: what the schedule of a run does, without sockets.
 
-import type { RetryEvent } from "../../src/policy/decisions.js";
+import { Failure, type RetryEvent } from "../../src/errors/failure.js";
 import { Lane } from "../../src/policy/lane.js";
 import { SearchedLimiter } from "../../src/policy/limiter.js";
 import { Pace, type Rate } from "../../src/policy/pace.js";
@@ -161,10 +161,15 @@ function refuse(
   const events: readonly RetryEvent[] = [retryAfterMs === undefined ? "exhausted" : "exhaustedTimed"];
   const code = "RESOURCE_EXHAUSTED";
   const timeLeftMs = Number.POSITIVE_INFINITY;
-  const failed = { code, codeSource: "status", executed: "no", httpStatus: 429, retryAfterMs } as const;
-  const { waitMs = 0 } = lane.decide(
-    { ...usual, events, code, retries, retryAfterMs, timeLeftMs, random },
-    failed,
-  );
+  const failure = new Failure({
+    message: "",
+    code,
+    codeSource: "status",
+    events,
+    executed: "no",
+    httpStatus: 429,
+    retryAfterMs,
+  });
+  const { waitMs = 0 } = lane.decide(failure, { ...usual, retries, timeLeftMs, random });
   return lane.wait(waitMs, { during: (promise) => promise, end: () => {} });
 }

@@ -1,11 +1,11 @@
 // What the decision table makes of every row of the conformance data: its expectations, and the README's table.
 
 import { readFileSync } from "node:fs";
-import type { Failure } from "../../../src/call/failure.js";
 import type { RowStep } from "../../../src/conformance/data.js";
+import type { Failure } from "../../../src/errors/failure.js";
 import { type OperationId, operations } from "../../../src/generated/contract.js";
 import { budget, defaultMaxRetries } from "../../../src/policy/decisions.js";
-import { nothingSent, type Ran, ranIn, worse } from "../../../src/policy/retry.js";
+import { nothingSent, type Ran, worse } from "../../../src/policy/retry.js";
 import { failureOf, isSeen, isStalling } from "./failures.js";
 import { type Expected, type RetryRow, stepOf } from "./rows.js";
 import { boundsOf, decideBoth, fullBudget, type Wait } from "./waits.js";
@@ -91,18 +91,18 @@ function play(row: RetryRow, operation: OperationId): Played {
     ...(failure === undefined ? { value: true as const } : errorOf(ended, failure)),
     ...boundsOf(state.waits, row.jitter === true),
   };
-  return { operation, expected, codeSource: failure?.details.codeSource };
+  return { operation, expected, codeSource: failure?.codeSource };
 }
 
-function errorOf({ ran, notRetried }: Ended, { details }: Failure): Omit<Expected, "requests"> {
+function errorOf({ ran, notRetried }: Ended, failure: Failure): Omit<Expected, "requests"> {
   const { executed, executedBecause } = ran ?? nothingSent;
   return {
-    code: details.code,
+    code: failure.code,
     executed,
     executedBecause,
-    inferred: details.inferred ?? true,
-    notRetried: details.notRetried ?? notRetried ?? "refused",
-    ...(details.retryAfterMs !== undefined && { retryAfterMs: details.retryAfterMs }),
+    inferred: failure.inferred ?? true,
+    notRetried: failure.notRetried ?? notRetried ?? "refused",
+    ...(failure.retryAfterMs !== undefined && { retryAfterMs: failure.retryAfterMs }),
   };
 }
 
@@ -113,19 +113,19 @@ function playCall(state: Play): Ended {
   for (let retries = 0; ; retries++) {
     const step = stepOf(row, state.made);
     const failure = failureOf(row, step, state.operation);
-    if (failure?.details.requested === false) return { attempts: retries, failure, ran };
+    if (failure?.requested === false) return { attempts: retries, failure, ran };
     state.made += 1;
     if (isSeen(step)) state.seen += 1;
     if (failure === undefined) {
       state.budgetLeft = Math.min(budget.full, state.budgetLeft + budget.successGain);
       return { attempts: retries + 1 };
     }
-    ran = worse(ran, ranIn(failure.details));
-    const { first, wait } = decideBoth(inputOf(state, failure, { retries, fresh }));
+    ran = worse(ran, failure);
+    const { first, wait } = decideBoth(failure, stateOf(state, { retries, fresh }));
     if (first.notRetried !== undefined) {
       return { attempts: retries + 1, failure, ran, notRetried: first.notRetried };
     }
-    if (failure.details.httpStatus === 401) fresh = false;
+    if (failure.httpStatus === 401) fresh = false;
     state.budgetLeft -= budget.retryCost;
     if (isSeen(step)) state.waits.push(withStall(wait, row, isStalling(step)));
   }
@@ -136,20 +136,16 @@ function withStall({ least, most }: Wait, { client }: RetryRow, stalls: boolean)
   return { least: stalls ? 0 : least, most: most + (stalls ? (client?.attemptTimeoutMs ?? 0) : 0) };
 }
 
-function inputOf(
+function stateOf(
   { row, operation, budgetLeft }: Play,
-  { details }: Failure,
   { retries, fresh }: { retries: number; fresh: boolean },
 ) {
   const { repeatable, maxRetries = defaultMaxRetries, timeoutMs = 30_000 } = row.client ?? {};
   return {
     operation,
     repeatable,
-    events: details.events,
-    code: details.code,
     retries,
     maxRetries,
-    retryAfterMs: details.retryAfterMs,
     timeLeftMs: timeoutMs,
     budget: budgetLeft,
     replayable: true,

@@ -1,7 +1,8 @@
 // What the client makes of each step of a row: the failure, as the code under src/call says it.
 import { readAnswer, readDatasetFile, readRerank } from "../../../src/call/answer.js";
-import { endedFailure, Failure, networkFailure } from "../../../src/call/failure.js";
+import { endedFailure, networkFailure } from "../../../src/call/noResponse.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
+import { Failure } from "../../../src/errors/failure.js";
 import type { OperationId } from "../../../src/generated/contract.js";
 import type { Exchange, FailureReason, Phase, TransportFailure } from "../../../src/transport/transport.js";
 import type { RetryRow } from "./rows.js";

@@ -1,6 +1,6 @@
 // parameters.json: every figure of the rules, read from the code that decides by them.
 
-import { networkFailure } from "../../../src/call/failure.js";
+import { networkFailure } from "../../../src/call/noResponse.js";
 import { timesOf } from "../../../src/call/request.js";
 import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
 import { codeOfGrpcNumber, type StatusCode } from "../../../src/errors/codes.js";
@@ -16,7 +16,7 @@ import {
   rowOfStatus,
   statusRows,
 } from "../../../src/policy/decisions.js";
-import { decideRetry } from "../../../src/policy/retry.js";
+import { decideRetry, type RetryCause } from "../../../src/policy/retry.js";
 import { maxErrorBytes } from "../../../src/transport/exchange.js";
 import { codeOrder, messageOrder } from "./errorReading.js";
 import { faults, transportFailure } from "./failures.js";
@@ -59,15 +59,13 @@ export function parameters(): Record<string, unknown> {
 
 // The same code that waits says by how much a wait grows, and what chance does.
 function backoffRule(): Record<string, unknown> {
+  const unavailable: RetryCause = { events: ["unavailable"], code: "UNAVAILABLE", retryAfterMs: undefined };
   const wait = (retries: number, random: number): number => {
-    const { waitMs } = decideRetry({
+    const { waitMs } = decideRetry(unavailable, {
       operation: "request",
       repeatable: true,
-      events: ["unavailable"],
-      code: "UNAVAILABLE",
       retries,
       maxRetries: 9,
-      retryAfterMs: undefined,
       timeLeftMs: Number.MAX_SAFE_INTEGER,
       budget: budget.full,
       replayable: true,
@@ -150,7 +148,7 @@ function eventTable(): Record<string, unknown> {
 
 function networkTable(): Record<string, unknown> {
   const entries = Object.entries(faults).map(([name, fault]) => {
-    const { events: happened, code, executed } = networkFailure(transportFailure(fault), []).details;
+    const { events: happened, code, executed } = networkFailure(transportFailure(fault), []);
     return [name, { event: happened[0], code, executed }];
   });
   return Object.fromEntries(entries);

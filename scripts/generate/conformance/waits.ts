@@ -1,6 +1,6 @@
 // The waits between the requests of a row, as far as a server can measure them.
 import { budget } from "../../../src/policy/decisions.js";
-import { type Decision, decideRetry, type RetryInput } from "../../../src/policy/retry.js";
+import { type Decision, decideRetry, type RetryCause, type RetryState } from "../../../src/policy/retry.js";
 
 /** What a loaded machine may add to a wait before it counts as too long, in milliseconds. */
 export const slackMs = 5000;
@@ -12,9 +12,12 @@ export interface Wait {
 }
 
 /** The two ends of what chance decides. */
-export function decideBoth(input: Omit<RetryInput, "random">): { first: Decision; wait: Wait } {
-  const first = decideRetry({ ...input, random: 0 });
-  const last = decideRetry({ ...input, random: 1 });
+export function decideBoth(
+  failure: RetryCause,
+  state: Omit<RetryState, "random">,
+): { first: Decision; wait: Wait } {
+  const first = decideRetry(failure, { ...state, random: 0 });
+  const last = decideRetry(failure, { ...state, random: 1 });
   return { first, wait: { least: first.waitMs ?? 0, most: last.waitMs ?? first.waitMs ?? 0 } };
 }
 

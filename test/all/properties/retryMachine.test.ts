@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import type { Arbitrary } from "fast-check";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { RetryEvent } from "../../../src/errors/failure.js";
 import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
-import type { RetryEvent } from "../../../src/policy/decisions.js";
-import { decideRetry } from "../../../src/policy/retry.js";
 import { goodText } from "../../support/answers.js";
 import { operationCalls } from "../../support/clients.js";
 import { TestClock } from "../../support/clock.js";
-import { type DecisionRow, decisionRows, type RowServer } from "../../support/decisionRows.js";
+import { type DecisionRow, decideOf, decisionRows, type RowServer } from "../../support/decisionRows.js";
 import { settled } from "./support/failures.js";
 import { inOneRead, plainClient, times, within } from "./support/runs.js";
 
@@ -288,7 +287,7 @@ test("a wait is never shorter than asked, never past the deadline, and never lon
   let longest = 0;
   fc.assert(
     fc.property(inputs, (input) => {
-      const { waitMs } = decideRetry(input);
+      const { waitMs } = decideOf(input);
       if (waitMs === undefined) return;
       waits += 1;
       const { retryAfterMs: asked = 0 } = input;

@@ -1,7 +1,9 @@
+// Failures of attempts that brought no whole response.
 import { isBeforeConnection, mocked, unconnected, wordsFor } from "#platform";
-import type { CodeSource, Executed, NotRetried, StatusCode, StatusErrorDetails } from "../errors/codes.js";
+import { type Executed, executedBecause } from "../errors/codes.js";
+import { Failure, type RetryEvent } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
-import { events, type RetryEvent, rowOfStatus } from "../policy/decisions.js";
+import { events, rowOfStatus } from "../policy/decisions.js";
 import { redactCause, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,
@@ -14,52 +16,6 @@ import {
 import { isInstance, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
 
-/** What is known of a failed attempt. */
-interface FailureDetails {
-  readonly message: string;
-  readonly code: StatusCode;
-  readonly executed: Executed;
-  readonly codeSource: CodeSource;
-  /** Whether this client chose the code. @default true */
-  readonly inferred?: boolean;
-  /** What happened; with several, the one that allows fewest retries counts. */
-  readonly events: readonly RetryEvent[];
-  readonly httpStatus?: number | undefined;
-  readonly requestId?: string | undefined;
-  /** Makes the headers of the response that began. */
-  readonly headers?: StatusErrorDetails["headers"];
-  readonly retryAfterMs?: number | undefined;
-  readonly body?: unknown;
-  readonly hint?: string | undefined;
-  readonly cause?: unknown;
-  /** Why there is no other attempt, where the decision table does not say it. */
-  readonly notRetried?: NotRetried;
-  /** Whether it was sent on a connection that had been idle, and lost with it. @default false */
-  readonly reusedSocket?: boolean | undefined;
-  /** Whether nothing was sent although there is a status: a proxy's, that opened no tunnel. @default false */
-  readonly neverSent?: boolean;
-  /** Whether a request was made at all. @default true */
-  readonly requested?: boolean;
-}
-
-/** What a failure is made of: unless it says so, this client named the code, and ended the call. */
-export type FailureInput = Omit<FailureDetails, "codeSource" | "events"> &
-  Partial<Pick<FailureDetails, "codeSource" | "events">>;
-
-const ofThisClient: Pick<FailureDetails, "codeSource" | "events"> = {
-  codeSource: "client",
-  events: ["ended"],
-};
-
-/** A failed attempt, as a value: the call's one StatusError is made of the last of them. */
-export class Failure {
-  declare readonly details: FailureDetails;
-  constructor(details: FailureInput) {
-    // Its own members only: a polluted prototype says nothing of what happened.
-    this.details = Object.assign(Object.create(null), ofThisClient, details);
-  }
-}
-
 /** The failure of a request that brought no whole answer. What happened is read from the failure itself: no text changes it. */
 export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
   const { reason, status, cause: found, reusedSocket } = failure;
@@ -69,17 +25,19 @@ export function networkFailure(failure: TransportFailure, secrets: readonly stri
   const cause = reason === "source" ? found : redactCause(redact, found);
   const mock = reason === "network" ? mocked(found, message, (words) => unmatched(words, cause)) : undefined;
   if (mock) return mock;
+  const executed = executedSoFar(phase, status);
   const isWorded = reason === "network" && phase !== "body";
   const { event, code, hint } = (phase === "connect" && unconnected(failure)) || nothing;
   return new Failure({
     message: isWorded ? valueOr(() => redact(wordsFor(message, found)), message) : message,
-    executed: executedSoFar(phase, status),
+    executed,
+    // A proxy's status is none of the service's.
+    executedBecause: executedBecause(executed, status !== undefined && reason !== "proxy"),
     events: [event ?? eventOfFailure(phase, reason)],
     httpStatus: status,
     cause,
     hint,
     reusedSocket,
-    neverSent: reason === "proxy",
     ...namedBy(failure),
     ...(code && { code }),
     // Nothing was sent with an agent that node:http refuses, nor to a mock without a response.
@@ -88,12 +46,16 @@ export function networkFailure(failure: TransportFailure, secrets: readonly stri
 }
 
 /** A mock without a response for a request: nobody else has seen it. */
-export function unmatched(words: Pick<FailureInput, "message" | "hint">, cause?: unknown): Failure {
+export function unmatched(words: Pick<Failure, "message" | "hint">, cause?: unknown): Failure {
   return new Failure({ ...words, code: "INTERNAL", executed: "no", cause, requested: false });
 }
 
 // The code and who chose it; a source that failed has words of its own.
-function namedBy({ reason, phase, cause }: TransportFailure): Named {
+function namedBy({
+  reason,
+  phase,
+  cause,
+}: TransportFailure): Pick<Failure, "code"> & Partial<Pick<Failure, "codeSource" | "message">> {
   switch (reason) {
     case "connect-timeout":
       return { code: "DEADLINE_EXCEEDED", codeSource: "transport" };
@@ -111,9 +73,12 @@ function namedBy({ reason, phase, cause }: TransportFailure): Named {
   }
 }
 
-type Named = Pick<FailureInput, "code" | "codeSource" | "hint" | "cause"> & { readonly message?: string };
-
-function namedBySource({ code, message, hint, cause }: SourceError): Named & { readonly message: string } {
+function namedBySource({
+  code,
+  message,
+  hint,
+  cause,
+}: SourceError): Pick<Failure, "code" | "message" | "hint" | "cause"> {
   return { code, message, hint, cause };
 }
 
@@ -167,9 +132,7 @@ export function endedFailure(
 }
 
 // What is known of a request that ended on the way; undefined before it was handed to the transport.
-function soFar(
-  exchange: Exchange | undefined,
-): Pick<FailureDetails, "executed" | "httpStatus" | "requested"> {
+function soFar(exchange: Exchange | undefined): Pick<Failure, "executed" | "httpStatus" | "requested"> {
   const httpStatus = exchange?.answer?.status;
   const executed = exchange ? executedSoFar(exchange.phase, httpStatus) : "no";
   return { executed, httpStatus, requested: exchange !== undefined };
