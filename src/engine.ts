@@ -1,4 +1,5 @@
 // What the command line uses beside the public entries: its one private door.
+export { camelCase } from "./call/request.js";
 export { type RequestRules, type Rules, suggestion } from "./options/validate.js";
 export type { Lane } from "./policy/lane.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
@@ -6,5 +7,4 @@ export { attemptPolicy, type PolicyOption } from "./policy/types.js";
 export { runBatches } from "./ranking/run.js";
 export { isExcepted } from "./transport/node/proxyUrls.js";
 export { isLoopbackAddress } from "./values.js";
-export { camelCase } from "./wrappers/request.js";
 export { type ClientInside, insideOf, type OperationArguments } from "./wrappers/types.js";

@@ -8,8 +8,8 @@ import type { ApiKey } from "../options/clientOptions.js";
 import { redactorOf, redactValues } from "../redact/redact.js";
 import { type Exchange, isForm, isTransportFailure, type TransportRequest } from "../transport/transport.js";
 import { isInstance, memberOf } from "../values.js";
-import { requestIdOf, toldBy } from "./answer.js";
 import { endedFailure, networkFailure, sourceFailure, unexpectedFailure, unmatched } from "./noResponse.js";
+import { requestIdOf, toldBy } from "./response.js";
 import { unseen } from "./settings.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
@@ -95,7 +95,7 @@ export function secretsOf<T>({ client, keys }: RunningCall<T>): readonly string[
 }
 
 function requestHeaders<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
-  const { contentType } = request;
+  const { contentType, headers: own } = request;
   const headers: Record<string, string> = {
     accept: "application/json",
     "user-agent": client.userAgent,
@@ -103,6 +103,7 @@ function requestHeaders<T>({ client, settings, request, key }: RunningCall<T>): 
     authorization: `Bearer ${key}`,
   };
   if (contentType !== undefined) headers["content-type"] = contentType;
+  if (own) Object.assign(headers, own);
   return headers;
 }
 

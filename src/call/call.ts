@@ -10,16 +10,11 @@ import { memberOf, notify, valueOr } from "../values.js";
 import { attemptRecord, callError, secretsOf, send, targetOf } from "./attempt.js";
 import { Deadline } from "./deadline.js";
 import { unexpectedFailure } from "./noResponse.js";
-import { prepare, timesOf } from "./request.js";
-import type { Answered, Call, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
+import { timesOf } from "./request.js";
+import type { Answered, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
-export function makeCall<T>(call: Call<T>, settings: CallSettings): Promise<Outcome<T>> {
-  return makeRequest(prepare(settings.client.baseUrl, call), settings);
-}
-
-/** The same for a request made ready already. @throws StatusError */
-export function makeRequest<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
+export function makeCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
   return (
     requestTracer()?.(targetOf(request), () => runCall(request, settings), request.content) ??
     runCall(request, settings)

@@ -4,7 +4,7 @@ import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
 import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
 import { memberOf } from "../values.js";
-import { requestIdOf } from "./answer.js";
+import { requestIdOf } from "./response.js";
 import type { Outcome } from "./types.js";
 
 /** What no message may show. */

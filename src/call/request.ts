@@ -1,38 +1,57 @@
 import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
+import { checkId } from "../options/arguments.js";
 import type { RequestRules } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { isForm } from "../transport/transport.js";
-import { readAnswer } from "./answer.js";
 import type { CallTimes } from "./deadline.js";
-import type { Call, CallSettings, PreparedRequest } from "./types.js";
+import type { CallSettings, CallSpec, PreparedRequest } from "./types.js";
 
-/** Turns an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
-export function prepare<T>(baseUrl: string, { operation, path, body, read }: Call<T>): PreparedRequest<T> {
-  const { method, path: template, maxResponseBytes } = operations[operation];
-  const url = exactUrl(baseUrl + (path ? pathWith(template, path) : template));
+/** Turns a call of an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
+export function prepare<T>(
+  settings: CallSettings,
+  { operation, ids: given, query = "", headers, body, json, read }: CallSpec<T>,
+): PreparedRequest<T> {
+  const { method, path, maxResponseBytes } = operations[operation];
+  const ids: Record<string, string> = {};
+  const target = given ? pathOf(operation, given, settings, ids) : path;
   const { contentType }: RequestRules = requests[operation];
   const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
   return {
     operation,
-    ids: path,
+    ids,
     method,
-    url,
-    body: form ?? writeJson(body),
-    contentType: form?.contentType ?? contentType,
+    url: exactUrl(settings.client.baseUrl + target + query),
+    headers,
+    body: form ?? json ?? (body === undefined ? undefined : writeJson(body)),
+    contentType: form?.contentType ?? (body === undefined ? undefined : contentType),
     maxResponseBytes,
-    read: (answer, secrets) => readAnswer(answer, secrets, read),
+    read,
     content: body,
   };
 }
 
-/** A path of the contract with the ids in it. */
-export function pathWith(template: string, ids: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) =>
+/**
+ * The path of an operation, with the account of the call and the ids in it.
+ * @param placed Gets each of them, by the names of the contract. @throws StatusError
+ */
+export function pathOf(
+  operation: OperationId,
+  ids: Readonly<Record<string, unknown>>,
+  { accountId }: CallSettings,
+  placed: Record<string, string> = {},
+): string {
+  return operations[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    placed[name] = checkId(name === "account_id" ? accountId : ids[name], camelCase(name));
     // encodeURIComponent leaves what RFC 3986 reserves.
-    encodeURIComponent(ids[name] as string).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`),
-  );
+    return encodeURIComponent(placed[name]).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`);
+  });
+}
+
+/** "datasetId" of "dataset_id", as the argument is called. */
+export function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 let lastUrl: URL | undefined;

@@ -1,5 +1,7 @@
 import { checkSeen, permissionFor, readVariable, warn } from "#platform";
+import type { OperationName } from "../errors/codes.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
+import { operations } from "../generated/contract.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
 import type { CallOptions } from "../options/callOptions.js";
 import { type ApiKey, type ClientOptions, type LogLevel, logLevels } from "../options/clientOptions.js";
@@ -12,10 +14,11 @@ import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js"
 /**
  * Joins a call's options with its client's.
  * @param own Copied and checked by `ownProperties`.
- * @param needsAccount Whether the operation's path names one: the call's own, else the client's.
+ * @param operation Of one whose path names an account it is the call's own, else the client's.
  * @throws StatusError when the client misses what the call needs.
  */
-export function callSettings(late: ClientConfig, own: CallOptions, needsAccount = false): CallSettings {
+export function callSettings(late: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
+  const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
   const client = late.settle(needsAccount && own.accountId === undefined);
   const policy = (own as WithPolicy)[attemptPolicy];
   return {
@@ -39,11 +42,6 @@ type SentHeaders = ClientSettings["headers"];
 
 interface WithPolicy {
   readonly [attemptPolicy]?: PolicyOption;
-}
-
-/** The account of a call that needs one. @throws StatusError when it cannot stand in a path. */
-export function accountOf({ accountId }: CallSettings): string {
-  return checkId(accountId, "accountId");
 }
 
 type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel" | "log";
@@ -194,7 +192,7 @@ export function logOf(
 
 function lineWriter(settings: LogSettings): Log {
   // Begun now, so that it is there when the first attempt ends.
-  const loaded = import("./logLine.js");
+  const loaded = import("./log.js");
   // A line that cannot be written, or a logger that fails, changes no call.
   return (event, exchange) =>
     void loaded.then(({ writeLine }) => writeLine(settings, event, exchange)).catch(() => {});

@@ -8,31 +8,39 @@ import type { Ran } from "../policy/retry.js";
 import type { AttemptPolicy } from "../policy/types.js";
 import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/transport.js";
-import type { UnusableAnswer } from "./answer.js";
 import type { Deadline } from "./deadline.js";
 
-/** One call: an operation, the ids in its path, its body, and what its answer is read as. */
-export interface Call<T> {
+/** Makes a call's value of a whole response, or says why it cannot. */
+export type ResponseReader<T> = (response: TransportResponse, secrets: readonly string[]) => T | Failure;
+
+/** One call of an operation of the contract. */
+export interface CallSpec<T> {
   readonly operation: OperationId;
-  readonly path?: Readonly<Record<string, string>>;
-  readonly body: object;
-  /** Makes the call's value of the answer's JSON object. */
-  readonly read: (value: object) => T | UnusableAnswer;
+  /** The ids in its path, by the names of the contract; its account is that of the call. @default nothing stands in it */
+  readonly ids?: Readonly<Record<string, unknown>>;
+  /** The query, its question mark included. */
+  readonly query?: string;
+  /** Headers of its own, besides those of the options. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object | undefined;
+  /** That body as JSON that is written already: it is sent as it is. */
+  readonly json?: string | undefined;
+  readonly read: ResponseReader<T>;
 }
 
-/** The same as HTTP has it, but for the headers. */
+/** The same as HTTP has it, but for the headers of every call. */
 export interface PreparedRequest<T> {
   readonly operation: OperationName;
   /** Those in the path of an operation of the contract, by the names of their parameters. */
   readonly ids?: Readonly<Record<string, string>> | undefined;
   readonly method: string;
   readonly url: URL;
+  readonly headers: Readonly<Record<string, string>> | undefined;
   readonly body: Body;
   /** The media type of the body; undefined when there is none. */
   readonly contentType: string | undefined;
   readonly maxResponseBytes: number;
-  /** Makes the call's value of the whole answer. */
-  readonly read: (answer: TransportResponse, secrets: readonly string[]) => T | Failure;
+  readonly read: ResponseReader<T>;
   /** The body before it was written, for traces. */
   readonly content: unknown;
 }

@@ -1,5 +1,6 @@
-import { readRerank, requestIdOf, UnusableAnswer } from "../call/answer.js";
+import { readRerank, requestIdOf, unusableResponse } from "../call/response.js";
 import type { Attempt } from "../errors/codes.js";
+import { Failure } from "../errors/failure.js";
 import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import { memberOf, notify } from "../values.js";
@@ -21,19 +22,19 @@ export interface Ranking {
 }
 
 /**
- * Reads a rerank answer; {@link UnusableAnswer} unless it ranks every document that was sent, and no other.
+ * Reads a rerank answer; {@link Failure} unless it ranks every document that was sent, and no other.
  * @param itemOf The caller's item that a document is of.
  */
 export function readRanking(
   answer: object,
   documents: readonly string[],
   itemOf: (document: number) => number,
-): Ranking | UnusableAnswer {
+): Ranking | Failure {
   const { length } = documents;
   const named = (index: number): string => ` (items[${itemOf(index)}])`;
   const isSent = (index: number): boolean => index >= 0 && index < length;
   const whole = readRerank(answer, (index) => (isSent(index) ? named(index) : ""));
-  if (whole instanceof UnusableAnswer) return whole;
+  if (whole instanceof Failure) return whole;
   const model = memberOf(answer, "model");
   const usage = memberOf(answer, "usage");
   const scores = new Map<number, number>();
@@ -61,8 +62,8 @@ export function readRanking(
   };
 }
 
-function broken(what: string): UnusableAnswer {
-  return new UnusableAnswer("INTERNAL", `The ranking cannot be matched with what was sent: ${what}.`);
+function broken(what: string): Failure {
+  return unusableResponse(`The ranking cannot be matched with what was sent: ${what}.`);
 }
 
 function count(usage: unknown, name: keyof RerankUsage): number {

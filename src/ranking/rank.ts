@@ -1,5 +1,6 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { callTracer } from "#platform";
+import { readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
@@ -79,7 +80,7 @@ function planOf<T>(
   validate({ ...body, documents: [""] }, rules, "body");
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   const { concurrency = 4 } = own;
-  const { signal, timeoutMs, client: settings } = callSettings(client, own);
+  const { signal, timeoutMs, client: settings } = callSettings(client, own, "rerankDocuments");
   const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
   const rounds = Math.ceil(batched.batches.length / concurrency);
@@ -170,8 +171,10 @@ async function rankBatch<T>(
   const { texts, places } = documentsOf(number);
   sent.set(number, places);
   const request = { ...body, documents: texts };
-  const { data, answer, attempts } = await rerank.send(request, call, (value) =>
-    readRanking(value, texts, places.itemOf),
+  const { data, answer, attempts } = await rerank.send(
+    request,
+    call,
+    readObject((value) => readRanking(value, texts, places.itemOf)),
   );
   const batch = batches[number] as Batch;
   return { number, batch, places, ranking: data, attempts, headers: answer.headers };

@@ -1,6 +1,5 @@
-import type { UnusableAnswer } from "../call/answer.js";
 import type { ClientConfig } from "../call/settings.js";
-import type { Outcome } from "../call/types.js";
+import type { Outcome, ResponseReader } from "../call/types.js";
 import type { Attempt } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
@@ -167,11 +166,7 @@ export interface RerankItems {
 /** @internal The rerank call that {@link RerankItems} is made of. */
 export interface RerankCall {
   readonly client: ClientConfig;
-  send<R>(
-    body: RerankRequest,
-    options: CallOptions,
-    read: (answer: object) => R | UnusableAnswer,
-  ): Promise<Outcome<R>>;
+  send<R>(body: RerankRequest, own: CallOptions, read: ResponseReader<R>): Promise<Outcome<R>>;
 }
 
 /** Gives the texts that an item is ranked by: one, or its parts. @throws StatusError that names the item */

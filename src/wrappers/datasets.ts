@@ -1,9 +1,8 @@
 import { loaded, startCall } from "../call/callPromise.js";
-import { accountOf, type ClientConfig } from "../call/settings.js";
-import type { CallSettings } from "../call/types.js";
+import type { ClientConfig } from "../call/settings.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
-import { checkId, ownProperties } from "../options/arguments.js";
+import { ownProperties } from "../options/arguments.js";
 import type { CallPromise } from "../options/callOptions.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
@@ -37,10 +36,8 @@ export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
       // Copied: the caller's may change while the rest is loaded.
       const own = ownProperties(options, "options");
       const { uploadFile } = await loaded(import("./uploadFile.js"));
-      const path = (settings: CallSettings) => {
-        return { account_id: accountOf(settings), dataset_id: checkId(datasetId, "datasetId") };
-      };
-      return uploadFile(client, { operation: "uploadDatasetFile", path }, file, own);
+      const ids = { dataset_id: datasetId };
+      return uploadFile(client, { operation: "uploadDatasetFile", ids, body: file }, own);
     });
   }
   return { upload };

@@ -1,12 +1,12 @@
-import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import { accountOf, type ClientConfig, callSettings } from "../call/settings.js";
+import { readObject } from "../call/response.js";
+import type { ClientConfig } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
-import { checkId, ownProperties } from "../options/arguments.js";
+import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/callOptions.js";
-import { callOptionTable } from "../options/table.js";
 import { validate } from "../options/validate.js";
 import type { DeploymentsOperations } from "./contractMethods.js";
+import { invoke, ownOptions } from "./invoke.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
 export interface Deployments extends DeploymentsOperations {
@@ -23,19 +23,22 @@ export interface Deployments extends DeploymentsOperations {
   scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void>;
 }
 
+const readNothing = readObject(() => undefined);
+
 /** @internal Makes {@link Deployments} with a client's settings. */
 export function createDeployments(client: ClientConfig): Pick<Deployments, "scale"> {
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
-    return startCall("scaleDeployment", client, async () => {
-      const settings = callSettings(client, ownProperties(options, "options", callOptionTable), true);
-      // Other clients take one object.
-      const what = typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
-      const path = { account_id: accountOf(settings), deployment_id: checkId(deploymentId, what) };
-      const body = { replicaCount };
-      validate(body, requests.scaleDeployment.body, "body");
-      const call = { operation: "scaleDeployment", path, body, read: () => undefined } as const;
-      return makeCall<void>(call, settings);
-    });
+    return startCall("scaleDeployment", client, () =>
+      invoke(client, "scaleDeployment", ownOptions(options), () => {
+        // Other clients take one object.
+        const what =
+          typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
+        const ids = { deployment_id: checkId(deploymentId, what) };
+        const body = { replicaCount };
+        validate(body, requests.scaleDeployment.body, "body");
+        return { operation: "scaleDeployment", ids, body, read: readNothing };
+      }),
+    );
   }
   return { scale };
 }

@@ -1,16 +1,16 @@
-import { makeCall } from "../call/call.js";
 import { startCall } from "../call/callPromise.js";
-import { accountOf, type ClientConfig, callSettings } from "../call/settings.js";
+import { readObject } from "../call/response.js";
+import type { ClientConfig } from "../call/settings.js";
 import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { StatusError } from "../errors/statusError.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
-import { checkId, ownProperties } from "../options/arguments.js";
+import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/callOptions.js";
-import { callOptionTable } from "../options/table.js";
 import { validate } from "../options/validate.js";
 import { memberOf, valueOr } from "../values.js";
 import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";
+import { invoke, ownOptions } from "./invoke.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobsOperations {
@@ -26,21 +26,21 @@ export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobs
   resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob>;
 }
 
+const readJob = readObject((job) => job as ReinforcementFineTuningJob);
+
 /** @internal Makes {@link ReinforcementFineTuningJobs} with a client's settings. */
 export function createReinforcementFineTuningJobs(
   client: ClientConfig,
 ): Pick<ReinforcementFineTuningJobs, "resume"> {
   function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
-    return startCall("resumeReinforcementFineTuningJob", client, async () => {
-      const settings = callSettings(client, ownProperties(options, "options", callOptionTable), true);
-      const call = {
+    return startCall("resumeReinforcementFineTuningJob", client, () =>
+      invoke(client, "resumeReinforcementFineTuningJob", ownOptions(options), () => ({
         operation: "resumeReinforcementFineTuningJob",
-        path: { account_id: accountOf(settings), reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
+        ids: { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
         body: {},
-        read: (answer: object) => answer as ReinforcementFineTuningJob,
-      } as const;
-      return makeCall(call, settings);
-    });
+        read: readJob,
+      })),
+    );
   }
   return { resume };
 }

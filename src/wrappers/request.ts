@@ -1,13 +1,13 @@
 // Calls an operation as its row in the contract says. Loaded with the first call that has no wrapper.
-import { readAnswer, readWhole, UnusableAnswer } from "../call/answer.js";
-import { makeRequest } from "../call/call.js";
-import { exactUrl, pathWith, writeJson } from "../call/request.js";
-import { accountOf, type ClientConfig, callSettings } from "../call/settings.js";
-import type { CallSettings, Outcome, PreparedRequest } from "../call/types.js";
+import { makeCall } from "../call/call.js";
+import { exactUrl, writeJson } from "../call/request.js";
+import { readObject, readWhole, unusableResponse } from "../call/response.js";
+import { type ClientConfig, callSettings } from "../call/settings.js";
+import type { CallSettings, Outcome, ResponseReader } from "../call/types.js";
 import { isIdempotent } from "../errors/codes.js";
+import { Failure } from "../errors/failure.js";
 import { invalid } from "../errors/statusError.js";
-import type { UploadFile } from "../files/fileSource.js";
-import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
+import { type OperationRow, operations, requests } from "../generated/contract.js";
 import { checkCount, checkHeaders, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import type { CallOptions } from "../options/callOptions.js";
 import { callOptionTable } from "../options/table.js";
@@ -21,6 +21,7 @@ import {
 import { header } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson, tagOf, valueOr } from "../values.js";
+import { invoke, ownOptions } from "./invoke.js";
 import type {
   EncodedCall,
   EncodedRequest,
@@ -52,51 +53,28 @@ export async function callMethod<T>(
 /** Checks what an operation takes, and sends it. @throws StatusError */
 export async function callOperation<T>(
   client: ClientConfig,
-  { operation, ids, body, json, parameters }: OperationArguments,
+  input: OperationArguments,
   options: CallOptions | undefined,
 ): Promise<Outcome<T>> {
+  const { operation, body, parameters, json } = input;
   const rules: RequestRules = requests[operation];
   if (rules.file !== undefined) {
     const { uploadFile } = await import("./uploadFile.js");
-    const path = (settings: CallSettings) => pathOf(operation, ids, settings);
-    const own = ownProperties(options, "options");
-    return uploadFile(client, { operation, path }, body as UploadFile, own) as Promise<Outcome<T>>;
+    return uploadFile(client, input, ownProperties(options, "options")) as Promise<Outcome<T>>;
   }
-  const row = operations[operation];
-  const own = ownProperties(options, "options", callOptionTable);
-  const settings = callSettings(client, own, row.path.includes("{account_id}"));
-  const { query, headers } = checkParameters(rules, parameters);
-  const path = pathOf(operation, ids, settings);
-  const target = pathWith(row.path, path) + encodeQuery(query);
-  const request = {
-    operation,
-    ids: path,
-    method: row.method,
-    url: urlBelow(settings.client.baseUrl, target),
-    body: bodyOf(rules, body, json),
-    contentType: body === undefined ? undefined : rules.contentType,
-    maxResponseBytes: row.maxResponseBytes,
-    read: readerFor(row) as PreparedRequest<T>["read"],
-    content: body,
-  };
-  return makeRequest<T>(request, addHeaders(settings, row, headers));
-}
-
-// What stands in the path of an operation: the account of the call, and the ids.
-function pathOf(
-  operation: OperationId,
-  ids: Readonly<Record<string, unknown>>,
-  settings: CallSettings,
-): Record<string, string> {
-  const names = [...operations[operation].path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-  const idOf = (name: string): string =>
-    name === "account_id" ? accountOf(settings) : checkId(ids[name], camelCase(name));
-  return Object.fromEntries(names.map((name) => [name, idOf(name)]));
-}
-
-/** "datasetId" of "dataset_id", as the argument is called. */
-export function camelCase(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return invoke(client, operation, ownOptions(options), () => {
+    const row: OperationRow = operations[operation];
+    const { query, headers } = checkParameters(rules, parameters);
+    return {
+      operation,
+      ids: input.ids,
+      query: encodeQuery(query),
+      headers: row.accept === undefined ? headers : { ...headers, accept: row.accept },
+      body: checkBody(rules, body),
+      json,
+      read: readerFor(row) as ResponseReader<T>,
+    };
+  });
 }
 
 function checkParameters({ query, headers }: RequestRules, given: object | undefined) {
@@ -114,42 +92,27 @@ function checkParameters({ query, headers }: RequestRules, given: object | undef
   return { query: queried, headers: checkHeaders(Object.fromEntries(texts)) };
 }
 
-function bodyOf(
-  { body: rules, optional }: RequestRules,
-  body: unknown,
-  json: string | undefined,
-): string | undefined {
+function checkBody({ body: rules, optional }: RequestRules, body: unknown): object | undefined {
   if (rules === undefined || (body === undefined && optional)) return undefined;
   validate(body, rules, "body");
   checkSpelling(body as object, rules.properties ?? {}, "body");
-  return json ?? writeJson(body);
+  return body as object;
 }
 
-function readerFor({ answer, accept = "" }: OperationRow): PreparedRequest<unknown>["read"] {
-  const readObject: PreparedRequest<unknown>["read"] = (got, secrets) =>
-    readAnswer(got, secrets, (value) => value);
-  if (answer === undefined) return readObject;
-  const read: Readonly<Record<typeof answer, (got: TransportResponse) => unknown | UnusableAnswer>> = {
+function readerFor({ answer, accept = "" }: OperationRow): ResponseReader<unknown> {
+  const asObject = readObject((value) => value);
+  if (answer === undefined) return asObject;
+  const made: Readonly<Record<typeof answer, (got: TransportResponse) => unknown>> = {
     none: () => undefined,
     bytes: ({ bytes }) => bytes,
     text: (got) => readContent(got) ?? "",
   };
-  // A web page that nobody asked for is somebody else's answer, such as a sign-in page's.
+  const asAnswer = readWhole(made[answer]);
+  // A web page that nobody asked for is somebody else's response, such as a sign-in page's.
   const page = /^\s*text\/html/i;
-  const isPage = ({ headers }: TransportResponse) => page.test(header(headers, "content-type") ?? "");
-  return (got, secrets) =>
-    isPage(got) && !page.test(accept) ? readObject(got, secrets) : readWhole(got, secrets, read[answer]);
-}
-
-function addHeaders(
-  settings: CallSettings,
-  { accept }: OperationRow,
-  headers: Readonly<Record<string, string>>,
-): CallSettings {
-  return {
-    ...settings,
-    headers: { ...settings.headers, ...headers, ...(accept !== undefined && { accept }) },
-  };
+  const isUnasked = ({ headers }: TransportResponse) =>
+    page.test(header(headers, "content-type") ?? "") && !page.test(accept);
+  return (got, secrets) => (isUnasked(got) ? asObject : asAnswer)(got, secrets);
 }
 
 const names: OptionTable<ServiceRequest> = {
@@ -161,7 +124,7 @@ const names: OptionTable<ServiceRequest> = {
   accept: 1,
 };
 const { accountId: _, ...sharedNames } = callOptionTable;
-const optionNames: OptionTable<RequestOptions> = { ...sharedNames, maxResponseBytes: checkCount };
+const requestOptionTable: OptionTable<RequestOptions> = { ...sharedNames, maxResponseBytes: checkCount };
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const defaultTimeoutMs = 30_000;
 const defaultMaxResponseBytes = 1024 * 1024;
@@ -178,9 +141,8 @@ export async function sendAny<T>(
   checkMediaType(accept, "accept");
   const target = encodePath(path) + encodeQuery(query);
   const content = await contentOf(body, contentType);
-  return make(client, { method, target, accept, ...content }, options, (answer, secrets) =>
-    readWhole(answer, secrets, (whole) => readContent(whole) as T | UnusableAnswer),
-  );
+  const read = readWhole((whole) => readContent(whole) as T | Failure);
+  return make(client, { method, target, accept, ...content }, options, read);
 }
 
 /** Sends what is encoded, and hands the answer's body back as it is. @throws StatusError */
@@ -189,13 +151,13 @@ export async function sendEncoded(
   ...[request, options, onAnswer]: Parameters<EncodedCall>
 ): Promise<Outcome<Uint8Array>> {
   checkMethod(request.method, request.body);
-  const bytesOf = (answer: TransportResponse): Uint8Array | UnusableAnswer => {
+  const read = readWhole((answer) => {
     const content = readContent(answer);
-    return content instanceof UnusableAnswer ? content : answer.bytes;
-  };
+    return content instanceof Failure ? content : answer.bytes;
+  });
   return make(client, request, options, (answer, secrets) => {
     onAnswer(answer.headers);
-    return readWhole(answer, secrets, bytesOf);
+    return read(answer, secrets);
   });
 }
 
@@ -203,23 +165,24 @@ function make<T>(
   client: ClientConfig,
   request: EncodedRequest,
   options: RequestOptions | undefined,
-  read: PreparedRequest<T>["read"],
+  read: ResponseReader<T>,
 ): Promise<Outcome<T>> {
-  const own = ownProperties(options, "options", optionNames);
-  const settings = callSettings(client, own);
+  const own = ownProperties(options, "options", requestOptionTable);
+  const settings = callSettings(client, own, "request");
   const { method, body, contentType } = request;
   const { maxResponseBytes = defaultMaxResponseBytes } = own;
   const prepared = {
     operation: "request" as const,
     method,
     url: urlBelow(settings.client.baseUrl, request.target),
+    headers: undefined,
     body,
     contentType,
     maxResponseBytes,
     read,
     content: undefined,
   };
-  return makeRequest(prepared, withDefaults(settings, request));
+  return makeCall(prepared, withDefaults(settings, request));
 }
 
 function withDefaults(settings: CallSettings, { method, accept }: EncodedRequest): CallSettings {
@@ -363,7 +326,7 @@ function refuseOthers(name: string, value: unknown): unknown {
 
 /**
  * What a 2xx answer holds: a value when its type is JSON, text when that is text, otherwise bytes; undefined when it is
- * empty. An Unusable when it is not the JSON that it says it is.
+ * empty. A Failure when it is not the JSON that it says it is.
  */
 function readContent({ status, headers, bytes }: TransportResponse): unknown {
   if (bytes.byteLength === 0) return undefined;
@@ -375,7 +338,7 @@ function readContent({ status, headers, bytes }: TransportResponse): unknown {
   const value = parseJson(text);
   if (value !== undefined) return value;
   const message = `The answer is not the JSON that its type promises (HTTP ${status}).`;
-  return new UnusableAnswer("INTERNAL", message, "notJson");
+  return unusableResponse(message, { events: ["notJson"] });
 }
 
 function decodeText(bytes: Uint8Array, charset: string | undefined): string {

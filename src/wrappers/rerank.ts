@@ -1,18 +1,15 @@
-import type { UnusableAnswer } from "../call/answer.js";
-import { readRerank } from "../call/answer.js";
-import { makeCall } from "../call/call.js";
 import { loaded, start, startCall } from "../call/callPromise.js";
-import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { Outcome } from "../call/types.js";
+import { readObject, readRerank } from "../call/response.js";
+import type { ClientConfig } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/callOptions.js";
-import { callOptionTable } from "../options/table.js";
 import { checkSpelling, validate } from "../options/validate.js";
 import type { RerankCall, RerankItems } from "../ranking/types.js";
 import { memberOf } from "../values.js";
+import { invoke, ownOptions } from "./invoke.js";
 
 const { body: rules } = requests.rerankDocuments;
 
@@ -40,27 +37,20 @@ export interface Rerank {
   readonly items: RerankItems;
 }
 
+const readResponse = readObject((value) => readRerank(value));
+
 /** @internal Makes {@link Rerank} with a client's settings. */
 export function createRerank(client: ClientConfig): Rerank {
-  // Called by async functions: what its checks throw is a rejection.
-  function send<T>(
-    body: RerankRequest,
-    own: CallOptions,
-    read: (answer: object) => T | UnusableAnswer,
-  ): Promise<Outcome<T>> {
-    const settings = callSettings(client, own);
-    if (typeof memberOf(memberOf(body, "documents"), "0") === "object")
-      throw invalid("documents[0] must be a string.", { hint: "Rank objects with rerank.items." });
-    validate(body, rules, "body");
-    checkSpelling(body, rules.properties, "body");
-    const whole = withModel(body, settings.client.rerankModel);
-    const call = { operation: "rerankDocuments", body: whole, read } as const;
-    return makeCall(call, settings);
-  }
+  const send: RerankCall["send"] = (body, own, read) =>
+    invoke(client, "rerankDocuments", own, (settings) => {
+      if (typeof memberOf(memberOf(body, "documents"), "0") === "object")
+        throw invalid("documents[0] must be a string.", { hint: "Rank objects with rerank.items." });
+      validate(body, rules, "body");
+      checkSpelling(body, rules.properties, "body");
+      return { operation: "rerankDocuments", body: withModel(body, settings.client.rerankModel), read };
+    });
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", client, () =>
-      send(body, ownProperties(options, "options", callOptionTable), (answer) => readRerank(answer)),
-    );
+    return startCall("rerankDocuments", client, () => send(body, ownOptions(options), readResponse));
   }
   const items = createRerankItems({ client, send });
   return Object.assign(rerank, { items });

@@ -1,23 +1,25 @@
 // Sends a file to a dataset. Loaded with the first upload.
 
 import { disk } from "#platform";
-import { readDatasetFile, UnusableAnswer } from "../call/answer.js";
 import { makeCall } from "../call/call.js";
+import { pathOf, prepare } from "../call/request.js";
+import { readDatasetFile, readObject, unusableResponse } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { CallSettings, Outcome } from "../call/types.js";
+import type { Outcome } from "../call/types.js";
+import { Failure } from "../errors/failure.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
-import { type OperationId, operations, requests } from "../generated/contract.js";
+import { type OperationId, requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
 import type { OptionTable, RequestRules } from "../options/validate.js";
 import { memberOf, notify } from "../values.js";
-import type { UploadOptions } from "./types.js";
+import type { OperationArguments, UploadOptions } from "./types.js";
 
-const uploadOptionNames: OptionTable<UploadOptions> = {
+const uploadOptionTable: OptionTable<UploadOptions> = {
   ...callOptionTable,
   name: 1,
   size: 1,
@@ -26,40 +28,34 @@ const uploadOptionNames: OptionTable<UploadOptions> = {
   verifyBytes: checkFlag,
 };
 
-/** Where a file goes. */
-interface UploadTarget {
-  readonly operation: OperationId;
-  /** What stands in its path. @throws StatusError for an id that cannot */
-  readonly path: (settings: CallSettings) => Record<string, string>;
-}
-
-/** Opens the file and sends it as the one part of a form. @param options Copied from the caller's. @throws StatusError */
+/**
+ * Opens the file and sends it as the one part of a form.
+ * @param ids Those in the operation's path, but for the account.
+ * @param options Copied from the caller's.
+ * @throws StatusError
+ */
 export async function uploadFile(
   client: ClientConfig,
-  { operation, path: pathOf }: UploadTarget,
-  file: UploadFile,
+  { operation, ids, body: file }: OperationArguments,
   options: UploadOptions,
 ): Promise<Outcome<DatasetFile>> {
-  const own = ownProperties(options, "options", uploadOptionNames);
-  const settings = callSettings(client, own, operations[operation].path.includes("{account_id}"));
-  const path = pathOf(settings);
+  const own = ownProperties(options, "options", uploadOptionTable);
+  const settings = callSettings(client, own, operation);
+  // Before the file is opened.
+  pathOf(operation, ids, settings);
   const { name, maxFileBytes } = partOf(operation);
   const contentType = checkContentType(own.contentType);
-  const source = await openFile(file, own, disk);
+  const source = await openFile(file as UploadFile, own, disk);
   try {
     const progress = progressOf(checkSize(source, maxFileBytes), own.onProgress);
     const type = contentType ?? checkOwnType(source.type);
     const part = { file: source, maxFileBytes, onSent: progress.onSent };
-    const call = {
-      operation,
-      path,
-      body: new Multipart(name, type, part),
-      read: (value: object) => {
-        const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
-        return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
-      },
-    } as const;
-    return await makeCall(call, settings);
+    const body = new Multipart(name, type, part);
+    const read = readObject((value) => {
+      const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
+      return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
+    });
+    return await makeCall(prepare(settings, { operation, ids, body, read }), settings);
   } finally {
     await source.close().catch(() => {});
   }
@@ -86,12 +82,12 @@ function progressOf(size: number | undefined, onProgress: UploadOptions["onProgr
   return progress;
 }
 
-function verified(stored: DatasetFile | UnusableAnswer, sentBytes: number): DatasetFile | UnusableAnswer {
+function verified(stored: DatasetFile | Failure, sentBytes: number): DatasetFile | Failure {
   const bytes = memberOf(stored, "bytes");
-  if (stored instanceof UnusableAnswer || bytes === sentBytes) return stored;
+  if (stored instanceof Failure || bytes === sentBytes) return stored;
   const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
   const message = `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`;
-  return new UnusableAnswer("DATA_LOSS", message);
+  return unusableResponse(message, { code: "DATA_LOSS" });
 }
 
 // The part that holds the file, as the contract has it.

@@ -63,7 +63,7 @@ async function linesOf(options: ClientOptions): Promise<[string, string][]> {
 }
 
 /** Lines are written once their module is loaded, a moment after the attempt. */
-const lineWritten = () => import("../../src/call/logLine.js").then(() => new Promise(setImmediate));
+const lineWritten = () => import("../../src/call/log.js").then(() => new Promise(setImmediate));
 
 const target = "tunerank scaleDeployment PATCH /v1/accounts/acme/deployments/prod:scale";
 const failed = `${target} attempt=1 status=503 code=UNAVAILABLE ms=N wait_ms=0`;

@@ -1,6 +1,6 @@
 // What the client makes of each step of a row: the failure, as the code under src/call says it.
-import { readAnswer, readDatasetFile, readRerank } from "../../../src/call/answer.js";
 import { endedFailure, networkFailure } from "../../../src/call/noResponse.js";
+import { readDatasetFile, readObject, readRerank } from "../../../src/call/response.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { OperationId } from "../../../src/generated/contract.js";
@@ -76,11 +76,8 @@ function faultOf(network: string): Fault {
 
 function failureOfAnswer(operation: OperationId, answer: RowAnswer): Failure | undefined {
   const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = answer;
-  const value = readAnswer(
-    { status, headers, text, bytes: new Uint8Array() },
-    [],
-    readers[operation] ?? ((object) => object),
-  );
+  const read = readObject(readers[operation] ?? ((object) => object));
+  const value = read({ status, headers, text, bytes: new Uint8Array() }, []);
   return value instanceof Failure ? value : undefined;
 }
 

@@ -1,5 +1,5 @@
-import type { ResponseHeaders, StatusCode } from "../errors/codes.js";
-import { Failure, type RetryEvent } from "../errors/failure.js";
+import { executedBecause, type ResponseHeaders } from "../errors/codes.js";
+import { Failure } from "../errors/failure.js";
 import type { DatasetFile, RerankResponse } from "../generated/types.js";
 import { codeOfHttpStatus } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter, header, retryAfterMs } from "../policy/retry.js";
@@ -7,92 +7,80 @@ import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/transport.js";
 import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
+import type { ResponseReader } from "./types.js";
 
 const notPromised = "The answer is not the JSON object the contract promises";
 
-/** What a wrapper says of a 2xx answer that it cannot use. */
-export class UnusableAnswer {
-  declare readonly code: StatusCode;
-  declare readonly message: string;
-  declare readonly event: RetryEvent;
-  constructor(code: StatusCode, message: string, event: RetryEvent = "ended") {
-    this.code = code;
-    this.message = message;
-    this.event = event;
-  }
+/** The failure of a 2xx response that cannot be used, whatever its status and headers are. */
+export function unusableResponse(message: string, more?: Partial<Failure>): Failure {
+  return new Failure({ message, code: "INTERNAL", executed: "yes", ...more });
 }
 
 /** A JSON object without what its caller cannot do without. */
-export function incomplete(field: string): UnusableAnswer {
-  const message = `${notPromised}: ${field} is missing or not valid.`;
-  return new UnusableAnswer("INTERNAL", message, "incomplete");
+export function incomplete(field: string): Failure {
+  return unusableResponse(`${notPromised}: ${field} is missing or not valid.`, { events: ["incomplete"] });
 }
 
-/** The value that `read` makes of a 2xx answer's JSON object; a Failure for every other answer. */
-export function readAnswer<T>(
-  answer: TransportResponse,
-  secrets: readonly string[],
-  read: (value: object) => T | UnusableAnswer,
-): T | Failure {
-  if (!isSuccess(answer.status)) return errorAnswer(answer, redactorOf(secrets));
-  const value = parseJson(answer.text);
-  // Not over readWhole: the function between them costs 2 % of a call's instructions.
-  return typeof value !== "object" || value === null || Array.isArray(value)
-    ? notAnObject(answer, redactorOf(secrets))
-    : usable(answer, secrets, read(value));
+/** Reads a 2xx response by its JSON object; a Failure for every other response. */
+export function readObject<T>(read: (value: object) => T | Failure): ResponseReader<T> {
+  return (response, secrets) => {
+    if (!isSuccess(response.status)) return errorResponse(response, redactorOf(secrets));
+    const value = parseJson(response.text);
+    // Not over readWhole: the function between them costs 2 % of a call's instructions.
+    return typeof value !== "object" || value === null || Array.isArray(value)
+      ? notAnObject(response, redactorOf(secrets))
+      : usable(response, secrets, read(value));
+  };
 }
 
-/** The value that `read` makes of a 2xx answer as it is; a Failure for every other answer. */
-export function readWhole<T>(
-  answer: TransportResponse,
-  secrets: readonly string[],
-  read: (answer: TransportResponse) => T | UnusableAnswer,
-): T | Failure {
-  if (!isSuccess(answer.status)) return errorAnswer(answer, redactorOf(secrets));
-  return memberOf(answer, "unread")
-    ? notAnObject(answer, redactorOf(secrets))
-    : usable(answer, secrets, read(answer));
+/** Reads a 2xx response as it is; a Failure for every other response. */
+export function readWhole<T>(read: (response: TransportResponse) => T | Failure): ResponseReader<T> {
+  return (response, secrets) => {
+    if (!isSuccess(response.status)) return errorResponse(response, redactorOf(secrets));
+    return memberOf(response, "unread")
+      ? notAnObject(response, redactorOf(secrets))
+      : usable(response, secrets, read(response));
+  };
 }
 
-function usable<T>(
-  answer: TransportResponse,
-  secrets: readonly string[],
-  data: T | UnusableAnswer,
-): T | Failure {
-  if (!(data instanceof UnusableAnswer)) return data;
-  const { code, message, event } = data;
+function usable<T>(response: TransportResponse, secrets: readonly string[], data: T | Failure): T | Failure {
+  if (!(data instanceof Failure)) return data;
   const redact = redactorOf(secrets);
-  const { body } = readErrorBody(answer.text, answer.status, redact);
-  return unusableAnswer(answer, redact, { message, code, executed: "yes", events: [event], body });
+  const { body } = readErrorBody(response.text, response.status, redact);
+  return withResponse(response, redact, Object.assign(data, { body }));
 }
 
-function notAnObject(answer: TransportResponse, redact: Redact): Failure {
-  const { status, text } = answer;
-  // A web page is somebody else's answer: the service may never have seen the request.
+function notAnObject(response: TransportResponse, redact: Redact): Failure {
+  const { status, text } = response;
+  // A web page is somebody else's response: the service may never have seen the request.
   if (isPage(text)) {
     const { message: words = "" } = readErrorBody(text, status, redact);
-    return unusableAnswer(answer, redact, {
-      message: `A web page came instead of the service's answer (HTTP ${status})${words && `: ${words}`}`,
-      code: "INTERNAL",
-      executed: "unknown",
-      events: ["html"],
-      hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
-    });
+    const message = `A web page came instead of the service's answer (HTTP ${status})${words && `: ${words}`}`;
+    return withResponse(
+      response,
+      redact,
+      unusableResponse(message, {
+        executed: "unknown",
+        events: ["html"],
+        hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
+      }),
+    );
   }
-  return unusableAnswer(answer, redact, {
-    message: unreadIn(answer, redact) ?? `${notPromised} (HTTP ${status}).`,
-    code: "INTERNAL",
-    executed: "yes",
-    events: [status === 200 ? "notJson" : "otherSuccess"],
-  });
+  const message = unreadIn(response, redact) ?? `${notPromised} (HTTP ${status}).`;
+  return withResponse(
+    response,
+    redact,
+    unusableResponse(message, { events: [status === 200 ? "notJson" : "otherSuccess"] }),
+  );
 }
 
-function unusableAnswer(
-  { status, headers }: TransportResponse,
-  redact: Redact,
-  details: ConstructorParameters<typeof Failure>[0],
-): Failure {
-  return new Failure({ ...details, httpStatus: status, ...toldBy(headers, redact) });
+function withResponse({ status, headers }: TransportResponse, redact: Redact, failure: Failure): Failure {
+  const { executed } = failure;
+  return Object.assign(failure, {
+    executedBecause: executedBecause(executed, true),
+    httpStatus: status,
+    ...toldBy(headers, redact),
+  });
 }
 
 // Why nothing was made of its body. A fetch function does not say what it could not decode: its first bytes are no text.
@@ -105,7 +93,7 @@ function unreadIn(answer: TransportResponse, redact: Redact): string | undefined
   return unread ? redact(unread as string) : undefined;
 }
 
-function errorAnswer(answer: TransportResponse, redact: Redact): Failure {
+function errorResponse(answer: TransportResponse, redact: Redact): Failure {
   const { status, headers, text } = answer;
   const said = readErrorBody(text, status, redact);
   const redirected = isRedirect(status);
@@ -158,13 +146,10 @@ export function requestIdOf(headers: Readonly<Record<string, string>>, redact?: 
 }
 
 /**
- * A rerank's answer as it came; {@link UnusableAnswer} without what makes it a ranking. Whatever else it holds passes.
+ * A rerank's answer as it came; {@link Failure} without what makes it a ranking. Whatever else it holds passes.
  * @param named Adds the caller's name of the document that an index is of.
  */
-export function readRerank(
-  answer: object,
-  named?: (index: number) => string,
-): RerankResponse | UnusableAnswer {
+export function readRerank(answer: object, named?: (index: number) => string): RerankResponse | Failure {
   const data = memberOf(answer, "data");
   const lack = Array.isArray(data) ? lackIn(data, named) : "data";
   return lack ? incomplete(lack) : (answer as RerankResponse);
@@ -182,7 +167,7 @@ function lackIn(data: readonly unknown[], named = (_: number) => ""): string | u
   return undefined;
 }
 
-/** An upload's answer as it came; {@link UnusableAnswer} without the id of the stored file. Whatever else it holds passes. */
-export function readDatasetFile(answer: object): DatasetFile | UnusableAnswer {
+/** An upload's answer as it came; {@link Failure} without the id of the stored file. Whatever else it holds passes. */
+export function readDatasetFile(answer: object): DatasetFile | Failure {
   return typeof memberOf(answer, "id") === "string" ? (answer as DatasetFile) : incomplete("id");
 }
