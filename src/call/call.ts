@@ -23,13 +23,13 @@ export function makeCall<T>(request: PreparedRequest<T>, settings: CallSettings)
 
 async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
   const { client } = settings;
-  const times = timesOf(request, settings);
-  const deadline = new Deadline(times, settings.signal);
+  const { timeoutMs, attemptTimeoutMs } = timesOf(request, settings);
+  const deadline = new Deadline(timeoutMs, attemptTimeoutMs, settings.signal);
   const call = {
     client,
     settings,
     request,
-    timeoutMs: times.timeoutMs,
+    timeoutMs,
     deadline,
     attempts: [],
     ran: nothingSent,

@@ -5,17 +5,13 @@ import type { CallPromise, CallResponse } from "../options/callOptions.js";
 import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
 import { memberOf } from "../values.js";
 import { requestIdOf } from "./response.js";
+import type { ClientConfig } from "./settings.js";
 import type { Outcome } from "./types.js";
-
-/** What no message may show. */
-interface HasSecrets {
-  readonly secrets: readonly string[];
-}
 
 /** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
 export function startCall<T>(
   operation: OperationName,
-  client: HasSecrets,
+  client: Pick<ClientConfig, "secrets">,
   run: () => Promise<Outcome<T>>,
 ): CallPromise<T> {
   return start(operation, client, run, responseOf);
@@ -24,7 +20,7 @@ export function startCall<T>(
 /** The same for a call of any outcome; `present` makes of it what `withResponse` resolves to. */
 export function start<T, O extends { readonly data: T }, R>(
   operation: OperationName,
-  client: HasSecrets,
+  client: Pick<ClientConfig, "secrets">,
   run: () => Promise<O>,
   present: (outcome: O) => R,
 ): Promise<O["data"]> & { withResponse(): Promise<R> } {
@@ -68,7 +64,7 @@ export function loaded<T>(part: Promise<T>): Promise<T> {
   });
 }
 
-function namedError(error: unknown, operation: OperationName, client: HasSecrets): StatusError {
+function namedError(error: unknown, operation: OperationName, client: Pick<ClientConfig, "secrets">): StatusError {
   if (!isStatusError(error)) return unreadable(error, operation, redactorOf(client.secrets));
   // Checks of arguments do not know which operation they serve.
   return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);

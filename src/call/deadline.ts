@@ -2,12 +2,6 @@ import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { after, earlyMs, firedAt, isLate, now, readOn } from "../transport/time.js";
 
-/** How long a call and each of its attempts may take, in milliseconds. */
-export interface CallTimes {
-  readonly timeoutMs: number;
-  readonly attemptTimeoutMs: number;
-}
-
 /** Why a call ended before its answer. */
 export type EndReason = "aborted" | "closed" | "deadline";
 
@@ -34,7 +28,8 @@ export class Deadline {
   #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
 
-  constructor({ timeoutMs, attemptTimeoutMs }: CallTimes, signal: AbortSignalLike | undefined) {
+  /** @param timeoutMs Of the whole call. @param attemptTimeoutMs Of each of its attempts. */
+  constructor(timeoutMs: number, attemptTimeoutMs: number, signal: AbortSignalLike | undefined) {
     const start = now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = start + timeoutMs;

@@ -2,24 +2,24 @@
 
 import { requests } from "../generated/contract.js";
 import type { AttemptEvent } from "../options/callOptions.js";
-import { logLevels } from "../options/clientOptions.js";
+import { type ClientOptions, logLevels } from "../options/clientOptions.js";
 import type { RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
-import type { Log, LogSettings } from "./types.js";
-
-type LoggedExchange = Parameters<Log>[1];
+import type { Log } from "./types.js";
 
 const longestBody = 10_000;
 
 /** Writes one line for an attempt, on stderr where there is no logger. @returns what the logger does */
-export function writeLine(settings: LogSettings, event: AttemptEvent, exchange: LoggedExchange): unknown {
-  const { logger, level, withBodies } = settings;
+export function writeLine(
+  { logger, logLevel = "info", logBodies }: Pick<ClientOptions, "logger" | "logLevel" | "logBodies">,
+  ...[event, exchange]: Parameters<Log>
+): unknown {
   const severity = severityOf(event);
-  if (logLevels.indexOf(severity) > logLevels.indexOf(level)) return undefined;
+  if (logLevels.indexOf(severity) > logLevels.indexOf(logLevel)) return undefined;
   const { host, cause, ...always } = event;
   const asked = {
-    ...(level === "debug" && { host, cause: cause instanceof Error ? cause.message : undefined }),
-    ...(withBodies && bodiesOf(exchange)),
+    ...(logLevel === "debug" && { host, cause: cause instanceof Error ? cause.message : undefined }),
+    ...(logBodies === true && bodiesOf(exchange)),
   };
   const message = lineOf(event, asked);
   if (logger === undefined) return console.error(message);
@@ -51,7 +51,7 @@ function lineOf(event: AttemptEvent, asked: object): string {
 }
 
 // Ids, numbers, lengths and names: no text that a user of the service wrote.
-function logFields({ request: { operation, ids, content }, result }: LoggedExchange): object {
+function logFields({ request: { operation, ids, content }, result }: Parameters<Log>[1]): object {
   const fields: Record<string, unknown> =
     "data" in result
       ? { tokens: memberOf(memberOf(result.data, "usage"), "total_tokens") }
@@ -73,7 +73,7 @@ function bodiesOf({
   request: { body },
   result,
   redact,
-}: LoggedExchange): Record<"request" | "response", string | undefined> {
+}: Parameters<Log>[1]): Record<"request" | "response", string | undefined> {
   const answer = "data" in result ? result.answer.text : result.body;
   const text = typeof answer === "string" ? answer : JSON.stringify(answer);
   const shown = (value: string | undefined) => value && redact(value.slice(0, longestBody), true);

@@ -5,7 +5,6 @@ import { checkId } from "../options/arguments.js";
 import type { RequestRules } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
 import { isForm } from "../transport/transport.js";
-import type { CallTimes } from "./deadline.js";
 import type { CallSettings, CallSpec, PreparedRequest } from "./types.js";
 
 /** Turns a call of an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
@@ -87,7 +86,7 @@ function withoutPrototypes(value: unknown): unknown {
 }
 
 /** What the options say, else the operation's defaults. */
-export function timesOf<T>(request: PreparedRequest<T>, settings: CallSettings): CallTimes {
+export function timesOf<T>(request: PreparedRequest<T>, settings: CallSettings) {
   const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(request) } = settings;
   const retried = isRepeatable(request.operation, repeatable) && maxRetries > 0;
   // Half of the time for a first try leaves the other half for a second.

@@ -9,7 +9,7 @@ import type { Check } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy, type PolicyOption } from "../policy/types.js";
 import { notify } from "../values.js";
-import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js";
+import type { CallSettings, ClientSettings, Log } from "./types.js";
 
 /**
  * Joins a call's options with its client's.
@@ -20,7 +20,7 @@ import type { CallSettings, ClientSettings, Log, LogSettings } from "./types.js"
 export function callSettings(late: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
   const client = late.settle(needsAccount && own.accountId === undefined);
-  const policy = (own as WithPolicy)[attemptPolicy];
+  const policy = (own as { readonly [attemptPolicy]?: PolicyOption })[attemptPolicy];
   return {
     client,
     // A run ends its calls itself.
@@ -30,18 +30,14 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
     maxRetries: own.maxRetries ?? client.maxRetries ?? defaultMaxRetries,
     repeatable: own.repeatable,
     headers:
-      own.headers === undefined ? client.headers : { ...client.headers, ...(own.headers as SentHeaders) },
+      own.headers === undefined
+        ? client.headers
+        : { ...client.headers, ...(own.headers as ClientSettings["headers"]) },
     onAttempt: own.onAttempt ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
     // Admitted last, once every option has been checked: a call with a wrong option takes no place in its run.
     policy: policy?.admitted(client.transport),
   };
-}
-
-type SentHeaders = ClientSettings["headers"];
-
-interface WithPolicy {
-  readonly [attemptPolicy]?: PolicyOption;
 }
 
 type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel" | "log";
@@ -187,13 +183,13 @@ export function logOf(
   ) {
     throw invalid(`logger must have the methods ${methods.join(", ")}, or be a function.`);
   }
-  return level !== "off" && lineWriter({ logger, level: level as LogLevel, withBodies: logBodies === true });
+  return level !== "off" && lineWriter({ logger, logLevel: level as LogLevel, logBodies });
 }
 
-function lineWriter(settings: LogSettings): Log {
+function lineWriter(options: Pick<ClientOptions, "logger" | "logLevel" | "logBodies">): Log {
   // Begun now, so that it is there when the first attempt ends.
   const loaded = import("./log.js");
   // A line that cannot be written, or a logger that fails, changes no call.
   return (event, exchange) =>
-    void loaded.then(({ writeLine }) => writeLine(settings, event, exchange)).catch(() => {});
+    void loaded.then(({ writeLine }) => writeLine(options, event, exchange)).catch(() => {});
 }

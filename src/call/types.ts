@@ -3,7 +3,7 @@ import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
-import type { ApiKey, ClientOptions, LogLevel } from "../options/clientOptions.js";
+import type { ApiKey } from "../options/clientOptions.js";
 import type { Ran } from "../policy/retry.js";
 import type { AttemptPolicy } from "../policy/types.js";
 import type { Redact } from "../redact/redact.js";
@@ -81,12 +81,6 @@ export interface CallSettings {
   readonly accountId: string | undefined;
   /** What decides over its attempts, where it is one of many; else this client does. */
   readonly policy: AttemptPolicy | undefined;
-}
-
-/** What a client's options say of its log. */
-export interface LogSettings extends Pick<ClientOptions, "logger"> {
-  readonly level: LogLevel;
-  readonly withBodies: boolean;
 }
 
 /** Writes the line of an attempt, of what was sent and came. */

@@ -1,9 +1,6 @@
 import { operations } from "../generated/contract.js";
 import { isIdempotent, type NotRetried, type StatusCode, type StatusErrorDetails } from "./codes.js";
 
-/** What a hint is written from. */
-type Situation = Omit<StatusErrorDetails, "codeSource"> & Partial<Pick<StatusErrorDetails, "codeSource">>;
-
 // Not of the codes that say nothing of the cause.
 const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   ABORTED: "Read the state, then decide: another change ran at the same time.",
@@ -67,11 +64,7 @@ export function sentences(...sentences: readonly string[]): string {
 }
 
 /** How long the service asks to wait, and why there was no other attempt; empty where neither is worth a word. */
-export function reasonFor({
-  retryAfterMs,
-  notRetried,
-  attempts,
-}: Pick<Situation, "retryAfterMs" | "notRetried" | "attempts">): string {
+export function reasonFor({ retryAfterMs, notRetried, attempts }: Partial<StatusErrorDetails>): string {
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
   // After one attempt only `maxRetries: 0` uses up what the event allows.
   const isOnly = attempts?.length === 1 && notRetried === "retries-used-up";
@@ -81,9 +74,10 @@ export function reasonFor({
 
 /** What to do now; empty where the message says it. */
 export function adviceFor(
-  { code, codeSource, executed, httpStatus = 0, operation, method, requestId }: Situation,
+  details: Pick<StatusErrorDetails, "code" | "executed"> & Partial<StatusErrorDetails>,
   message: string,
 ): string {
+  const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
   const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
   const isRefused = code === "INVALID_ARGUMENT" && httpStatus > 0;

@@ -263,24 +263,26 @@ function encodeText(text: string): string {
   }
 }
 
-type EncodedBody = Pick<EncodedRequest, "body" | "contentType">;
-type Bytes = Uint8Array | Blob | FormData;
-type BytesTag = "Uint8Array" | "Blob" | "File" | "FormData";
-
 /** The body that a caller gave, as it is sent. @throws StatusError for what is neither JSON nor bytes. */
-export async function contentOf(body: unknown, contentType: string | undefined): Promise<EncodedBody> {
+export async function contentOf(
+  body: unknown,
+  contentType: string | undefined,
+): Promise<Pick<EncodedRequest, "body" | "contentType">> {
   if (body === undefined) {
     if (contentType === undefined) return { body, contentType };
     throw invalid("contentType is given without a body.");
   }
   // By its tag: naming the classes would load all of fetch on Node, and packages and other realms have their own.
   const tag = tagOf(body);
-  if (/^(Uint8Array|Blob|File|FormData)$/.test(tag))
-    return readBytes(body as Bytes, tag as BytesTag, contentType);
+  if (/^(Uint8Array|Blob|File|FormData)$/.test(tag)) return readBytes(body, tag, contentType);
   return jsonOf(body, contentType);
 }
 
-async function readBytes(body: Bytes, tag: BytesTag, contentType: string | undefined): Promise<EncodedBody> {
+async function readBytes(
+  body: unknown,
+  tag: string,
+  contentType: string | undefined,
+): Promise<Pick<EncodedRequest, "body" | "contentType">> {
   const isForm = tag === "FormData";
   if (contentType === undefined || (isForm && !/^multipart\/form-data$/i.test(contentType))) {
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";
@@ -297,7 +299,10 @@ async function readBytes(body: Bytes, tag: BytesTag, contentType: string | undef
   return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: type };
 }
 
-function jsonOf(body: unknown, contentType = "application/json"): EncodedBody {
+function jsonOf(
+  body: unknown,
+  contentType = "application/json",
+): Pick<EncodedRequest, "body" | "contentType"> {
   if (!isJson(body)) {
     throw invalid("body must be a JSON value, a Uint8Array, a Blob or a FormData.");
   }

@@ -61,17 +61,12 @@ export async function uploadFile(
   }
 }
 
-interface UploadCount {
-  /** Bytes of the file sent by the attempt under way. */
-  sentBytes: number;
-  readonly onSent: (sentBytes: number, done: boolean) => void;
-}
-
-function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]): UploadCount {
+function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]) {
   let reported = -1;
-  const progress: UploadCount = {
+  const progress = {
+    /** Bytes of the file sent by the attempt under way. */
     sentBytes: 0,
-    onSent(sent, done) {
+    onSent(sent: number, done: boolean) {
       progress.sentBytes = sent;
       // A retry begins anew; progress never goes back.
       if (sent < reported || (sent === reported && !done)) return;
