@@ -64,7 +64,11 @@ export function loaded<T>(part: Promise<T>): Promise<T> {
   });
 }
 
-function namedError(error: unknown, operation: OperationName, client: Pick<ClientConfig, "secrets">): StatusError {
+function namedError(
+  error: unknown,
+  operation: OperationName,
+  client: Pick<ClientConfig, "secrets">,
+): StatusError {
   if (!isStatusError(error)) return unreadable(error, operation, redactorOf(client.secrets));
   // Checks of arguments do not know which operation they serve.
   return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);

@@ -86,7 +86,10 @@ function withoutPrototypes(value: unknown): unknown {
 }
 
 /** What the options say, else the operation's defaults. */
-export function timesOf<T>(request: PreparedRequest<T>, settings: CallSettings) {
+export function timesOf<T>(
+  request: PreparedRequest<T>,
+  settings: CallSettings,
+): { timeoutMs: number; attemptTimeoutMs: number } {
   const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(request) } = settings;
   const retried = isRepeatable(request.operation, repeatable) && maxRetries > 0;
   // Half of the time for a first try leaves the other half for a second.
