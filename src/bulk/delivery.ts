@@ -1,46 +1,45 @@
-interface Waiter<T> {
-  resolve(result: IteratorResult<T, undefined>): void;
-  reject(error: unknown): void;
-}
+type Receiver<T> = readonly [
+  resolve: (result: IteratorResult<T, undefined>) => void,
+  reject: (error: unknown) => void,
+];
 
-/** Why no more results come. */
-export interface Failed {
-  readonly error: unknown;
-}
-
-const over = { done: true, value: undefined } as const;
-
-/** Hands results to those who ask for them; what was finished is handed out before a failure. */
+/** Hands results to those who ask for them, as they come or in the order of their numbers. */
 export class Delivery<T> {
-  readonly #outbox: Outbox<T>;
-  readonly #waiters: Waiter<T>[] = [];
+  readonly #ordered: boolean;
+  // By their places in what is handed out, from 0 on.
+  readonly #results: Map<number, T> = new Map();
+  readonly #receivers: Receiver<T>[] = [];
+  #added = 0;
+  #next = 0;
   #isOver: boolean;
-  #failed: Failed | undefined;
+  #failed: { readonly error: unknown } | undefined;
 
-  constructor(outbox: Outbox<T>) {
-    this.#outbox = outbox;
+  constructor(ordered: boolean) {
+    this.#ordered = ordered;
     // Assigned twice, undefined first: V8 takes a field that is assigned once for a constant, and compiles again when it changes.
     this.#isOver = false;
   }
 
   /** Results that nobody has asked for. */
   get size(): number {
-    return this.#outbox.size;
+    return this.#results.size;
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
+    return new Promise((...receiver) => {
+      this.#receivers.push(receiver);
       this.#handOut();
     });
   }
 
+  /** @param number Its place among all requests, from 0. */
   add(number: number, result: T): void {
-    this.#outbox.add(number, result);
+    this.#results.set(this.#ordered ? number : this.#added++, result);
     this.#handOut();
   }
 
-  finish(failed: Failed | undefined): void {
+  /** No more results come; what was finished is handed out before a failure. */
+  finish(failed: { readonly error: unknown } | undefined): void {
     this.#isOver = true;
     this.#failed = failed;
     this.#handOut();
@@ -49,79 +48,30 @@ export class Delivery<T> {
   /** The same, and nobody wants those that are there. */
   discard(): void {
     this.finish(undefined);
-    while (this.#outbox.take(true) !== undefined);
+    this.#results.clear();
   }
 
   #handOut(): void {
-    while (this.#waiters.length > 0) {
-      const value = this.#outbox.take(this.#isOver);
+    while (this.#receivers.length > 0) {
+      const value = this.#take();
       if (value === undefined && !this.#isOver) return;
-      const waiter = this.#waiters.shift();
-      if (value !== undefined) waiter?.resolve({ done: false, value });
-      else this.#tellEnd(waiter);
+      const [resolve, reject] = this.#receivers.shift() as Receiver<T>;
+      const failed = this.#failed;
+      if (value !== undefined) resolve({ done: false, value });
+      else if (failed === undefined) resolve({ done: true, value: undefined });
+      else {
+        // It is thrown once; then it is over.
+        this.#failed = undefined;
+        reject(failed.error);
+      }
     }
   }
 
-  // The failure is thrown once; then it is over.
-  #tellEnd(waiter: Waiter<T> | undefined): void {
-    if (this.#failed === undefined) waiter?.resolve(over);
-    else waiter?.reject(this.#failed.error);
-    this.#failed = undefined;
-  }
-}
-/** Results on their way out: as they come, or in the order of their numbers. */
-interface Outbox<T> {
-  readonly size: number;
-  add(number: number, result: T): void;
-  /** The next result; undefined while there is none. @param last Whether those before it will never come */
-  take(last: boolean): T | undefined;
-}
-
-interface Entry<T> {
-  readonly result: T;
-  next: Entry<T> | undefined;
-}
-
-// A linked list: taking from the front of an array moves all the others.
-export class AsTheyCome<T> implements Outbox<T> {
-  size = 0;
-  #first: Entry<T> | undefined;
-  #last: Entry<T> | undefined;
-
-  add(_number: number, result: T): void {
-    const entry = { result, next: undefined };
-    if (this.#last) this.#last.next = entry;
-    else this.#first = entry;
-    this.#last = entry;
-    this.size += 1;
-  }
-
-  take(): T | undefined {
-    const entry = this.#first;
-    if (entry === undefined) return undefined;
-    this.#first = entry.next;
-    if (entry.next === undefined) this.#last = undefined;
-    this.size -= 1;
-    return entry.result;
-  }
-}
-
-/** Hands results out by their numbers, from 0 on. */
-export class InOrder<T> implements Outbox<T> {
-  readonly #results: Map<number, T> = new Map();
-  #next = 0;
-
-  get size(): number {
-    return this.#results.size;
-  }
-
-  add(number: number, result: T): void {
-    this.#results.set(number, result);
-  }
-
-  take(last: boolean): T | undefined {
+  #take(): T | undefined {
     const results = this.#results;
-    if (last && results.size > 0 && !results.has(this.#next)) this.#next = Math.min(...results.keys());
+    // Those before the ones that are there will never come.
+    if (this.#isOver && results.size > 0 && !results.has(this.#next))
+      this.#next = Math.min(...results.keys());
     const result = results.get(this.#next);
     if (result !== undefined) results.delete(this.#next++);
     return result;

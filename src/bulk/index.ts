@@ -4,7 +4,7 @@
  * @module tunerank/bulk
  */
 import type { Client } from "../client.js";
-import { IterableSource } from "./intake.js";
+import { Source } from "./intake.js";
 import {
   type RerankAllOptions,
   type RerankAllRequest,
@@ -52,7 +52,7 @@ export function rerankAll<Id = string>(
   requests: Iterable<RerankAllRequest<Id>> | AsyncIterable<RerankAllRequest<Id>>,
   options?: RerankAllOptions<Id>,
 ): RerankAllResults<Id> {
-  const run = new Run(client, new IterableSource(requests), settingsOf(options));
+  const run = new Run(client, new Source(requests), settingsOf(options));
   return new Results(run) as unknown as RerankAllResults<Id>;
 }
 

@@ -2,7 +2,6 @@ import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/callOptions.js";
 import { WithoutPrototype } from "../values.js";
-import type { Failed } from "./delivery.js";
 import type { RerankAllRequest } from "./options.js";
 
 /** A request that was taken from the source and has no result yet. */
@@ -34,7 +33,8 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
 export class Intake<Id> {
   readonly pending: Set<PendingRequest<Id>> = new Set();
   isDry: boolean;
-  failed: Failed | undefined;
+  /** Why no more requests come. */
+  failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
   readonly #arrived: () => void;
   /** Those that can be sent. */
@@ -130,14 +130,8 @@ function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
 }
 
-export interface Source<T> {
-  next(): IteratorResult<T> | Promise<IteratorResult<T>>;
-  /** Tells an iterator that nothing more is wanted of it. */
-  close(): Promise<void>;
-}
-
-/** Opens an iterable, or an async one, when its first element is asked for. */
-export class IterableSource<T> implements Source<T> {
+/** An iterable, or an async one, that is opened when its first element is asked for. */
+export class Source<T> {
   readonly #iterable: Partial<Iterable<T> & AsyncIterable<T>>;
   readonly #open: () => Iterator<T> | AsyncIterator<T>;
   #iterator: Iterator<T> | AsyncIterator<T> | undefined;
@@ -156,6 +150,7 @@ export class IterableSource<T> implements Source<T> {
     return this.#iterator.next();
   }
 
+  /** Tells an iterator that nothing more is wanted of it. */
   async close(): Promise<void> {
     await this.#iterator?.return?.();
   }

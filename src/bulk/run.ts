@@ -11,7 +11,7 @@ import { machineClock, Schedule } from "../policy/schedule.js";
 import { isLate, readOn } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
-import { AsTheyCome, Delivery, type Failed, InOrder } from "./delivery.js";
+import { Delivery } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
 import type { RerankAllError, RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
 
@@ -53,7 +53,7 @@ export class Run<Id> implements RunParts {
     this.signal = this.#calls.signal;
     this.schedule = new Schedule({ limiter, pace, clock: machineClock }, (now) => this.#take(now));
     this.#intake = new Intake(source, () => this.#advance());
-    this.#delivery = new Delivery(settings.ordered ? new InOrder() : new AsTheyCome());
+    this.#delivery = new Delivery(settings.ordered);
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
@@ -189,7 +189,7 @@ export class Run<Id> implements RunParts {
   }
 
   // Rejects when the source does not let itself be closed.
-  #stop(failed: Failed | undefined): Promise<void> {
+  #stop(failed: Intake<Id>["failed"]): Promise<void> {
     this.#state = "over";
     this.schedule.close();
     this.#unset?.();
