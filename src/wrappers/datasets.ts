@@ -1,4 +1,3 @@
-import { loaded, startCall } from "../call/callPromise.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
@@ -6,6 +5,7 @@ import { ownProperties } from "../options/arguments.js";
 import type { CallPromise } from "../options/callOptions.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
+import { loaded, startCall } from "./invoke.js";
 import type { UploadOptions } from "./types.js";
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */

@@ -1,4 +1,3 @@
-import { startCall } from "../call/callPromise.js";
 import { readObject } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
@@ -6,7 +5,7 @@ import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/callOptions.js";
 import { validate } from "../options/validate.js";
 import type { DeploymentsOperations } from "./contractMethods.js";
-import { invoke, ownOptions } from "./invoke.js";
+import { invoke, ownOptions, startCall } from "./invoke.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
 export interface Deployments extends DeploymentsOperations {

@@ -1,5 +1,5 @@
-import { loaded, startCall } from "../call/callPromise.js";
 import type { ClientConfig } from "../call/settings.js";
+import { loaded, startCall } from "./invoke.js";
 import type {
   EncodedCall,
   OperationCall,

@@ -1,4 +1,3 @@
-import { startCall } from "../call/callPromise.js";
 import { readObject } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
@@ -10,7 +9,7 @@ import type { CallOptions, CallPromise } from "../options/callOptions.js";
 import { validate } from "../options/validate.js";
 import { memberOf, valueOr } from "../values.js";
 import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";
-import { invoke, ownOptions } from "./invoke.js";
+import { invoke, ownOptions, startCall } from "./invoke.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobsOperations {

@@ -1,4 +1,3 @@
-import { loaded, start, startCall } from "../call/callPromise.js";
 import { readObject, readRerank } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
@@ -9,7 +8,7 @@ import type { CallOptions, CallPromise } from "../options/callOptions.js";
 import { checkSpelling, validate } from "../options/validate.js";
 import type { RerankCall, RerankItems } from "../ranking/types.js";
 import { memberOf } from "../values.js";
-import { invoke, ownOptions } from "./invoke.js";
+import { invoke, loaded, ownOptions, start, startCall } from "./invoke.js";
 
 const { body: rules } = requests.rerankDocuments;
 

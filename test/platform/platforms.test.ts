@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { loaded, startCall } from "../../src/call/callPromise.js";
 import { isStatusError } from "../../src/index.js";
 import { isBrowser, permissionFor, readVariable } from "../../src/platform/server.js";
 import { createTransport } from "../../src/platform/web.js";
+import { loaded, startCall } from "../../src/wrappers/invoke.js";
 
 describe("a browser", () => {
   // As Chromium, Firefox and Safari say it.
