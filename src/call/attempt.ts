@@ -13,7 +13,7 @@ import { requestIdOf, toldBy } from "./response.js";
 import { unseen } from "./settings.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
-/** One request and its answer, shown to those who listen to attempts. Never rejects. */
+/** One request and its response, shown to those who listen to attempts. Never rejects. */
 export function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T> | Failure> {
   return (
     attemptTracer()?.(
@@ -43,10 +43,10 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
     if (deadline.ended) return failureOf(run, undefined, undefined);
     exchange = transport.send(transportRequest(run));
     deadline.running = exchange;
-    const answer = await exchange.response;
+    const response = await exchange.response;
     const secrets = secretsOf(run);
-    const data = request.read(answer, secrets);
-    return data instanceof Failure ? mockOr(data) : { data, answer, secrets };
+    const data = request.read(response, secrets);
+    return data instanceof Failure ? mockOr(data) : { data, response, secrets };
   } catch (cause) {
     const failure = failureOf(run, exchange, cause);
     const headers = exchange?.answer?.headers;
@@ -135,7 +135,7 @@ export function attemptRecord(
   durationMs: number,
 ): Attempt {
   if (!(result instanceof Failure)) {
-    const { status: httpStatus, headers } = result.answer;
+    const { status: httpStatus, headers } = result.response;
     const requestId = requestIdOf(headers);
     const record = { number, durationMs, httpStatus, ...(requestId !== undefined && { requestId }) };
     return withHeaders(record, () => redactValues(redactorOf(result.secrets), headers) as Attempt["headers"]);

@@ -96,14 +96,14 @@ function succeed<T>(
 // A class: for a getter in an object literal V8 makes a hidden class in each call, which costs a third of the call's CPU.
 class Succeeded<T> implements Outcome<T> {
   declare readonly data: T;
-  declare readonly answer: TransportResponse;
+  declare readonly response: TransportResponse;
   readonly #success: Answered<T>;
   readonly #failed: readonly Attempt[];
   readonly #durationMs: number;
 
   constructor(success: Answered<T>, failed: readonly Attempt[], durationMs: number) {
     this.data = success.data;
-    this.answer = success.answer;
+    this.response = success.response;
     this.#success = success;
     this.#failed = failed;
     this.#durationMs = durationMs;

@@ -2,7 +2,7 @@ import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { after, earlyMs, firedAt, isLate, now, readOn } from "../transport/time.js";
 
-/** Why a call ended before its answer. */
+/** Why a call ended before its response. */
 export type EndReason = "aborted" | "closed" | "deadline";
 
 /** What a call is doing, as far as it can be stopped. */

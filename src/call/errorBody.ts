@@ -4,7 +4,7 @@ import { milliseconds } from "../policy/retry.js";
 import { type Redact, redactValues } from "../redact/redact.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 
-/** What an error answer says of itself, whatever its shape. */
+/** What an error response says of itself, whatever its shape. */
 export interface ErrorBody {
   /** The code it names, when it names one of the service's. */
   readonly code: StatusCode | undefined;

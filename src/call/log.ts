@@ -74,8 +74,8 @@ function bodiesOf({
   result,
   redact,
 }: Parameters<Log>[1]): Record<"request" | "response", string | undefined> {
-  const answer = "data" in result ? result.answer.text : result.body;
-  const text = typeof answer === "string" ? answer : JSON.stringify(answer);
+  const got = "data" in result ? result.response.text : result.body;
+  const text = typeof got === "string" ? got : JSON.stringify(got);
   const shown = (value: string | undefined) => value && redact(value.slice(0, longestBody), true);
   return { request: shown(typeof body === "string" ? body : undefined), response: shown(text) };
 }

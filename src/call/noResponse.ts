@@ -16,7 +16,7 @@ import {
 import { isInstance, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
 
-/** The failure of a request that brought no whole answer. What happened is read from the failure itself: no text changes it. */
+/** The failure of a request that brought no whole response. What happened is read from the failure itself: no text changes it. */
 export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
   const { reason, status, cause: found, reusedSocket } = failure;
   const phase = failure.isGuessed && isBeforeConnection(found) ? "connect" : failure.phase;
@@ -91,7 +91,7 @@ const nothing: Partial<Unconnected> = Object.create(null);
 
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
 
-// The event of a request that brought no whole answer.
+// The event of a request that brought no whole response.
 function eventOfFailure(phase: Phase, reason: FailureReason): RetryEvent {
   if (reason === "connect-timeout") return "neverConnected";
   if (reason === "attempt-timeout") return timeoutEvents[phase];

@@ -84,17 +84,17 @@ function withResponse({ status, headers }: TransportResponse, redact: Redact, fa
 }
 
 // Why nothing was made of its body. A fetch function does not say what it could not decode: its first bytes are no text.
-function unreadIn(answer: TransportResponse, redact: Redact): string | undefined {
-  const encoding = header(answer.headers, "content-encoding");
+function unreadIn(response: TransportResponse, redact: Redact): string | undefined {
+  const encoding = header(response.headers, "content-encoding");
   const unread =
-    encoding && answer.text.slice(0, 4).includes("\ufffd")
+    encoding && response.text.slice(0, 4).includes("\ufffd")
       ? `The response was not decoded from ${encoding}.`
-      : memberOf(answer, "unread");
+      : memberOf(response, "unread");
   return unread ? redact(unread as string) : undefined;
 }
 
-function errorResponse(answer: TransportResponse, redact: Redact): Failure {
-  const { status, headers, text } = answer;
+function errorResponse(response: TransportResponse, redact: Redact): Failure {
+  const { status, headers, text } = response;
   const said = readErrorBody(text, status, redact);
   const redirected = isRedirect(status);
   const named = redirected ? undefined : said.code;
@@ -105,7 +105,7 @@ function errorResponse(answer: TransportResponse, redact: Redact): Failure {
   return new Failure({
     message:
       notTheService(status) ??
-      unreadIn(answer, redact) ??
+      unreadIn(response, redact) ??
       said.message ??
       `HTTP ${status} without a message.`,
     code,
@@ -139,20 +139,20 @@ export function toldBy(headers: ResponseHeaders, redact: Redact): Pick<Failure, 
   };
 }
 
-/** The answer's `x-request-id`, else `request-id`; an error's is redacted. */
+/** The response's `x-request-id`, else `request-id`; an error's is redacted. */
 export function requestIdOf(headers: Readonly<Record<string, string>>, redact?: Redact): string | undefined {
   const id = header(headers, "x-request-id") ?? header(headers, "request-id");
   return id && redact ? redact(id) : id;
 }
 
 /**
- * A rerank's answer as it came; {@link Failure} without what makes it a ranking. Whatever else it holds passes.
+ * A rerank's response as it came; {@link Failure} without what makes it a ranking. Whatever else it holds passes.
  * @param named Adds the caller's name of the document that an index is of.
  */
-export function readRerank(answer: object, named?: (index: number) => string): RerankResponse | Failure {
-  const data = memberOf(answer, "data");
+export function readRerank(response: object, named?: (index: number) => string): RerankResponse | Failure {
+  const data = memberOf(response, "data");
   const lack = Array.isArray(data) ? lackIn(data, named) : "data";
-  return lack ? incomplete(lack) : (answer as RerankResponse);
+  return lack ? incomplete(lack) : (response as RerankResponse);
 }
 
 // The first field that an entry lacks; undefined when all have both.
@@ -167,7 +167,7 @@ function lackIn(data: readonly unknown[], named = (_: number) => ""): string | u
   return undefined;
 }
 
-/** An upload's answer as it came; {@link Failure} without the id of the stored file. Whatever else it holds passes. */
-export function readDatasetFile(answer: object): DatasetFile | Failure {
-  return typeof memberOf(answer, "id") === "string" ? (answer as DatasetFile) : incomplete("id");
+/** An upload's response as it came; {@link Failure} without the id of the stored file. Whatever else it holds passes. */
+export function readDatasetFile(response: object): DatasetFile | Failure {
+  return typeof memberOf(response, "id") === "string" ? (response as DatasetFile) : incomplete("id");
 }

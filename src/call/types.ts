@@ -93,10 +93,10 @@ export type Log = (
   },
 ) => void;
 
-/** A call's value, and the answer it was read from. */
+/** A call's value, and the response it was read from. */
 export interface Answered<T> {
   readonly data: T;
-  readonly answer: TransportResponse;
+  readonly response: TransportResponse;
   /** What its headers may not show. */
   readonly secrets: readonly string[];
 }

@@ -6,7 +6,7 @@ export type StatusCode = Exclude<Code, "OK">;
 
 /**
  * Whether the operation ran. `"no"` is proved when nothing was sent, and assumed when the request was refused; `"yes"`
- * means a 2xx answer began; otherwise `"unknown"`. {@link ExecutedBecause} says which.
+ * means a 2xx response began; otherwise `"unknown"`. {@link ExecutedBecause} says which.
  */
 export type Executed = "no" | "unknown" | "yes";
 
@@ -16,14 +16,14 @@ export type ExecutedBecause =
   | "nothing-sent"
   /** The service, or a proxy, refused the request; we assume that nothing ran. `executed` is `"no"`. */
   | "refused"
-  /** The request was sent, and no answer came. `executed` is `"unknown"`. */
+  /** The request was sent, and no response came. `executed` is `"unknown"`. */
   | "no-answer"
-  /** The answer is an error that does not say whether the operation ran. `executed` is `"unknown"`. */
+  /** The response is an error that does not say whether the operation ran. `executed` is `"unknown"`. */
   | "unclear-answer"
-  /** A 2xx answer began, and was lost or could not be used. `executed` is `"yes"`. */
+  /** A 2xx response began, and was lost or could not be used. `executed` is `"yes"`. */
   | "success-began";
 
-/** What `executed` is read from, after one attempt. @param answered Whether an answer began. */
+/** What `executed` is read from, after one attempt. @param answered Whether a response began. */
 export function executedBecause(executed: Executed, answered: boolean): ExecutedBecause {
   if (executed === "yes") return "success-began";
   if (executed === "no") return answered ? "refused" : "nothing-sent";
@@ -52,7 +52,7 @@ export type NotRetried =
   | "aborted";
 
 /**
- * Where the code comes from: the answer's body, its HTTP status, the network, or this client. Only with `"body"` did
+ * Where the code comes from: the response's body, its HTTP status, the network, or this client. Only with `"body"` did
  * the service name it.
  */
 export type CodeSource = "body" | "status" | "transport" | "client";
@@ -103,11 +103,11 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 export interface Attempt {
   /** 1 for the first. */
   readonly number: number;
-  /** From asking for the key to the last byte of the answer, in milliseconds. */
+  /** From asking for the key to the last byte of the response, in milliseconds. */
   readonly durationMs: number;
-  /** The answer's status, when one began. */
+  /** The response's status, when one began. */
   readonly httpStatus?: number;
-  /** The answer's `x-request-id`, else `request-id`, when it had one. */
+  /** The response's `x-request-id`, else `request-id`, when it had one. */
   readonly requestId?: string;
   /**
    * The response's headers without the key, names in lower case, when one began. Not enumerable: no log lists them, and
@@ -130,7 +130,7 @@ export interface StatusErrorDetails {
   readonly codeSource: CodeSource;
   /** True unless given. */
   readonly inferred?: boolean | undefined;
-  /** The answer's HTTP status, when there was one. */
+  /** The response's HTTP status, when there was one. */
   readonly httpStatus?: number | undefined;
   /** The id of the operation in the contract. */
   readonly operation?: OperationName | undefined;
@@ -144,7 +144,7 @@ export interface StatusErrorDetails {
   readonly executedBecause?: ExecutedBecause | undefined;
   /** Why there was no other attempt. */
   readonly notRetried?: NotRetried | undefined;
-  /** The answer's `x-request-id`, else `request-id`. */
+  /** The response's `x-request-id`, else `request-id`. */
   readonly requestId?: string | undefined;
   /** The response's headers, names in lower case, or what makes them when they are read. */
   readonly headers?: ResponseHeaders | (() => ResponseHeaders | undefined) | undefined;

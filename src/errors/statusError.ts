@@ -40,9 +40,9 @@ export class StatusError extends Error {
   }
   /** One of the 16 failure codes of the service. */
   readonly code: StatusCode;
-  /** The answer's HTTP status; absent when there was no answer. */
+  /** The response's HTTP status; absent when there was no response. */
   declare readonly httpStatus?: number;
-  /** True when the answer had no code, and this client had to choose it. */
+  /** True when the response had no code, and this client had to choose it. */
   readonly inferred: boolean;
   /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
@@ -60,7 +60,7 @@ export class StatusError extends Error {
   declare readonly path?: string;
   /** The host of the request, with its port where the base URL has one; absent when none was made ready. */
   declare readonly host?: string;
-  /** The answer's `x-request-id`, else `request-id`, when it had one. */
+  /** The response's `x-request-id`, else `request-id`, when it had one. */
   declare readonly requestId?: string;
   /**
    * The headers of the response that `httpStatus` is of, names in lower case, without the key; absent when there was no

@@ -50,7 +50,7 @@ export interface CallOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * Milliseconds for one attempt, from connecting to the last byte of its answer. Greater than 0.
+   * Milliseconds for one attempt, from connecting to the last byte of its response. Greater than 0.
    * @default half of timeoutMs where a retry is safe, else all of it
    */
   attemptTimeoutMs?: number | undefined;
@@ -88,15 +88,15 @@ export interface AttemptEvent extends Attempt, Target {
   readonly waitMs?: number;
 }
 
-/** The answer of one call, with what HTTP said around it. */
+/** The response of one call, with what HTTP said around it. */
 export interface CallResponse<T> {
   /** What the call alone resolves to. */
   readonly data: T;
-  /** The answer's `x-request-id`, else `request-id`, when it had one. */
+  /** The response's `x-request-id`, else `request-id`, when it had one. */
   readonly requestId?: string;
-  /** The answer's status. */
+  /** The response's status. */
   readonly httpStatus: number;
-  /** The answer's headers, names in lower case. */
+  /** The response's headers, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Every HTTP request this call made; the last one succeeded. */
   readonly attempts: readonly Attempt[];
@@ -104,11 +104,11 @@ export interface CallResponse<T> {
 
 /** A running call: await it for its value. */
 export interface CallPromise<T> extends Promise<T> {
-  /** Resolves to the value together with the answer's status, headers and request id. */
+  /** Resolves to the value together with the response's status, headers and request id. */
   withResponse(): Promise<CallResponse<T>>;
 }
 
-/** What a call is about, in numbers and names: never a key, a body or an answer. */
+/** What a call is about, in numbers and names: never a key, a body or a response. */
 export interface TraceDetails {
   /** The model that a rerank asks for; once it has ended, the one that answered. */
   model?: string | undefined;
@@ -120,7 +120,7 @@ export interface TraceDetails {
   usage?: RerankUsage | undefined;
 }
 
-/** What subscribers of the tracing channel `tunerank.call` get: never a key, a body or an answer. */
+/** What subscribers of the tracing channel `tunerank.call` get: never a key, a body or a response. */
 export interface CallTrace extends Partial<Target>, TraceDetails {
   /** The operation's id in the contract; `request` for `client.request`. */
   readonly operation: OperationName;

@@ -7,7 +7,7 @@ export type ApiKey = string | (() => string | Promise<string>);
 /** A `fetch` function: the platform's, or one with its signature. */
 export type FetchLike = (url: string, init: never) => Promise<FetchResponse>;
 
-/** What the client reads of a `fetch` function's answer. Every `Response` fits. */
+/** What the client reads of a `fetch` function's response. Every `Response` fits. */
 export interface FetchResponse {
   /** The HTTP status. */
   readonly status: number;
@@ -27,7 +27,7 @@ export interface DispatcherLike {
    * Sends a request.
    *
    * @param options What to send.
-   * @param handler What hears of the answer.
+   * @param handler What hears of the response.
    */
   dispatch(options: never, handler: never): boolean;
 }
@@ -37,7 +37,7 @@ export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
 /**
  * An attempt for a log: the fields of {@link CallOptions.onAttempt} but for `headers`, the line, and the numbers and names of the request
- * and answer. Of an operation of the contract these are each id in its path (`dataset: "reviews"`), and each field of
+ * and response. Of an operation of the contract these are each id in its path (`dataset: "reviews"`), and each field of
  * its body that is a number (`replicaCount`), a list, by its length (`documents`), or a name (`model`), but no text such
  * as `query`.
  */
@@ -46,7 +46,7 @@ export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "header
   readonly message: string;
   /** Of an attempt that failed: whether the operation ran. */
   readonly executed?: Executed;
-  /** The tokens that were used, where the answer counts them. */
+  /** The tokens that were used, where the response counts them. */
   readonly tokens?: number;
   /** The host, with its port; with the level `debug`. */
   readonly host?: string;
@@ -54,7 +54,7 @@ export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "header
   readonly cause?: string;
   /** The body that was sent, without the key; with `logBodies`. */
   readonly request?: string;
-  /** The body of the answer, without the key; with `logBodies`. */
+  /** The body of the response, without the key; with `logBodies`. */
   readonly response?: string;
   /** The ids, numbers, lengths and names of the operation's own. */
   readonly [field: string]: unknown;
@@ -156,7 +156,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"
    * @default TUNERANK_LOG; else `info` where there is a logger, and `off` where there is none
    */
   logLevel?: LogLevel | undefined;
-  /** Add the bodies of requests and answers to the lines, without the key. A file is left out. @default false */
+  /** Add the bodies of requests and responses to the lines, without the key. A file is left out. @default false */
   logBodies?: boolean | undefined;
   /** Added to the end of the `User-Agent` header. Browsers ignore it. */
   userAgent?: string | undefined;

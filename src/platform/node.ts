@@ -86,7 +86,7 @@ async function publish<T extends { readonly attempts: readonly Attempt[] }>(
 ): Promise<T> {
   const context: CallTrace = { ...target };
   let outcome: T | undefined;
-  // The channel publishes what its promise resolves to, so that must not be the answer.
+  // The channel publishes what its promise resolves to, so that must not be the response.
   await calls.tracePromise(async () => {
     try {
       outcome = await run();

@@ -171,13 +171,13 @@ async function rankBatch<T>(
   const { texts, places } = documentsOf(number);
   sent.set(number, places);
   const request = { ...body, documents: texts };
-  const { data, answer, attempts } = await rerank.send(
+  const { data, response, attempts } = await rerank.send(
     request,
     call,
     readObject((value) => readRanking(value, texts, places.itemOf)),
   );
   const batch = batches[number] as Batch;
-  return { number, batch, places, ranking: data, attempts, headers: answer.headers };
+  return { number, batch, places, ranking: data, attempts, headers: response.headers };
 }
 
 /** The options that are fields of the request's body. */

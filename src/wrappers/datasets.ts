@@ -21,7 +21,7 @@ export interface Datasets extends DatasetsOperations {
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
    * `FAILED_PRECONDITION` when the source was read, ended, destroyed, locked or transferred before (nothing is sent
    * then), or when a file changes, a stream fails, ends without a byte or has not its `size` (the request is then
-   * broken off before its end, so that nothing is stored); `INTERNAL` with `executed: "yes"` for an answer without an
+   * broken off before its end, so that nothing is stored); `INTERNAL` with `executed: "yes"` for a response without an
    * `id`: the file may be stored.
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */

@@ -111,12 +111,12 @@ function unreadable(error: unknown, operation: OperationName, redact: Redact): S
   });
 }
 
-function responseOf<T>({ data, answer, attempts }: Outcome<T>): CallResponse<T> {
-  const requestId = requestIdOf(answer.headers);
+function responseOf<T>({ data, response, attempts }: Outcome<T>): CallResponse<T> {
+  const requestId = requestIdOf(response.headers);
   return {
     data,
-    httpStatus: answer.status,
-    headers: answer.headers,
+    httpStatus: response.status,
+    headers: response.headers,
     attempts,
     ...(requestId !== undefined && { requestId }),
   };

@@ -107,12 +107,12 @@ function readerFor({ answer, accept = "" }: OperationRow): ResponseReader<unknow
     bytes: ({ bytes }) => bytes,
     text: (got) => readContent(got) ?? "",
   };
-  const asAnswer = readWhole(made[answer]);
+  const asTyped = readWhole(made[answer]);
   // A web page that nobody asked for is somebody else's response, such as a sign-in page's.
   const page = /^\s*text\/html/i;
   const isUnasked = ({ headers }: TransportResponse) =>
     page.test(header(headers, "content-type") ?? "") && !page.test(accept);
-  return (got, secrets) => (isUnasked(got) ? asObject : asAnswer)(got, secrets);
+  return (got, secrets) => (isUnasked(got) ? asObject : asTyped)(got, secrets);
 }
 
 const names: OptionTable<ServiceRequest> = {
@@ -145,19 +145,19 @@ export async function sendAny<T>(
   return make(client, { method, target, accept, ...content }, options, read);
 }
 
-/** Sends what is encoded, and hands the answer's body back as it is. @throws StatusError */
+/** Sends what is encoded, and hands the response's body back as it is. @throws StatusError */
 export async function sendEncoded(
   client: ClientConfig,
-  ...[request, options, onAnswer]: Parameters<EncodedCall>
+  ...[request, options, onResponse]: Parameters<EncodedCall>
 ): Promise<Outcome<Uint8Array>> {
   checkMethod(request.method, request.body);
-  const read = readWhole((answer) => {
-    const content = readContent(answer);
-    return content instanceof Failure ? content : answer.bytes;
+  const read = readWhole((response) => {
+    const content = readContent(response);
+    return content instanceof Failure ? content : response.bytes;
   });
-  return make(client, request, options, (answer, secrets) => {
-    onAnswer(answer.headers);
-    return read(answer, secrets);
+  return make(client, request, options, (response, secrets) => {
+    onResponse(response.headers);
+    return read(response, secrets);
   });
 }
 
@@ -190,7 +190,7 @@ function withDefaults(settings: CallSettings, { method, accept }: EncodedRequest
     ...settings,
     timeoutMs: settings.timeoutMs ?? defaultTimeoutMs,
     repeatable: settings.repeatable ?? isIdempotent(method),
-    // Nobody knows how long its answer is.
+    // Nobody knows how long its response is.
     headers: {
       "accept-encoding": "gzip, deflate, br",
       ...settings.headers,
@@ -330,7 +330,7 @@ function refuseOthers(name: string, value: unknown): unknown {
 }
 
 /**
- * What a 2xx answer holds: a value when its type is JSON, text when that is text, otherwise bytes; undefined when it is
+ * What a 2xx response holds: a value when its type is JSON, text when that is text, otherwise bytes; undefined when it is
  * empty. A Failure when it is not the JSON that it says it is.
  */
 function readContent({ status, headers, bytes }: TransportResponse): unknown {

@@ -21,7 +21,7 @@ export interface Rerank {
    * @param body The query and the documents, with the fields of the contract's `RerankRequest`; others pass through.
    * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
-   * `INTERNAL` with `executed: "yes"` for an answer whose `data` is no list of an `index` and a `relevance_score` each.
+   * `INTERNAL` with `executed: "yes"` for a response whose `data` is no list of an `index` and a `relevance_score` each.
    * @example
    * const { data } = await client.rerank({ query: "capital of France", documents: ["Paris.", "Rome."], top_n: 1 });
    * data[0]?.index; // the position in `documents`

@@ -31,7 +31,7 @@ export interface UploadOptions extends CallOptions {
    */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
-   * Compare the answer's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
+   * Compare the response's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
    * differ. What `bytes` counts is not documented.
    * @default false
    */
@@ -53,7 +53,7 @@ export interface ServiceRequest {
   body?: unknown;
   /** The media type of the body. A FormData's is `multipart/form-data`. @default application/json */
   contentType?: string | undefined;
-  /** The media types to be answered with. @default application/json */
+  /** The media types to be responded with. @default application/json */
   accept?: string | undefined;
 }
 
@@ -70,17 +70,17 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
   repeatable?: boolean | undefined;
   /** Milliseconds for the whole call: every attempt, wait and body. Greater than 0. @default 30,000 */
   timeoutMs?: number | undefined;
-  /** The most bytes of the answer: at least 1. @default 1,048,576 */
+  /** The most bytes of the response: at least 1. @default 1,048,576 */
   maxResponseBytes?: number | undefined;
 }
 
 /**
  * Calls any operation of the service with this client's key, connections, deadlines, retries and errors. It knows
- * nothing of the operation: its path and its shapes are yours to know. Redirects are not followed. The answer is parsed
+ * nothing of the operation: its path and its shapes are yours to know. Redirects are not followed. The response is parsed
  * when its type is JSON, text when that is text, otherwise a Uint8Array; undefined for HEAD, 204 and an empty body.
  *
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
- * `RESOURCE_EXHAUSTED` for an answer of more than `maxResponseBytes`. `executed` is the worst of all attempts: of a
+ * `RESOURCE_EXHAUSTED` for a response of more than `maxResponseBytes`. `executed` is the worst of all attempts: of a
  * DELETE that was retried and then answered 404 it is `"unknown"`.
  * @example
  * const dataset = await client.request({ method: "GET", path: "/v1/accounts/acme/datasets/reviews" });
@@ -98,13 +98,13 @@ export interface EncodedRequest {
 }
 
 /**
- * A call of any operation whose parts are encoded already; its answer's body is handed back as bytes.
- * @param onAnswer Hears of each answer that came, whatever its status.
+ * A call of any operation whose parts are encoded already; its response's body is handed back as bytes.
+ * @param onResponse Hears of each response that came, whatever its status.
  */
 export type EncodedCall = (
   request: EncodedRequest,
   options: RequestOptions,
-  onAnswer: (headers: Readonly<Record<string, string>>) => void,
+  onResponse: (headers: Readonly<Record<string, string>>) => void,
 ) => CallPromise<Uint8Array>;
 
 /** A method that follows from a row of the contract. */
