@@ -46,12 +46,15 @@ export class Calls<Id> {
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
   readonly #controller: AbortController = new AbortController();
+  /** Whether the client is one of this package's. */
+  readonly areOwn: boolean;
   /** For a client of the caller's own. Calls of this package's are ended by their lanes, which costs less. */
   readonly signal: AbortSignal;
 
   constructor(client: Pick<Client, "rerank">, settings: RunSettings<Id>, limiter: Limiter) {
     this.signal = this.#controller.signal;
     this.#client = client;
+    this.areOwn = insideOf(client) !== undefined;
     this.#settings = settings;
     this.#limiter = limiter;
   }

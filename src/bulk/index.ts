@@ -14,6 +14,7 @@ import {
 } from "./options.js";
 import { Run } from "./run.js";
 
+export { checkRanking, type RankedRequest } from "../ranking/check.js";
 export type {
   RerankAllAttempt,
   RerankAllError,

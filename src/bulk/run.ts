@@ -1,8 +1,9 @@
 import { endOnAbort, stopEndingOnAbort } from "../call/deadline.js";
 import type { Client } from "../client.js";
 import type { StatusErrorDetails } from "../errors/codes.js";
-import type { Failure } from "../errors/failure.js";
+import { Failure } from "../errors/failure.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
+import type { CallPromise } from "../options/callOptions.js";
 import type { Lane } from "../policy/lane.js";
 import { holdAskedBy, type Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/pace.js";
@@ -14,6 +15,7 @@ import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./ca
 import { Delivery } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
 import type { RerankAllError, RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
+import { errorOfResponse, rankingOf } from "./responses.js";
 
 // Those under way, those that wait for another attempt, and results that nobody has asked for.
 const pendingForEach = 4;
@@ -134,17 +136,29 @@ export class Run<Id> implements RunParts {
     const lane = new RunLane(this, pace ? sizeOf(pending) : 0);
     pending.call = lane;
     lane.begin(now);
-    this.#calls.begin(pending, lane).then(
+    const call = this.#calls.begin(pending, lane);
+    call.then(
       (response) => {
         lane.answered();
         pace?.counted(tokensOf(response), lane);
         this.#ran = ranWell;
         this.#calls.answered(pending);
-        this.#settle(pending, { id: pending.id, response });
+        const ranking = rankingOf(pending.body, response, this.#calls.areOwn);
+        if (ranking instanceof Failure) this.#refuse(pending, ranking, call);
+        else this.#settle(pending, { id: pending.id, response: ranking });
         this.#advance();
       },
       (error) => this.#failed(pending, lane, asStatusError(error)),
     );
+  }
+
+  // It is no result, and was paid for: it is not asked for again.
+  #refuse(pending: PendingRequest<Id>, why: Failure, call: Promise<unknown>): void {
+    const own = this.#calls.areOwn ? (call as CallPromise<unknown>) : undefined;
+    void errorOfResponse(why, own).then((error) => {
+      this.#settle(pending, { id: pending.id, error });
+      this.#advance();
+    });
   }
 
   #failed(pending: PendingRequest<Id>, lane: Lane, error: StatusError): void {

@@ -1,9 +1,10 @@
-import { readRerank, requestIdOf, unusableResponse } from "../call/response.js";
+import { readRerank, requestIdOf } from "../call/response.js";
 import type { Attempt } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import { memberOf, notify } from "../values.js";
+import { joinable } from "./check.js";
 import { type Batch, itemsOf, type Places } from "./plan.js";
 import type {
   ItemBatch,
@@ -30,40 +31,18 @@ export function readRanking(
   documents: readonly string[],
   itemOf: (document: number) => number,
 ): Ranking | Failure {
-  const { length } = documents;
-  const named = (index: number): string => ` (items[${itemOf(index)}])`;
-  const isSent = (index: number): boolean => index >= 0 && index < length;
-  const whole = readRerank(answer, (index) => (isSent(index) ? named(index) : ""));
+  const named = (first: number, last = first): string => ` (${itemsOf(itemOf(first), itemOf(last))})`;
+  const isSent = (index: number): boolean => index >= 0 && index < documents.length;
+  const read = readRerank(answer, (index) => (isSent(index) ? named(index) : ""));
+  const whole = read instanceof Failure ? read : joinable({ documents }, read, named);
   if (whole instanceof Failure) return whole;
   const model = memberOf(answer, "model");
   const usage = memberOf(answer, "usage");
-  const scores = new Map<number, number>();
-  for (const [position, entry] of whole.data.entries()) {
-    const { index, relevance_score: score } = entry;
-    const document = memberOf(entry, "document");
-    if (!isSent(index)) {
-      return broken(
-        `data[${position}].index is not one of ${length} documents (${itemsOf(itemOf(0), itemOf(length - 1))})`,
-      );
-    }
-    if (scores.has(index)) return broken(`index ${index} is there twice${named(index)}`);
-    // Asked for none, a service may still send the text, or an empty one.
-    if (typeof document === "string" && document !== "" && document !== documents[index]) {
-      return broken(`the document of index ${index} is another${named(index)}`);
-    }
-    scores.set(index, score);
-  }
-  const missing = documents.findIndex((_, index) => !scores.has(index));
-  if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
   return {
-    data: Array.from(scores, ([index, score]) => ({ index, score })),
+    data: whole.data.map(({ index, relevance_score: score }) => ({ index, score })),
     model: typeof model === "string" ? model : undefined,
     usage: { prompt_tokens: count(usage, "prompt_tokens"), total_tokens: count(usage, "total_tokens") },
   };
-}
-
-function broken(what: string): Failure {
-  return unusableResponse(`The ranking cannot be matched with what was sent: ${what}.`);
 }
 
 function count(usage: unknown, name: keyof RerankUsage): number {

@@ -8,13 +8,13 @@ import {
 import { type Client, isStatusError, type RerankResponse, type StatusError } from "../../src/index.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { connect, transports } from "../support/clients.js";
+import { ranked } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { isPending, until } from "../support/turns.js";
 
 const server = useRecordingServer();
-const answerTo = ({ body }: ReceivedRequest): Reply => ({
-  json: { object: "list", model: "m", data: [], usage: {}, query: JSON.parse(`${body}`).query },
-});
+const answerTo = (request: ReceivedRequest): Reply =>
+  ranked(request, { model: "m", usage: {}, query: queryOf(request) });
 
 function requests(count: number): RerankAllRequest[] {
   return Array.from({ length: count }, (_, index) => ({

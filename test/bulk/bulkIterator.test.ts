@@ -6,7 +6,7 @@ import { turns } from "../support/turns.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
 const server = useRecordingServer();
-beforeEach(() => server.reply({ json: { object: "list", data: [] } }));
+beforeEach(() => server.reply({ json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } }));
 expectNothingUnhandled();
 
 const stop = new Error("No more.");

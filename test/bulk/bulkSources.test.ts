@@ -11,7 +11,7 @@ import { expectNothingUnhandled } from "../support/unhandled.js";
 
 describe("a source of rows", () => {
   const server = useRecordingServer();
-  beforeEach(() => server.reply({ json: { object: "list", data: [] } }));
+  beforeEach(() => server.reply({ json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } }));
   expectNothingUnhandled();
 
   type Source = Iterable<RerankAllRequest> | AsyncIterable<RerankAllRequest>;
@@ -268,7 +268,7 @@ describe("a process without a free file", () => {
         open += 1;
         await answer();
         open -= 1;
-        return new Response(JSON.stringify({ object: "list", data: [] }));
+        return new Response(JSON.stringify({ object: "list", data: [{ index: 0, relevance_score: 1 }] }));
       },
     };
   }

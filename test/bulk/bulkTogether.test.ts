@@ -20,7 +20,7 @@ const clock = useTestClock();
 useNoBackoff();
 
 describe("runs that go on together", () => {
-  const good: Reply = { json: { object: "list", data: [] } };
+  const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
   const asking = (seconds: number): Reply => ({ status: 429, headers: { "retry-after": `${seconds}` } });
   const body = { documents: ["a"] };
 
@@ -150,7 +150,7 @@ describe("runs that go on together", () => {
 });
 
 describe("the hold that rows share", () => {
-  const good: Reply = { json: { object: "list", data: [] } };
+  const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
   const asking = (seconds: number, status = 429): Reply => ({
     status,
     headers: { "retry-after": `${seconds}`, "x-request-id": "req-7" },

@@ -20,7 +20,7 @@ const clock = useTestClock();
 describe("a row that waits", () => {
   useNoBackoff();
 
-  const good: Reply = { json: { object: "list", data: [] } };
+  const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
   const away: Reply = { status: 503, json: { code: "UNAVAILABLE" } };
   const busy = (seconds: number): Reply => ({ status: 429, headers: { "retry-after": `${seconds}` } });
 
@@ -170,7 +170,11 @@ describe("a row that waits", () => {
   test("concurrency adapts: four at first, doubled until the service refuses, then as many as it took", async () => {
     const waiting: ((status: number) => void)[] = [];
     server.reply((_request, response) => {
-      waiting.push((status) => response.writeHead(status).end(JSON.stringify({ object: "list", data: [] })));
+      waiting.push((status) =>
+        response
+          .writeHead(status)
+          .end(JSON.stringify({ object: "list", data: [{ index: 0, relevance_score: 1 }] })),
+      );
       return undefined;
     });
     // Answers all that are under way after 200 ms, all but so many with a refusal, and sees how many are under way then.
@@ -208,7 +212,9 @@ describe("a row that waits", () => {
 });
 
 describe("a rate", () => {
-  const good: Reply = { json: { object: "list", data: [], usage: { total_tokens: 500 } } };
+  const good: Reply = {
+    json: { object: "list", data: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 500 } },
+  };
   const requests = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ id: `${index}`, query: "q", documents: ["a"] }));
 

@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 const bodies: Readonly<Record<string, string>> = {
-  "a short body": `const body = '{"id":"file-1","data":[]}'; const headers = {};`,
+  "a short body": `const body = '{"id":"file-1","data":[{"index":0,"relevance_score":1}]}'; const headers = {};`,
   "a body in gzip": `const text = '{"data":[],"pad":"' + Buffer.alloc(300_000, 7).map((_, i) => 65 + (i * i) % 23).toString() + '"}';
     const body = require("node:zlib").gzipSync(text); const headers = { "content-encoding": "gzip" };`,
   "a body of 3 MB": `const body = '{"data":[],"pad":"' + "x".repeat(3_000_000) + '"}'; const headers = {};`,
@@ -152,7 +152,7 @@ test("a connection that came about while the program was busy is used", async ()
   const running = client.rerank({ query: "q", documents: ["d"] });
   await once(process, "never", { signal: AbortSignal.timeout(1) }).catch(() => {});
   block(0, startedAt + timeoutMs + 30);
-  expect(await running).toEqual({ id: "file-1", data: [] });
+  expect(await running).toEqual({ id: "file-1", data: [{ index: 0, relevance_score: 1 }] });
   expect((await server.counts()).accepted).toBe(1);
 });
 

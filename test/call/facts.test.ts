@@ -146,7 +146,7 @@ describe("the facts of a failure", () => {
       server.reply(({ body }, response) => {
         const next = left.get(JSON.parse(`${body}`).query)?.shift();
         if (next === "lost") response.destroy();
-        return next === "lost" ? undefined : { json: { data: [] }, ...next };
+        return next === "lost" ? undefined : { json: { data: [{ index: 0, relevance_score: 1 }] }, ...next };
       });
       const url = `http://service.test:${new URL(server.url).port}`;
       const address = proxy.url.replace("http://", `http://me:${encodeURIComponent(password)}@`);

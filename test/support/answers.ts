@@ -4,8 +4,8 @@ import type { ReceivedRequest, Reply, Script } from "./recordingServer.js";
 /** The service's own word that a call may be repeated. */
 export const unavailable: Reply = { status: 503, json: { code: "UNAVAILABLE", message: "Busy." } };
 
-/** A JSON object that has what each operation needs: an upload's id, a ranking's entries. */
-export const goodJson = { id: "file-1", data: [] } as const;
+/** A JSON object that has what each operation needs: an upload's id, a ranking's entries, for one document. */
+export const goodJson = { id: "file-1", data: [{ index: 0, relevance_score: 1 }] } as const;
 
 /** The same as text. */
 export const goodText: string = JSON.stringify(goodJson);

@@ -1,4 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { ranked } from "./rankings.js";
 import type { ReceivedRequest, Reply } from "./recordingServer.js";
 
 /** A row of an output or errors file. */
@@ -36,5 +37,5 @@ export function queryOf({ body }: ReceivedRequest): string {
 
 /** A ranking whose model tells which query it answers. */
 export function rankingOf(request: ReceivedRequest): Reply {
-  return { json: { object: "list", model: `for ${queryOf(request)}`, data: [], usage: {} } };
+  return ranked(request, { model: `for ${queryOf(request)}`, usage: {} });
 }

@@ -1,0 +1,150 @@
+// A response is a result only if it can be joined with the documents of its request.
+import { describe, expect, test } from "vitest";
+import { checkRanking, type RerankAllResult, rerankAll } from "../../src/bulk/index.js";
+import { isStatusError, type RerankRequest, type RerankResponse } from "../../src/index.js";
+import { connect, transports } from "../support/clients.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+const documents = ["one", "two", "three"];
+type Entries = readonly { readonly index: number; readonly relevance_score: number }[];
+
+function entries(...indexes: readonly number[]): Entries {
+  return indexes.map((index, position) => ({ index, relevance_score: 1 - position / 10 }));
+}
+
+const ranking = (data: Entries, more: object = {}): RerankResponse =>
+  ({ object: "list", model: "m", data, usage: {}, ...more }) as RerankResponse;
+
+async function rank(
+  client: Parameters<typeof rerankAll>[0],
+  body: Partial<RerankRequest> = {},
+): Promise<RerankAllResult> {
+  for await (const result of rerankAll(client, [{ id: "a", query: "q", documents, ...body }])) return result;
+  throw new Error("There is no result.");
+}
+
+// What came, what was asked for besides, and what is wrong with it.
+const broken: readonly [name: string, data: Entries, body: Partial<RerankRequest>, says: string][] = [
+  ["past the last document", entries(0, 1, 9), {}, "data[2].index is not one of 3 documents"],
+  ["counted from 1", entries(1, 2, 3), {}, "data[2].index is not one of 3 documents"],
+  ["below 0", entries(0, -1, 2), {}, "data[1].index is not one of 3 documents"],
+  ["there twice", entries(0, 1, 1), {}, "index 1 is there twice"],
+  ["missing", entries(0, 2), {}, "index 1 is missing"],
+  ["missing of all", entries(), {}, "index 0 is missing"],
+  ["missing where top_n is all", entries(0, 1), { top_n: 3 }, "index 2 is missing"],
+  ["missing where top_n is more than all", entries(0, 1), { top_n: 30 }, "index 2 is missing"],
+  ["missing of top_n", entries(2), { top_n: 2 }, "1 of the 2 documents that top_n asks for"],
+  [
+    "of another document",
+    [
+      { index: 0, relevance_score: 2, document: "two" },
+      { index: 1, relevance_score: 1, document: "one" },
+    ] as readonly object[] as Entries,
+    { documents: ["one", "two"] },
+    "the document of index 0 is another",
+  ],
+];
+
+describe.each(transports)("over $name", ({ options }) => {
+  test.each(broken)(
+    "rerankAll makes an error of an index that is %s, which is not asked for again",
+    async (_name, data, body, says) => {
+      server.reply({ json: ranking(data), headers: { "x-request-id": "req-1" } });
+      const { error, response } = await rank(connect(server.url, options), body);
+      expect(response).toBeUndefined();
+      expect(error?.message).toContain(says);
+      expect(error).toMatchObject({
+        code: "INTERNAL",
+        executed: "yes",
+        executedBecause: "success-began",
+        codeSource: "client",
+        operation: "rerankDocuments",
+        notRetried: "not-transient",
+        httpStatus: 200,
+        requestId: "req-1",
+        attempts: [{ number: 1, httpStatus: 200 }],
+      });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
+
+  test("one that cannot be joined does not end the run", async () => {
+    server.reply(({ body }) => ({ json: ranking(JSON.parse(`${body}`).query === "1" ? [] : entries(0)) }));
+    const all = ["0", "1", "2"].map((query) => ({ id: query, query, documents: ["d"] }));
+    const found: string[] = [];
+    for await (const { id, error } of rerankAll(connect(server.url, options), all, { ordered: true }))
+      found.push(`${id} ${error?.code}`);
+    expect(found).toEqual(["0 undefined", "1 INTERNAL", "2 undefined"]);
+  });
+});
+
+test("a ranking that is only not in order is put in order, and keeps what else it holds", async () => {
+  const data = [
+    { index: 2, relevance_score: 0.1 },
+    { index: 0, relevance_score: 0.5, note: "kept" },
+    { index: 1, relevance_score: 0.5 },
+  ];
+  server.reply({ json: ranking(data, { extra: 1 }) });
+  const { response } = await rank(connect(server.url));
+  expect(response).toEqual(ranking([data[1], data[2], data[0]] as Entries, { extra: 1 }));
+});
+
+test("a ranking of top_n documents is one, and so is a longer one", async () => {
+  for (const data of [entries(2, 0), entries(2, 0, 1)]) {
+    server.reply({ json: ranking(data) });
+    expect((await rank(connect(server.url), { top_n: 2 })).response?.data).toEqual(data);
+  }
+});
+
+test("client.rerank keeps the response of the service as it is", async () => {
+  for (const data of [entries(0, 9), entries(0), [...entries(0, 1, 2)].reverse()]) {
+    server.reply({ json: ranking(data) });
+    expect(await connect(server.url).rerank({ query: "q", documents })).toEqual(ranking(data));
+  }
+});
+
+describe("checkRanking", () => {
+  const thrown = (request: RerankRequest, response: unknown): unknown => {
+    try {
+      return checkRanking(request, response as RerankResponse);
+    } catch (error) {
+      return error;
+    }
+  };
+
+  test.each(broken)("refuses an index that is %s", (_name, data, body, says) => {
+    const error = thrown({ query: "q", documents, ...body }, ranking(data));
+    if (!isStatusError(error)) throw new Error(`No StatusError: ${error}`);
+    expect(error.message).toContain(`The ranking cannot be matched with what was sent: `);
+    expect(error.message).toContain(says);
+    expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
+  });
+
+  test.each([{}, undefined, null, "text", [], { data: {} }, { data: [{ index: 0 }] }, { data: [null] }])(
+    "refuses %j, which is no ranking",
+    (response) => {
+      expect(thrown({ query: "q", documents }, response)).toMatchObject({
+        code: "INTERNAL",
+        executed: "yes",
+      });
+    },
+  );
+
+  test("hands back the response itself, or a copy in order", () => {
+    const request = { query: "q", documents };
+    const ordered = ranking(entries(2, 0, 1));
+    expect(checkRanking(request, ordered)).toBe(ordered);
+    const data = [...entries(2, 0, 1)].reverse();
+    const response = ranking(data);
+    expect(checkRanking(request, response)).toEqual(ordered);
+    expect(response.data).toEqual([...entries(2, 0, 1)].reverse());
+  });
+
+  test("a request without a list of documents is the caller's mistake", () => {
+    for (const request of [undefined, {}, { documents: "one" }])
+      expect(thrown(request as unknown as RerankRequest, ranking([]))).toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
+  });
+});
