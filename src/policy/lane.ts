@@ -36,6 +36,8 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
   /** When its last attempt began, and with which limit. */
   began = 0;
   epoch = 0;
+  // Its attempts that ran and came to nothing: each was paid for.
+  #paid = 0;
   #isBusy = false;
   #endedAt = 0;
   #resume: (() => void) | undefined;
@@ -68,8 +70,8 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
   }
 
   decide(failure: Failure, state: RetryState): Decision {
-    const { schedule, untilDeadline, maxHoldMs } = this.#parts;
-    const decision = decideRetry(failure, state, maxHoldMs, untilDeadline);
+    const { schedule } = this.#parts;
+    const decision = this.#decision(failure, state);
     this.#end();
     // Before the hold that the limiter sets now: when that is over, this call is the first.
     this.#endedAt = this.now;
@@ -82,6 +84,15 @@ export class Lane implements AttemptPolicy, AttemptTimes, PolicyOption, Waiting 
       return { waitMs: undefined, notRetried: "retries-used-up" };
     }
     return decision;
+  }
+
+  // Until the deadline, but for what was paid for: of that the table's number holds, whatever else was retried.
+  #decision(failure: Failure, state: RetryState): Decision {
+    const { untilDeadline, maxHoldMs } = this.#parts;
+    if (!untilDeadline || failure.executed !== "yes")
+      return decideRetry(failure, state, maxHoldMs, untilDeadline);
+    const counted = { ...state, retries: this.#paid++, maxRetries: Number.POSITIVE_INFINITY };
+    return decideRetry(failure, counted, maxHoldMs);
   }
 
   async wait(ms: number, time: CallDeadline): Promise<void> {
