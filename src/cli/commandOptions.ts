@@ -138,6 +138,10 @@ function addFiles(command: Command): Command {
       "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
     )
     .option(
+      "--resend-paid",
+      "Send requests again that the service has run, and thus are paid for, without a result that can be used.",
+    )
+    .option(
       "--shard <I/N>",
       "For several machines: rank only the I-th of N parts of the ids, counted from 0. Each part needs its own output.",
     )

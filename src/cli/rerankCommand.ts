@@ -43,7 +43,15 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
 
 const fieldOptions = ["idField", "queryField", "documentsField"] as const;
 const limitOptions = ["totalTimeout", "maxHold", "rate", "tokensPerMinute"] as const;
-const onlyBulk = ["output", "errors", "wait", "shard", ...fieldOptions, ...limitOptions] as const;
+const onlyBulk = [
+  "output",
+  "errors",
+  "wait",
+  "resendPaid",
+  "shard",
+  ...fieldOptions,
+  ...limitOptions,
+] as const;
 
 function oneQuery(options: RerankCommandOptions): { query: string; concurrency: number | undefined } {
   const { query, concurrency } = options;

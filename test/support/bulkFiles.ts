@@ -9,7 +9,7 @@ export interface FileRow {
   readonly fingerprint?: string;
   readonly final?: boolean;
   readonly response?: { readonly model: string };
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: string; readonly message: string; readonly executed?: string };
 }
 
 /** Writes requests `r0`, `r1` and so on, whose queries are `q0`, `q1` and so on. */

@@ -35,7 +35,7 @@ export class BulkRequest {
 
   /** Stands for the id and all that is sent. It is made when it is asked for: it costs more than all else. */
   get fingerprint(): string {
-    this.#fingerprint ??= fingerprintOf([this.key, JSON.stringify(this.body)]);
+    this.#fingerprint ??= fingerprintOf([this.key, jsonOf(this.body)]);
     return this.#fingerprint;
   }
 }
@@ -115,6 +115,11 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
 
 function fieldOf(fields: RequestFields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+// What is nested too deeply for JSON is no request, and its client refuses it.
+function jsonOf(body: RerankRequest): string {
+  return orUndefined(() => JSON.stringify(body), undefined) ?? "nested too deeply";
 }
 
 /** Stands for texts: 128 bits of their SHA-256. */

@@ -1,7 +1,7 @@
 // What comes of a bulk run's requests: rows in files, and what people are told.
 import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles } from "../../engine.js";
-import type { StatusError } from "../../index.js";
+import { StatusError } from "../../index.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { isSilent, oneLine, type Terminal, withBar } from "../terminal.js";
 import type { BadLine, BulkRequest } from "./bulkRequest.js";
@@ -26,6 +26,8 @@ export interface Counts {
   ranked: number;
   /** Requests that are wrong; those of earlier runs are among `before`. */
   wrong: number;
+  /** Requests that ran, and so were paid for, without a result: they do not run again by themselves. */
+  paid: number;
   /** Requests that failed and run again on the next start. */
   failed: number;
   /** Lines that are no requests. */
@@ -56,6 +58,15 @@ export class Report {
     if (this.#noted > mostNoted) return;
     this.#print(line);
     if (this.#noted === mostNoted) this.#terminal.note("More of these are not shown.");
+  }
+
+  /** Tells of requests that earlier runs paid for in vain. */
+  paidBefore(count: number): void {
+    const were = count === 1 ? "request was" : "requests were";
+    if (count > 0)
+      this.#print(
+        `${count} ${were} paid for without a result by an earlier run. --resend-paid sends ${count === 1 ? "it" : "them"} again.`,
+      );
   }
 
   /** Notes for how long the service asks to wait, and whether this machine can make no more requests at once. */
@@ -91,15 +102,15 @@ export class Report {
   }
 }
 
-function settled({ ranked, wrong, failed }: Counts): number {
-  return ranked + wrong + failed;
+function settled({ ranked, wrong, paid, failed }: Counts): number {
+  return ranked + wrong + paid + failed;
 }
 
 function factsOf(counts: Counts, ms: number, holdEnd: number): string {
-  const { requests, before, wrong, failed, badLines } = counts;
+  const { requests, before, wrong, paid, failed, badLines } = counts;
   const rate = settled(counts) / Math.max(1, ms);
   const all = before + settled(counts);
-  const errors = wrong + failed + badLines;
+  const errors = wrong + paid + failed + badLines;
   const figures = [
     requests === undefined ? `${all}` : `${all} of ${requests}`,
     `${(rate * 1000).toFixed(rate < 0.01 ? 1 : 0)}/s`,
@@ -127,9 +138,11 @@ function duration(ms: number): string {
 }
 
 export function printSummary(terminal: Terminal, counts: Counts, seconds: number): void {
-  const { before, ranked, wrong, failed, badLines } = counts;
+  const { before, ranked, wrong, paid, failed, badLines } = counts;
   const parts = [`Ranked ${ranked}`, `${before} done before`];
   if (wrong > 0) parts.push(`${wrong} wrong`);
+  if (paid > 0)
+    parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);
   if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
   if (badLines > 0) parts.push(`${badLines} line${badLines === 1 ? "" : "s"} not read`);
   const value = { ...counts, seconds: Math.round(seconds * 1000) / 1000 };
@@ -141,25 +154,48 @@ export interface OutputFiles {
   readonly errors: RowWriter | undefined;
 }
 
-/** Writes the row of a result, and counts it. */
+/** Writes the row of a result, and counts it. @returns why there is no ranking, where the request itself is not wrong */
 export function addResult(
-  { id: { id, fingerprint, line }, response, error }: RerankAllResult<BulkRequest>,
+  { id: request, response, error }: RerankAllResult<BulkRequest>,
   files: OutputFiles,
   report: Report,
-): void {
-  if (error === undefined) {
+): StatusError | undefined {
+  if (error !== undefined) return addError(request, error, files, report);
+  const { id, fingerprint } = request;
+  try {
     files.output.add({ id, fingerprint, response });
     report.counts.ranked += 1;
-    return;
+    return undefined;
+  } catch (cause) {
+    // What JSON.stringify throws of what it cannot write; what a disk says is no RangeError.
+    if (cause instanceof RangeError) return addError(request, unwritable(cause), files, report);
+    throw cause;
   }
-  const final = isFinal(error);
+}
+
+function unwritable(cause: RangeError): StatusError {
+  return new StatusError("The response cannot be written as a row: it is nested too deeply, or too long.", {
+    ...{ code: "INTERNAL", executed: "yes", executedBecause: "success-began", codeSource: "client" },
+    ...{ operation: "rerankDocuments", notRetried: "not-transient", cause },
+  });
+}
+
+function addError(
+  { id, fingerprint, line }: BulkRequest,
+  error: StatusError,
+  files: OutputFiles,
+  report: Report,
+): StatusError | undefined {
+  const isPaid = error.executed === "yes";
+  const isWrong = saysWrong(error) && !isPaid;
+  const final = isWrong || isPaid;
   const row = { id, fingerprint, error: errorFields(error), final, ...(files.errors && { line }) };
   // Without a file for errors, the output has those that do not run again.
   if (files.errors) files.errors.add(row);
   else if (final) files.output.add(row);
-  if (final) report.counts.wrong += 1;
-  else report.counts.failed += 1;
+  report.counts[isPaid ? "paid" : isWrong ? "wrong" : "failed"] += 1;
   if (files.errors === undefined) report.note(`Line ${line}: ${error.message}`);
+  return isWrong ? undefined : error;
 }
 
 export function addBadLine({ line, problem }: BadLine, files: OutputFiles, report: Report): void {
@@ -179,11 +215,11 @@ export function addDuplicate(request: BulkRequest, files: OutputFiles, report: R
 }
 
 /**
- * Whether an error is a request's last word: the request itself is wrong, and wrong it stays. Everything else runs again
+ * Whether an error is a request's last word: the request itself is wrong, and wrong it stays. All but what was paid for runs again
  * on the next start: what was transient, and what is not the request's fault, such as an account's state or a web page in
  * the place of an answer.
  */
-function isFinal({ code, codeSource }: StatusError): boolean {
+function saysWrong({ code, codeSource }: StatusError): boolean {
   if (code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE") return true;
   // Without a name in its body, a 404 may be that of a wrong address.
   return code === "NOT_FOUND" && codeSource === "body";

@@ -13,6 +13,7 @@ export interface BulkOptions {
   readonly output?: string;
   readonly errors?: string;
   readonly wait?: boolean;
+  readonly resendPaid?: boolean;
   readonly shard?: string;
   readonly idField?: string;
   readonly queryField?: string;
@@ -38,6 +39,8 @@ export interface BulkSettings {
   readonly isPipe: boolean;
   readonly output: string;
   readonly errors: string | undefined;
+  /** Whether requests that ran without a result are sent again. */
+  readonly resendPaid: boolean;
   readonly reading: InputFormat;
   readonly concurrency: number | "auto";
   readonly rate: RerankAllOptions["rate"];
@@ -71,6 +74,7 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
     isPipe,
     output: files[0] as string,
     errors: errors === undefined ? undefined : files[1],
+    resendPaid: options.resendPaid === true,
     reading: readingOf(options),
     concurrency,
     rate: { requestsPerMinute, tokensPerMinute },

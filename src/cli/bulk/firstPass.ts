@@ -101,6 +101,9 @@ export class DoneRequests {
   readonly #offsets: number[] = [];
   readonly #fingerprints: number[] = [];
 
+  /** Rows of requests that ran, and so were paid for, without a result. */
+  paid = 0;
+
   constructor(path: string) {
     this.#path = path;
   }
@@ -138,11 +141,33 @@ export class DoneRequests {
   }
 }
 
-/** Reads what an output file holds. @throws UsageError for a line that is no row */
-export async function readDone(file: CheckpointFile): Promise<DoneRequests> {
+/** Reads what an output file holds. @param resendPaid Then what was paid for in vain is not done @throws UsageError for a line that is no row */
+export async function readDone(file: CheckpointFile, resendPaid: boolean): Promise<DoneRequests> {
   const checkpoint = new DoneRequests(file.path);
-  await file.read((line, row) => checkpoint.note(line, row));
+  await file.read((line, row) => {
+    if (isPaid(row)) checkpoint.paid += 1;
+    if (!(isPaid(row) && resendPaid)) checkpoint.note(line, row);
+  });
   return checkpoint;
+}
+
+/** Whether a request ran, and so was paid for, without a result that could be used. */
+function isPaid({ final, error }: Row): boolean {
+  return final === true && (error as { executed?: unknown } | undefined)?.executed === "yes";
+}
+
+/** Opens the output; where it has rows of what is sent again it is written anew without them, so that each id has one. */
+export async function openOutput(
+  file: CheckpointFile,
+  { paid }: DoneRequests,
+  resendPaid: boolean,
+): Promise<RowWriter> {
+  if (!resendPaid || paid === 0) return file.open();
+  return file.rewrite((rows) =>
+    file.read((_line, row) => {
+      if (!isPaid(row)) rows.add(row);
+    }),
+  );
 }
 
 // 48 bits of it, which a number holds exactly.
@@ -150,16 +175,22 @@ function shortened(fingerprint: string): number {
   return Buffer.from(fingerprint.slice(0, 8), "base64url").readUIntBE(0, 6);
 }
 
-/** What an errors file holds of earlier runs: by the id's JSON, the fingerprints of requests that are wrong. */
+/** What an errors file holds of earlier runs: by the id's JSON, the fingerprints of requests that do not run again. */
 export type WrongRequests = Map<string, string>;
 
-/** Reads which requests are wrong. @throws UsageError for a line that is no row */
-export async function readWrong(file: CheckpointFile | undefined): Promise<WrongRequests> {
+/** Reads which requests do not run again, and how many of them were paid for. @throws UsageError for a line that is no row */
+export async function readWrong(
+  file: CheckpointFile | undefined,
+  resendPaid: boolean,
+): Promise<{ readonly wrong: WrongRequests; readonly paid: number }> {
   const wrong: WrongRequests = new Map();
-  await file?.read((_line, { id, fingerprint, final }) => {
-    if (final === true) wrong.set(JSON.stringify(id), fingerprint);
+  let paid = 0;
+  await file?.read((_line, row) => {
+    if (isPaid(row)) paid += 1;
+    if (row.final === true && !(isPaid(row) && resendPaid))
+      wrong.set(JSON.stringify(row.id), row.fingerprint);
   });
-  return wrong;
+  return { wrong, paid };
 }
 
 /** Whether a request was found to be wrong; one that was mended since is not known any more. */

@@ -22,6 +22,7 @@ import {
   firstPass,
   isKnownWrong,
   openErrors,
+  openOutput,
   readDone,
   readWrong,
   rowState,
@@ -64,8 +65,9 @@ async function runOwning(
 ): Promise<void> {
   const { terminal, signal } = context;
   const started = performance.now();
-  const checkpoint = await readDone(output as CheckpointFile);
-  const wrong = await readWrong(errors);
+  const { resendPaid } = settings;
+  const checkpoint = await readDone(output as CheckpointFile, resendPaid);
+  const { wrong, paid } = await readWrong(errors, resendPaid);
   if (settings.isPipe && checkpoint.size + wrong.size > 0)
     throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
   const pass = { ...settings, checkpoint, wrong, signal };
@@ -76,12 +78,21 @@ async function runOwning(
         throw cannotRead("--bulk", error);
       });
   const files: OutputFiles = {
-    output: (output as CheckpointFile).open(),
+    output: await openOutput(output as CheckpointFile, checkpoint, resendPaid),
     errors: errors && (await openErrors(errors, wrong)),
   };
   const { requests } = found ?? {};
   const before = found?.done.size ?? 0;
-  const report = new Report(terminal, { requests, before, ranked: 0, wrong: 0, failed: 0, badLines: 0 });
+  const report = new Report(terminal, {
+    requests,
+    before,
+    ranked: 0,
+    wrong: 0,
+    paid: 0,
+    failed: 0,
+    badLines: 0,
+  });
+  if (!resendPaid) report.paidBefore(checkpoint.paid + paid);
   try {
     await rankAll({ settings, signal, checkpoint, wrong, found, files, report }, client);
   } finally {
@@ -102,8 +113,8 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
   const timer = setInterval(() => report.update(), 100);
   try {
     for await (const result of results) {
-      addResult(result, files, report);
-      if (result.error && report.counts.failed > 0) failed ??= result.error;
+      const error = addResult(result, files, report);
+      failed ??= error;
       report.update();
     }
   } catch (error) {

@@ -1,0 +1,125 @@
+// What the service has run was paid for: without a usable result it is an error row, which no later start sends again.
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
+import { tunerank } from "../support/commandLine.js";
+import { type Outcome, temporaryFolder } from "../support/project.js";
+import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+let folder: string;
+let remove: () => Promise<void>;
+let input: string;
+let output: string;
+let errors: string;
+
+beforeEach(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
+    path.join(folder, name),
+  ) as [string, string, string];
+});
+afterEach(() => remove());
+
+const bulk = (...more: string[]): Promise<Outcome> =>
+  tunerank(["rerank", "--bulk", input, "--output", output, ...more], { baseUrl: server.url });
+
+/** Responds to the query `q1` so, and to all others with a ranking. */
+function replyToOne(reply: Reply): void {
+  server.reply((request) => (queryOf(request) === "q1" ? reply : rankingOf(request)));
+}
+
+const isOfOne = (request: ReceivedRequest): boolean => queryOf(request) === "q1";
+const entry = (index: number): object => ({ index, relevance_score: 0.5 });
+// 100,000 deep.
+const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+const deepResponse = `{"data":[{"index":0,"relevance_score":1},{"index":1,"relevance_score":0,"more":${deep}}]}`;
+
+describe.each<[name: string, reply: Reply, requests: number, says: string]>([
+  [
+    "an index of none of the documents",
+    { json: { data: [entry(0), entry(9)] } },
+    1,
+    "is not one of 2 documents",
+  ],
+  ["too few documents", { json: { data: [entry(0)] } }, 1, "index 1 is missing"],
+  ["no JSON", { text: '{"data":[' }, 2, "is not the JSON object the contract promises"],
+  ["no data", { json: {} }, 2, "data is missing or not valid"],
+  ["what no row can hold", { text: deepResponse }, 1, "cannot be written as a row"],
+])("a response with %s", (_name, reply, requests, says) => {
+  test.each([[false], [true]])("is a final error row, with --errors: %s", async (hasErrors) => {
+    await writeRequests(input, 3);
+    replyToOne(reply);
+    const more = hasErrors ? ["--errors", errors] : [];
+    const first = await bulk(...more);
+    expect([first.exitCode, server.requests.filter(isOfOne).length]).toEqual([10, requests]);
+    expect(first.stdout).toMatch(
+      /^Ranked 2, 0 done before, 1 paid for without a result \(--resend-paid sends it again\), in /,
+    );
+    const rows = [...(await rowsOf(output)), ...(hasErrors ? await rowsOf(errors) : [])];
+    expect(rows.map(({ id }) => id).sort()).toEqual(["r0", "r1", "r2"]);
+    const row = rows.find(({ id }) => id === "r1");
+    expect(row).toMatchObject({ final: true, error: { code: "INTERNAL", executed: "yes" } });
+    expect(row?.response).toBeUndefined();
+    expect(row?.error?.message).toContain(says);
+
+    server.requests = [];
+    const second = await bulk(...more);
+    expect(server.requests).toEqual([]);
+    expect(second.stderr).toContain(
+      "1 request was paid for without a result by an earlier run. --resend-paid sends it again.",
+    );
+
+    server.reply(rankingOf);
+    const third = await bulk(...more, "--resend-paid");
+    expect(third.stdout).toMatch(/^Ranked 1, 2 done before, in /);
+    expect([third.exitCode, server.requests.map(queryOf)]).toEqual([0, ["q1"]]);
+    const all = await rowsOf(output);
+    expect(all.map(({ id }) => id).sort()).toEqual(["r0", "r1", "r2"]);
+    expect(all.every(({ response }) => response !== undefined)).toBe(true);
+    if (hasErrors) expect(await rowsOf(errors)).toEqual([]);
+    server.requests = [];
+    expect((await bulk(...more)).exitCode).toBe(0);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+test("a request that failed after an attempt that ran is final, too", async () => {
+  await writeRequests(input, 3);
+  const replies: Reply[] = [{ json: {} }, { status: 400, json: { code: "FAILED_PRECONDITION" } }];
+  server.reply((request) => (isOfOne(request) ? replies.shift() : undefined) ?? rankingOf(request));
+  expect((await bulk()).exitCode).toBe(6);
+  server.requests = [];
+  expect((await bulk("--json")).stdout).toContain('"before":3');
+  expect(server.requests).toEqual([]);
+});
+
+test("documents that are nested deeply are their row's error, and not the end of the run", async () => {
+  const line = (id: string, documents: string): string =>
+    `{"id":"${id}","query":"q","documents":${documents}}\n`;
+  await writeFile(input, line("a", '["one"]') + line("deep", deep) + line("b", '["one"]'));
+  server.reply(rankingOf);
+  for (const ranked of [2, 0]) {
+    const { exitCode, stdout } = await bulk("--json");
+    expect(JSON.parse(stdout)).toMatchObject({ ranked, wrong: ranked === 2 ? 1 : 0 });
+    if (ranked === 2) expect(exitCode).toBe(5);
+  }
+  expect(server.requests).toHaveLength(2);
+  const rows = await rowsOf(output);
+  expect(rows.map(({ id }) => id).sort()).toEqual(["a", "b", "deep"]);
+  expect(rows.find(({ id }) => id === "deep")).toMatchObject({
+    final: true,
+    error: { code: "INVALID_ARGUMENT" },
+  });
+});
+
+test("--resend-paid needs --bulk", async () => {
+  const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "--resend-paid", "package.json"], {
+    baseUrl: server.url,
+  });
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining("--resend-paid has no effect without --bulk."),
+  ]);
+});
