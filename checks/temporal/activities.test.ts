@@ -215,7 +215,7 @@ test("the call ends before the activity's time, with a failure of its own", asyn
     within(operations.rerank, { startToCloseTimeoutMs: 300 }).result,
   );
   assert.deepEqual([type, nonRetryable, call.executed], ["DEADLINE_EXCEEDED", false, "unknown"]);
-  assert.match(call.message, /No answer within the time of the activity, 300 ms\./);
+  assert.match(call.message, /No response within the activity's startToCloseTimeout of 300 ms\./);
   service.fail("resume", { stall: true });
   const resume = await failureOf(within(operations.resume, { startToCloseTimeoutMs: 300 }).result);
   assert.deepEqual([resume.type, resume.nonRetryable], ["DEADLINE_EXCEEDED", true]);
@@ -332,17 +332,81 @@ test("a cancellation writes what was answered, and nothing is sent after it", as
   assert.equal(service.requests.length, sent + 1);
 });
 
-test("a part that could not be written fails the attempt, and its rows are ranked again", async () => {
-  let refusals = 1;
+test("a part that could not be written is kept and written again, and nothing of it is ranked again", async () => {
+  let refusals = 2;
   const chunked = chunkActivities(rows(4), {
     writePart: (_n, part, written) => {
       if (refusals-- > 0) throw new Error("The store is away.");
       chunked.parts.set(part, written);
     },
   });
-  await assert.rejects(within(() => chunked.rerankChunk(0)).result, /The store is away/);
   assert.deepEqual(await within(() => chunked.rerankChunk(0)).result, { ranked: 4, failed: 0 });
-  assert.equal(service.requests.length, 8);
+  assert.equal(refusals, -1);
+  assert.equal(service.requests.length, 4);
+  assert.equal(new Set(chunked.ids()).size, 4);
+});
+
+for (const name of ["readChunk", "readParts", "writePart"] as const) {
+  test(`${name} that never settles ends with the cancel`, async () => {
+    let isCalled = false;
+    const never = () => {
+      isCalled = true;
+      return new Promise<never>(() => {});
+    };
+    const { environment, result } = within(() => chunkActivities(rows(2), { [name]: never }).rerankChunk(0));
+    await until(() => isCalled);
+    environment.cancel();
+    await assert.rejects(result, CancelledFailure);
+  });
+}
+
+test("documents are returned only where they are asked for", async () => {
+  for (const more of [{}, { return_documents: true }, { return_documents: false }])
+    await within(() => activities.rerank({ ...ranking, ...more })).result;
+  assert.deepEqual(
+    service.requests.map(({ body }) => (body as { return_documents?: boolean }).return_documents),
+    [false, true, false],
+  );
+});
+
+test("a result that is too large for Temporal fails for good, with its limit, and is not paid for again", async () => {
+  const documents = Array.from({ length: 30 }, (_, index) => `${index}`.repeat(50_000));
+  const large = await failureOf(
+    within(() => activities.rerank({ query: "q", documents, return_documents: true })).result,
+  );
+  assert.deepEqual([large.type, large.nonRetryable], ["RESOURCE_EXHAUSTED", true]);
+  assert.equal(large.call.executed, "yes");
+  assert.match(
+    large.message,
+    /The result is 2\d{6} bytes of JSON: Temporal takes at most 2 MB, here 2096128 bytes/,
+  );
+  assert.equal((await within(() => activities.rerank({ query: "q", documents })).result).data.length, 30);
+  const own = createActivities(connect(service.url), { maxResultBytes: 100 });
+  assert.match((await failureOf(within(() => own.rerank(ranking)).result)).message, /here 100 bytes/);
+});
+
+test("a ranking that cannot be joined fails for good", async () => {
+  service.answer("rerank", { object: "list", model: "m", data: [{ index: 9, relevance_score: 1 }] });
+  const { type, nonRetryable, call } = await failureOf(within(operations.rerank).result);
+  assert.deepEqual([type, nonRetryable, call.executed], ["INTERNAL", true, "yes"]);
+  assert.match(call.message, /is not one of 2 documents/);
+  const chunked = chunkActivities(rows(2));
+  assert.deepEqual(await within(() => chunked.rerankChunk(0)).result, { ranked: 0, failed: 2 });
+});
+
+test("a client of the caller's own that throws or never responds fails as any other", async () => {
+  const throwing = () => {
+    throw new TypeError("rerank is not ready");
+  };
+  const own = { rerank: throwing, deployments: { scale: throwing } } as never;
+  const thrown = await failureOf(within(() => createActivities(own).rerank(ranking)).result);
+  assert.deepEqual([thrown.type, thrown.nonRetryable, thrown.call.executed], ["INTERNAL", false, "unknown"]);
+  assert.match(String(thrown.cause), /rerank is not ready/);
+  const silent = createActivities({ rerank: () => new Promise(() => {}) } as never);
+  const times = { startToCloseTimeoutMs: 1_000 };
+  const late = await failureOf(within(() => silent.rerank(ranking), times).result);
+  assert.deepEqual([late.type, late.nonRetryable], ["DEADLINE_EXCEEDED", false]);
+  assert.match(late.message, /The call had not ended within the activity's startToCloseTimeout of 1000 ms\./);
 });
 
 test("a service that asks for a longer wait than a run's is asked again by Temporal after it", async () => {

@@ -6,12 +6,16 @@
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
 import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
+import type { OperationName } from "../errors/codes.js";
 import { isStatusError } from "../errors/statusError.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import type { OptionTable } from "../options/validate.js";
 import { isRepeatable } from "../policy/retry.js";
+import { checkRanking } from "../ranking/check.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
-import { activityFailure, type ChunkTools, failureOptions, rankChunk } from "./temporalChunk.js";
+import { type ChunkTools, rankChunk, withoutDocuments } from "./temporalChunk.js";
+import { activityFailure, failureOptions } from "./temporalFailure.js";
+import { called, fitting, mostResultBytes } from "./temporalResult.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
 export type {
@@ -36,6 +40,7 @@ const names: OptionTable<ActivitiesOptions> = {
   concurrency: 1,
   timeoutMs: 1,
   openFile: 1,
+  maxResultBytes: 1,
 };
 
 /**
@@ -59,24 +64,35 @@ export function createActivities(
 ): Activities {
   const own = ownProperties(options, "options", names);
   const openFile = checkCallback(own.openFile, "openFile");
+  const mostBytes = checkInteger(own.maxResultBytes ?? mostResultBytes, "maxResultBytes", 1);
+  const run: Run = (operation, call) => runCall(operation, call, mostBytes);
   const tools = chunkTools(client, own);
   return {
-    rerank: (request) => run("rerankDocuments", ({ signal }) => client.rerank(request, { signal })),
+    rerank: (request) =>
+      run("rerankDocuments", async ({ signal }) => {
+        const body = withoutDocuments(request);
+        const response = await called("rerankDocuments", () => client.rerank(body, { signal }));
+        return checkRanking(body, response);
+      }),
     rerankChunk: (n, reference, rate) =>
       run("rerankDocuments", (aids) => rankChunk(tools, { n, reference, rate }, aids)),
     scale: (deploymentId, replicaCount) =>
       run("scaleDeployment", ({ signal }) =>
-        client.deployments.scale(deploymentId, replicaCount, { signal }),
+        called("scaleDeployment", () => client.deployments.scale(deploymentId, replicaCount, { signal })),
       ),
     resume: (jobId) =>
       run("resumeReinforcementFineTuningJob", ({ signal }) =>
-        client.reinforcementFineTuningJobs.resume(jobId, { signal }),
+        called("resumeReinforcementFineTuningJob", () =>
+          client.reinforcementFineTuningJobs.resume(jobId, { signal }),
+        ),
       ),
     upload: (datasetId, file, uploadOptions) =>
       run("uploadDatasetFile", async ({ signal, onProgress, prepare }) => {
         const own = ownProperties(uploadOptions, "options", uploadNames);
-        const opened = openFile ? await prepare(() => openFile(file)) : file;
-        return client.datasets.upload(datasetId, opened, { ...own, signal, onProgress });
+        const opened = openFile ? await prepare("openFile", () => openFile(file)) : file;
+        return called("uploadDatasetFile", () =>
+          client.datasets.upload(datasetId, opened, { ...own, signal, onProgress }),
+        );
       }),
   };
 }
@@ -98,10 +114,17 @@ function chunkTools(client: Pick<Client, "rerank">, own: ActivitiesOptions): Chu
 
 const uploadNames: OptionTable<ActivityUploadOptions> = { name: 1, contentType: 1, verifyBytes: 1 };
 
-async function run<T>(operation: ActivityCall<T>["operation"], call: ActivityCall<T>["call"]): Promise<T> {
+type Run = <T>(operation: OperationName, call: ActivityCall<T>["call"]) => Promise<T>;
+
+async function runCall<T>(
+  operation: OperationName,
+  call: ActivityCall<T>["call"],
+  mostBytes: number,
+): Promise<T> {
   const context = Context.current();
   try {
-    return await callWithin(context, { operation, once: !isRepeatable(operation, undefined), call });
+    const once = !isRepeatable(operation, undefined);
+    return fitting(await callWithin(context, { operation, once, call }), mostBytes, operation);
   } catch (error) {
     if (!isStatusError(error)) throw error;
     // Temporal asks for this one where it cancelled; what it makes of it is its own to know.

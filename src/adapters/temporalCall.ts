@@ -1,16 +1,15 @@
 import type { OperationName } from "../errors/codes.js";
-import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
+import { isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { memberOf } from "../values.js";
 import { mayRepeat } from "./queues.js";
+import { ActivityTime, type ActivityTimes } from "./temporalTime.js";
+
+export { timeLeftMs } from "./temporalTime.js";
 
 /** What is read of an activity. */
-export interface ActivityInfo {
+export interface ActivityInfo extends ActivityTimes {
   readonly attempt: number;
-  readonly startToCloseTimeoutMs: number;
-  readonly scheduleToCloseTimeoutMs: number;
-  readonly scheduledTimestampMs: number;
-  readonly currentAttemptScheduledTimestampMs: number;
   readonly heartbeatTimeoutMs?: number | undefined;
   /** What the attempts before it recorded last. */
   readonly heartbeatDetails?: unknown;
@@ -29,8 +28,10 @@ export interface CallAids {
   readonly signal: AbortSignalLike;
   /** Takes what the next heartbeats carry. */
   readonly onProgress: (progress: object) => void;
-  /** Does what comes before sending: when it fails, nothing was sent. */
-  readonly prepare: <P>(work: () => P | PromiseLike<P>) => Promise<P>;
+  /** Does what comes before sending: when it fails, nothing was sent. @param name What a failure calls it */
+  readonly prepare: <P>(name: string, work: () => P | PromiseLike<P>) => Promise<P>;
+  /** Waits for a write, also for a while after the call has ended: what was paid for is to be kept. */
+  readonly write: <P>(name: string, work: () => P | PromiseLike<P>) => Promise<P>;
 }
 
 /** An operation as an activity. */
@@ -48,18 +49,27 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   const { attempt } = info;
   if (once && !mayStart(info)) throw secondSending(operation, attempt);
   const beating = startHeartbeats(context);
-  const time = limitTime(cancellationSignal, timeLeftMs(info));
+  const time = new ActivityTime(cancellationSignal, info, operation);
   let unprepared = false;
-  const prepare: CallAids["prepare"] = async (work) => {
-    unprepared = true;
-    const prepared = await work();
-    unprepared = false;
-    return prepared;
+  const aids: CallAids = {
+    signal: time.signal,
+    onProgress: beating.onProgress,
+    async prepare(name, work) {
+      unprepared = true;
+      const prepared = await time.before(name, work);
+      unprepared = false;
+      return prepared;
+    },
+    write: (name, work) => time.write(name, work),
   };
   try {
-    return await call({ signal: time.signal, onProgress: beating.onProgress, prepare });
+    // A client of the caller's own may not listen to the signal.
+    return await time.call(
+      () => call(aids),
+      () => (unprepared ? "no" : "unknown"),
+    );
   } catch (thrown) {
-    const error = time.isOver() ? outOfTime(thrown, info) : thrown;
+    const error = time.failureOf(thrown);
     // The worker sends the last heartbeat before the failure, so that the next attempt finds it.
     if (once) context.heartbeat({ attempt, mayRepeat: unprepared || mayStartAgain(error) });
     throw error;
@@ -111,53 +121,3 @@ function startHeartbeats({ info, heartbeat }: ActivityContext) {
 
 // A cancellation is to arrive soon.
 const longestBeatMs = 2_000;
-
-// A signal of its own: the client's deadline, which is the client's to know, may end the call earlier.
-function limitTime(cancellation: AbortSignalLike, ms: number) {
-  const controller = new AbortController();
-  let over = false;
-  const cancel = (): void => controller.abort(cancellation.reason);
-  const timer = setTimeout(() => {
-    over = !controller.signal.aborted;
-    controller.abort();
-  }, ms);
-  cancellation.addEventListener("abort", cancel);
-  if (cancellation.aborted) cancel();
-  return {
-    signal: controller.signal,
-    /** Whether the call ended because its time did. */
-    isOver: () => over,
-    dispose() {
-      clearTimeout(timer);
-      cancellation.removeEventListener("abort", cancel);
-    },
-  };
-}
-
-/** The milliseconds an activity's call may take, so that its failure is recorded before the activity's time is up. */
-export function timeLeftMs(info: ActivityInfo): number {
-  const { scheduleToCloseTimeoutMs, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = info;
-  // Both times are the server's, so that clocks that differ do not count.
-  const waitedMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs;
-  const limits = [
-    info.startToCloseTimeoutMs,
-    scheduleToCloseTimeoutMs && scheduleToCloseTimeoutMs - waitedMs,
-  ];
-  const ms = Math.min(...limits.filter((limit) => limit > 0), longestMs);
-  return ms - Math.min(ms / 10, 2_000);
-}
-
-// A day: no call takes as long.
-const longestMs = 24 * 60 * 60 * 1000;
-
-function outOfTime(error: unknown, info: ActivityInfo): unknown {
-  if (!isStatusError(error, "CANCELLED")) return error;
-  return new StatusError(`No answer within the time of the activity, ${info.startToCloseTimeoutMs} ms.`, {
-    ...detailsOf(error),
-    code: "DEADLINE_EXCEEDED",
-    notRetried: "deadline-too-close",
-    advice: undefined,
-    reason: undefined,
-    cause: undefined,
-  });
-}

@@ -1,14 +1,14 @@
 import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
-import type { StatusCode } from "../errors/codes.js";
-import { invalid, refusal, type StatusError } from "../errors/statusError.js";
+import { invalid, refusal } from "../errors/statusError.js";
+import type { RerankRequest } from "../generated/types.js";
 import { attemptPolicy } from "../policy/types.js";
 import { memberOf } from "../values.js";
-import { mayRepeat } from "./queues.js";
 import type { CallAids } from "./temporalCall.js";
+import { activityFailure } from "./temporalFailure.js";
+import { PartWriter } from "./temporalParts.js";
 import type {
   ActivitiesOptions,
-  CallFailure,
   ChunkRequest,
   ChunkResult,
   ChunkSummary,
@@ -41,7 +41,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
       "createActivities lacks one of readChunk, writePart and readParts: rerankChunk needs them.",
       ofRerank,
     );
-  const left = byId(await readInput(readChunk, chunk), n);
+  const left = byId(await readInput(readChunk, chunk, aids), n);
   const of = left.size;
   const summary = { ranked: 0, failed: 0 };
   const count = (rows: readonly ChunkResult[]): void => {
@@ -49,33 +49,41 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     for (const { id, error } of rows) if (left.delete(id)) summary[error ? "failed" : "ranked"] += 1;
     aids.onProgress({ chunk: n, done: of - left.size, of });
   };
-  for (const rows of await readParts(n, reference)) count(rows);
-  let part: ChunkResult[] = [];
-  const write = async (): Promise<void> => {
-    const rows = part;
-    part = [];
-    // No two parts have one name, so that none is written over, whoever else works on the chunk.
-    await writePart(n, globalThis.crypto.randomUUID(), rows, reference);
-    count(rows);
-  };
+  for (const rows of await aids.prepare("readParts", () => readParts(n, reference))) count(rows);
+  const parts = new PartWriter({
+    partRows,
+    signal: aids.signal,
+    write: (part, rows) => aids.write("writePart", () => writePart(n, part, rows, reference)),
+    written: count,
+  });
   // Other workers have chunks too.
   const options = { concurrency, timeoutMs, rate, signal: aids.signal, [attemptPolicy]: true };
+  const requests = [...left.values()].map(withoutDocuments);
   try {
-    for await (const { id, response, error } of rerankAll(client, [...left.values()], options)) {
-      part.push(error ? { id, error: activityFailure(error) } : { id, response });
-      if (part.length === partRows) await write();
-    }
-  } finally {
-    // What was answered is kept, however the run ended.
-    if (part.length > 0) await write();
+    for await (const { id, response, error } of rerankAll(client, requests, options))
+      await parts.add(error ? { id, error: activityFailure(error) } : { id, response });
+  } catch (error) {
+    // What was answered is kept, however the run ended; why it ended is told, whatever becomes of that.
+    await parts.flush().catch(() => {});
+    throw error;
   }
+  await parts.flush();
   return summary;
 }
 
-async function readInput(readChunk: ReadChunk, { n, reference }: Chunk): Promise<readonly ChunkRequest[]> {
+/** A request that asks for its documents only where it says so: they are many, and the caller has them. */
+export function withoutDocuments<T extends RerankRequest>(request: T): T {
+  return { ...request, return_documents: memberOf(request, "return_documents") ?? false };
+}
+
+async function readInput(
+  readChunk: ReadChunk,
+  { n, reference }: Chunk,
+  { prepare }: CallAids,
+): Promise<readonly ChunkRequest[]> {
   let cause: unknown;
   try {
-    const requests = await readChunk(n, reference);
+    const requests = await prepare("readChunk", () => readChunk(n, reference));
     if (requests) return requests;
   } catch (error) {
     if (memberOf(error, "code") !== "ENOENT") throw error;
@@ -96,31 +104,4 @@ function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRe
     rows.set(id, request);
   }
   return rows;
-}
-
-const optional = ["operation", "notRetried", "httpStatus", "requestId", "retryAfterMs", "path"] as const;
-
-/** What of an error is kept in a workflow's history. Its body may be long, or hold what nobody wants there. */
-export function activityFailure(error: StatusError): CallFailure {
-  const { code, message, executed, executedBecause, attempts } = error;
-  const known = optional.filter((name) => error[name] !== undefined).map((name) => [name, error[name]]);
-  const optionals = Object.fromEntries(known);
-  return { code, message, executed, executedBecause, ...optionals, requests: attempts.length };
-}
-
-/** What an ApplicationFailure is made of. */
-export interface FailureOptions {
-  readonly message: string;
-  readonly type: StatusCode;
-  readonly nonRetryable: boolean;
-  readonly nextRetryDelay: number | undefined;
-  readonly details: [CallFailure];
-}
-
-/** A failed call in Temporal's terms: its type is the code, and it is repeated only where that is allowed. */
-export function failureOptions(error: StatusError): FailureOptions {
-  const { message, code, retryAfterMs } = error;
-  const nonRetryable = !mayRepeat(error);
-  const nextRetryDelay = nonRetryable ? undefined : retryAfterMs;
-  return { message, type: code, nonRetryable, nextRetryDelay, details: [activityFailure(error)] };
 }

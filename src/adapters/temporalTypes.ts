@@ -107,6 +107,12 @@ export interface ActivitiesOptions {
   /** Milliseconds for one ranking of a chunk, with its retries; then its row has an error. Greater than 0. @default 60,000 */
   timeoutMs?: number | undefined;
   /**
+   * The most bytes of JSON that an activity may hand to Temporal: at least 1. A larger result fails for good, with words,
+   * instead of again and again. Set it where your server's limit differs, or a codec compresses.
+   * @default 2,096,128, of Temporal's 2 MB
+   */
+  maxResultBytes?: number | undefined;
+  /**
    * Opens the file that a workflow names, for files that are not on the worker's disk. @default the name is a path
    */
   openFile?: ((file: string) => UploadFile | Promise<UploadFile>) | undefined;
@@ -115,7 +121,8 @@ export interface ActivitiesOptions {
 /** The activities: for a worker, and as the type parameter of `proxyActivities`. */
 export interface Activities {
   /**
-   * Ranks documents. Repeating it is safe, so a worker that dies costs a second request at most.
+   * Ranks documents, and checks the ranking as `checkRanking` does. Repeating it is safe, so a worker that dies costs a
+   * second request at most. The documents are returned only where `return_documents` is true.
    *
    * @param request As the client's `rerank` takes it.
    */

@@ -8,6 +8,7 @@ declare module "@temporalio/activity" {
       nonRetryable: boolean;
       nextRetryDelay?: number | undefined;
       details: unknown[];
+      cause?: Error;
     }): ApplicationFailure;
   }
 

@@ -1,9 +1,10 @@
 import type { Client } from "../client.js";
-import { withHeaders } from "../errors/statusError.js";
+import { StatusError, withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
 import { Lane, type LaneOptions } from "../policy/lane.js";
 import { type Limiter, MachineLimiter } from "../policy/limiter.js";
+import { machineClock } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
 import { attemptPolicy, type CallDeadline, type PolicyOption } from "../policy/types.js";
 import { jsonBytes } from "../ranking/plan.js";
@@ -51,6 +52,9 @@ export class Calls<Id> {
   /** For a client of the caller's own. Calls of this package's are ended by their lanes, which costs less. */
   readonly signal: AbortSignal;
 
+  /** Ends the time of each call of a client of the caller's own. */
+  readonly #unwatch: Set<() => void> = new Set();
+
   constructor(client: Pick<Client, "rerank">, settings: RunSettings<Id>, limiter: Limiter) {
     this.signal = this.#controller.signal;
     this.#client = client;
@@ -60,17 +64,33 @@ export class Calls<Id> {
   }
 
   begin(pending: PendingRequest<Id>, lane: Lane): Promise<RerankResponse> {
-    try {
-      return this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
-    } catch (error) {
-      // A client of the caller's own may throw.
-      return Promise.reject(error);
-    }
+    const call = (): Promise<RerankResponse> =>
+      this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
+    return this.areOwn ? call() : this.#watched(call);
+  }
+
+  // A client of the caller's own may throw, respond with what is no promise, or never.
+  #watched(call: () => Promise<RerankResponse>): Promise<RerankResponse> {
+    const { timeoutMs } = this.#settings;
+    return new Promise((resolve, reject) => {
+      const stop = machineClock.after(timeoutMs, () => end(() => reject(noResponse(timeoutMs))));
+      const end = (settle: () => void): void => {
+        stop();
+        this.#unwatch.delete(stop);
+        settle();
+      };
+      this.#unwatch.add(stop);
+      new Promise<RerankResponse>((done) => done(call())).then(
+        (response) => end(() => resolve(response)),
+        (error) => end(() => reject(error)),
+      );
+    });
   }
 
   /** Ends those that are under way. */
   abort(pending: Iterable<PendingRequest<Id>>): void {
     this.#controller.abort();
+    for (const stop of this.#unwatch) stop();
     for (const { call } of pending) call?.abort();
   }
 
@@ -108,6 +128,17 @@ export class Calls<Id> {
         withHeaders({ ...event, ...again, ...asked, id, concurrency }, () => event.headers),
       );
   }
+}
+
+// This package's clients end their calls themselves.
+function noResponse(timeoutMs: number): StatusError {
+  return new StatusError(`The client did not respond within ${timeoutMs} ms (timeoutMs).`, {
+    code: "DEADLINE_EXCEEDED",
+    executed: "unknown",
+    codeSource: "client",
+    operation: "rerankDocuments",
+    notRetried: "deadline-too-close",
+  });
 }
 
 /** The bytes of a request; 0 for one that cannot be written, which its call refuses. */

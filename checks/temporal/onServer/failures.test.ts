@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { RerankRequest } from "tunerank";
-import { attempts, connectEngine, type Engine, failureOf, key } from "../support/engine.js";
+import { attempts, connectEngine, type Engine, failureOf, key, uploaded } from "../support/engine.js";
 import { type Service, startService } from "../support/service.js";
 import { freePort, until } from "../support/waiting.js";
 
@@ -35,7 +35,7 @@ test("a 503 of a proxy before a resume or an upload is not", async () => {
   service.fail("upload", { status: 503, times: 9 });
   for (const [workflow, ...args] of [
     ["resumeOnce", "j"],
-    ["uploadOnce", "d", "package.json"],
+    ["uploadOnce", "d", uploaded],
   ] as const) {
     const { failure, call } = await failureOf(await engine.start(queue, workflow, ...args));
     assert.equal(failure.name, "ApplicationFailure");
@@ -48,7 +48,7 @@ const operations = [
   ["rerank", "rerankOnce", [ranking]],
   ["scale", "scaleOnce", ["p", 1]],
   ["resume", "resumeOnce", ["j"]],
-  ["upload", "uploadOnce", ["d", "package.json"]],
+  ["upload", "uploadOnce", ["d", uploaded]],
 ] as const;
 
 for (const code of ["INVALID_ARGUMENT", "PERMISSION_DENIED", "ABORTED"] as const) {
@@ -95,7 +95,7 @@ test("a resume and an upload that never connected are made once the service is t
   await engine.startWorker("later", `http://127.0.0.1:${port}`);
   const handles = [
     await engine.start("later", "resumeOnce", "j"),
-    await engine.start("later", "uploadOnce", "d", "package.json"),
+    await engine.start("later", "uploadOnce", "d", uploaded),
   ];
   // Each has failed at least once: its second attempt waits or runs.
   for (const handle of handles) await attempts(handle, 2);

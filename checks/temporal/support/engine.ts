@@ -37,6 +37,7 @@ export async function connectEngine(): Promise<Engine> {
   const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger("ERROR") });
   const bundle = path.join(folder, "workflows.js");
   writeFileSync(bundle, code);
+  writeFileSync(path.join(folder, uploaded), '{"text":"good"}\n');
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace });
   const workers = new Set<ChildProcess>();
@@ -77,6 +78,9 @@ export async function connectEngine(): Promise<Engine> {
     },
   };
 }
+
+/** A file in the folder that the workers run in. */
+export const uploaded = "reviews.jsonl";
 
 /** The key of every worker's client. */
 export const key = "test-key-of-the-workers";
