@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, test } from "vitest";
-import { type RerankAllAttempt, type RerankAllResult, rerankAll } from "../src/bulk/index.js";
+import { checkRanking, type RankedRequest, type RerankAllAttempt, type RerankAllResult, rerankAll } from "../src/bulk/index.js";
 import {
   type CallOptions,
   type CallPromise,
@@ -38,6 +38,16 @@ describe("calls", () => {
     expectTypeOf(client.datasets.upload("reviews", "train.jsonl")).toEqualTypeOf<CallPromise<DatasetFile>>();
     expectTypeOf(rerank.withResponse()).resolves.toEqualTypeOf<CallResponse<RerankResponse>>();
     expectTypeOf<Awaited<typeof rerank>["data"]>().toEqualTypeOf<RerankResult[]>();
+  });
+
+  test("are checked with what was asked for", async () => {
+    const request: RerankRequest = { query: "q", documents: ["d"], top_n: 1 };
+    expectTypeOf(checkRanking(request, await client.rerank(request))).toEqualTypeOf<RerankResponse>();
+    expectTypeOf(checkRanking).parameter(0).toEqualTypeOf<RankedRequest>();
+    // @ts-expect-error: a call is awaited first
+    checkRanking(request, client.rerank(request));
+    // @ts-expect-error: without its documents nothing can be checked
+    checkRanking({ query: "q" }, await client.rerank(request));
   });
 
   test("of any other operation are unknown unless a type is given", () => {

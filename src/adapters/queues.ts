@@ -14,6 +14,7 @@ import { isRepeatable } from "../policy/retry.js";
  * and budget. It may if the failure is transient, and if nothing was sent or the service refused (`executed` is `"no"`),
  * or a second time does no harm (a rerank, a scale), or the service named UNAVAILABLE, its code for "retry with
  * backoff". Then wait for at least the error's `retryAfterMs`. A stream has to be made again.
+ * A call that ran, and that the client has retried already, is not run again: each time is paid for.
  *
  * @param error Anything that was caught; false for all that is no StatusError.
  * @example
@@ -22,6 +23,8 @@ import { isRepeatable } from "../policy/retry.js";
 export function mayRepeat(error: unknown): boolean {
   // A key that was refused is refused again.
   if (!isStatusError(error) || error.code === "UNAUTHENTICATED" || error.httpStatus === 401) return false;
+  // What ran was paid for: the client has made the retries that the table allows of it.
+  if (error.executed === "yes" && error.attempts.length > 1) return false;
   return verdicts[error.notRetried ?? reasonOf(error)](error);
 }
 

@@ -30,8 +30,8 @@ export type {
  *
  * Requests are taken from the source as there is room for them, so that memory does not grow with their number, and only
  * while results are asked for. A transient failure is tried again until the request's time is over, by the decision table
- * of all calls; when the service asks to wait (`Retry-After`), everything waits, up to `maxHoldMs`. A request that is wrong is a result with
- * its error. Leaving the loop early aborts what is under way, and closes the source.
+ * of all calls, but what ran only as often as the table says; when the service asks to wait (`Retry-After`), everything waits, up to `maxHoldMs`. A request that is wrong is a result with
+ * its error, and so is a response that cannot be joined with the documents of its request ({@link checkRanking}). Leaving the loop early aborts what is under way, and closes the source.
  *
  * @param client The client that makes the calls. Its `maxRetries` and `timeoutMs` have no effect here.
  * @param requests Any iterable or async iterable: a list, a generator, the rows of a query.

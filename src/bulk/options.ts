@@ -25,7 +25,7 @@ export type RerankAllResult<Id = string> =
   | {
       /** The request's own. */
       readonly id: Id;
-      /** The ranking, as the service sent it. */
+      /** The ranking, best first: what cannot be joined with the documents of its request is an error, as `checkRanking` has it. */
       readonly response: RerankResponse;
       /** Never there beside a response. */
       readonly error?: undefined;
@@ -33,7 +33,7 @@ export type RerankAllResult<Id = string> =
   | {
       /** The request's own. */
       readonly id: Id;
-      /** Why there is none: the request is wrong, or its time ran out. */
+      /** Why there is none: the request is wrong, its time ran out, or what came is no ranking of its documents. */
       readonly error: StatusError;
       /** Never there beside an error. */
       readonly response?: undefined;
@@ -110,7 +110,8 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   ordered?: boolean | undefined;
   /**
    * Milliseconds for one request, from its first attempt on: attempts and waits. Greater than 0. A transient failure is
-   * tried again until then, whatever `maxRetries` of the client says.
+   * retried until then, whatever `maxRetries` of the client says; what ran (`executed` is `"yes"`), and so was paid for,
+   * only as often as the decision table says.
    * @default 60,000, whatever `timeoutMs` of the client says
    */
   timeoutMs?: number | undefined;

@@ -18,6 +18,9 @@ export interface Rerank {
    * Ranks documents by their relevance to a query, most relevant first. Needs no account.
    * Repeating it is safe. The contract's `rerankDocuments`.
    *
+   * The response is the service's own: that each `index` is one of `documents`, none is missing or there twice, and the
+   * best comes first, is not checked. `checkRanking` of `tunerank/bulk` does that; {@link Rerank.items} does it always.
+   *
    * @param body The query and the documents, with the fields of the contract's `RerankRequest`; others pass through.
    * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;

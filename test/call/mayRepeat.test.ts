@@ -114,6 +114,18 @@ describe("who may repeat", () => {
     },
   );
 
+  test("what ran and was retried is not run again: it was paid for", async () => {
+    const service = createTestService();
+    const client = createClient({
+      baseUrl: "https://api.example.com",
+      apiKey: canaryKey,
+      fetch: service.fetch,
+    });
+    service.answer("rerank", {} as never);
+    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+    expect([error.executed, error.attempts.length, mayRepeat(error)]).toEqual(["yes", 2, false]);
+  });
+
   describe("an error of one's own", () => {
     const error = (details: Partial<StatusErrorDetails>) =>
       new StatusError("x", { code: "UNAVAILABLE", executed: "unknown", codeSource: "client", ...details });
