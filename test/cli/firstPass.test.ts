@@ -1,9 +1,9 @@
-import { appendFile, utimes, writeFile } from "node:fs/promises";
+import { appendFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BulkRequest, readLine } from "../../src/cli/bulk/bulkRequest.js";
-import { DoneRequests, type FirstPassResult, firstPass, rowState } from "../../src/cli/bulk/firstPass.js";
-import { linesOf } from "../../src/cli/checkpoints/lines.js";
+import { DoneRequests, type FirstPassResult, firstPass } from "../../src/cli/bulk/firstPass.js";
+import { linesOf } from "../../src/cli/input/lines.js";
 import { temporaryFolder } from "../support/project.js";
 
 let folder: string;
@@ -81,12 +81,4 @@ test("a changed request under a done id is refused, among many lines", async () 
   await expect(look()).rejects.toThrow("Line 10: the id is done in --output, but with another request");
   await appendFile(input, `${JSON.stringify(rows[5])}\n`);
   await expect(look()).rejects.toThrow("line 20001 has the id of line 6. Nothing was sent.");
-});
-
-test("a file that was changed since is known by its state", async () => {
-  await write(requestOf(1));
-  const { state } = await look();
-  expect(rowState(input)).toBe(state);
-  await utimes(input, 1, 1);
-  expect(rowState(input)).not.toBe(state);
 });

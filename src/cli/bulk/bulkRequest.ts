@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
 import { digestOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
-import type { Line } from "../checkpoints/lines.js";
 import { orUndefined } from "../context.js";
+import type { Line } from "../input/lines.js";
 
 type RequestFields = Readonly<Record<string, unknown>>;
 

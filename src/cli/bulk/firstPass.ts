@@ -1,11 +1,13 @@
-import { readSync, statSync } from "node:fs";
+import { readSync } from "node:fs";
 import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
 import { digestOf, type IdHash, IdTable, LineSet } from "../checkpoints/ids.js";
-import { type Line, linesOf, openInput } from "../checkpoints/lines.js";
+
 import type { Row } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { withFile } from "../checkpoints/runFile.js";
 import { UsageError } from "../context.js";
+import { FileContent } from "../input/fileContent.js";
+import { type Line, linesOf, unpacked } from "../input/lines.js";
 import { BulkRequest, type InputFormat, readLine } from "./bulkRequest.js";
 
 interface FirstPass {
@@ -20,8 +22,8 @@ export interface FirstPassResult {
   readonly requests: number;
   /** Lines whose requests are done already. */
   readonly done: LineSet;
-  /** Which file was read, and in which state: the lines of another are not those. */
-  readonly state: string;
+  /** What was read: the lines of anything else are not those. */
+  readonly content: FileContent;
 }
 
 const shown = 5;
@@ -29,12 +31,12 @@ const shown = 5;
 /** Reads a whole file before anything is sent. @throws UsageError when an id is there twice, or done with another request */
 export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const { file, checkpoint, wrong } = pass;
-  const state = rowState(file);
+  const content = new FileContent(file);
   const seen = new IdTable();
   const suspects = new Set<string>();
   const changed: number[] = [];
   const done = new LineSet();
-  for await (const requests of requestsOf(pass)) {
+  for await (const requests of requestsOf(pass, content)) {
     for (const request of requests) {
       if (seen.has(request.hash)) suspects.add(textOf(request.hash));
       else seen.add(request.hash, request.line);
@@ -45,18 +47,16 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   }
   if (suspects.size > 0) await refuseDuplicates(pass, suspects);
   if (changed.length > 0) throw refusalOf(changed);
-  return { requests: seen.size, done, state };
-}
-
-/** Which file a name means, and in which state it is. */
-export function rowState(file: string): string {
-  const { dev, ino, size, mtimeMs } = statSync(file);
-  return [dev, ino, size, mtimeMs].join();
+  return { requests: seen.size, done, content };
 }
 
 // The lines that are requests, many at once.
-async function* requestsOf({ file, signal, reading }: FirstPass): AsyncGenerator<readonly BulkRequest[]> {
-  for await (const lines of linesOf(openInput(file, signal))) {
+async function* requestsOf(
+  { signal, reading }: FirstPass,
+  content: FileContent,
+): AsyncGenerator<readonly BulkRequest[]> {
+  for await (const lines of linesOf(unpacked(content.see(signal)))) {
+    content.lines += lines.length;
     const requests: BulkRequest[] = [];
     for (const line of lines) {
       const request = readLine(line, reading);
@@ -79,7 +79,8 @@ async function refuseDuplicates(pass: FirstPass, suspects: ReadonlySet<string>):
     if (first === undefined) lines.set(key, line);
     else if (++count <= shown) found.push(`line ${line} has the id of line ${first}`);
   };
-  for await (const requests of requestsOf(pass)) for (const request of requests) see(request);
+  const content = new FileContent(pass.file);
+  for await (const requests of requestsOf(pass, content)) for (const request of requests) see(request);
   if (count === 0) return;
   const more = count > shown ? `, and ${count - shown} more` : "";
   throw new UsageError(`Each id may occur only once: ${found.join(", ")}${more}. Nothing was sent.`);

@@ -1,10 +1,10 @@
 import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
-import { linesOf, openInput } from "../checkpoints/lines.js";
 import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
+import { type Line, linesOf, openInput, unpacked } from "../input/lines.js";
 import { withClient } from "../withClient.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
 import {
@@ -25,7 +25,6 @@ import {
   openOutput,
   readDone,
   readWrong,
-  rowState,
   type WrongRequests,
 } from "./firstPass.js";
 
@@ -131,13 +130,11 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
 }
 
 async function* requestsOf(run: BulkRun): AsyncGenerator<RerankRequest & { id: BulkRequest }> {
-  const { settings, signal, checkpoint, wrong, found, files, report } = run;
+  const { settings, checkpoint, wrong, found, files, report } = run;
   const seen = new Set<string>();
-  // Lines that are done are not read again, unless the file was changed meanwhile.
-  const done = found && found.state === rowState(settings.file) ? found.done : undefined;
-  for await (const lines of linesOf(openInput(settings.file, signal))) {
+  for await (const lines of linesToDo(run)) {
     for (const line of lines) {
-      if (done?.has(line.number)) continue;
+      if (found?.done.has(line.number)) continue;
       const request = readLine(line, settings.reading);
       if (request === undefined) continue;
       if (!(request instanceof BulkRequest)) addBadLine(request, files, report);
@@ -147,5 +144,15 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<RerankRequest & { id: B
         yield { ...request.body, id: request };
       }
     }
+  }
+}
+
+async function* linesToDo({ settings, signal, found }: BulkRun): AsyncGenerator<readonly Line[]> {
+  if (found === undefined) return yield* linesOf(openInput(settings.file, signal));
+  const { content } = found;
+  for await (const lines of linesOf(unpacked(content.again(signal)))) {
+    const isWhole = lines.at(-1)?.hasEnd !== false || !(await content.hasLongerLine());
+    // Somebody is writing the last line: it waits for the next start, as those behind it do.
+    yield isWhole ? lines : lines.slice(0, -1);
   }
 }

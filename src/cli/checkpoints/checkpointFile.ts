@@ -2,10 +2,10 @@
 // beside it or from its rows; who writes it, from the lease; and nothing else is cut, replaced or written.
 import { existsSync, renameSync, type Stats, statSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
+import type { Line } from "../input/lines.js";
 import { isSilent } from "../terminal.js";
 import { digestOf, isInShard } from "./ids.js";
 import { type Lease, type LeaseRequest, takeLease } from "./lease.js";
-import type { Line } from "./lines.js";
 import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
 import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";
 import { filesBeside, randomText, readText, stateOf } from "./runFile.js";

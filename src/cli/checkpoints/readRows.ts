@@ -2,8 +2,8 @@
 import { createReadStream, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import path from "node:path";
 import { orUndefined, reasonOf, UsageError } from "../context.js";
+import { chunkBytes, type Line, linesOf } from "../input/lines.js";
 import type { Shard } from "./ids.js";
-import { chunkBytes, type Line, linesOf } from "./lines.js";
 import type { CheckpointKind } from "./runFile.js";
 
 /** A row, as far as it is read again. */

@@ -22,12 +22,12 @@ const longestLine = 64 * 1024 * 1024;
 /** The bytes of a file, or of the standard input for `-`, unpacked when they are gzip. */
 export function openInput(file: string, signal: AbortSignal): AsyncIterable<Buffer> {
   const stream = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: chunkBytes });
-  return unpacked(addAbortSignal(signal, stream));
+  return unpacked(addAbortSignal(signal, stream) as AsyncIterable<Buffer>);
 }
 
-// Gzip begins with these two bytes, which no JSON does.
-async function* unpacked(stream: Readable): AsyncGenerator<Buffer> {
-  const chunks = (stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+/** Bytes, unpacked when they are gzip: that begins with two bytes which no JSON begins with. */
+export async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks = bytes[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
   while (head.length < 2) {
     const next = await chunks.next();

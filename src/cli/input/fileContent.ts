@@ -1,0 +1,106 @@
+import type { Stats } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { chunkBytes } from "./lines.js";
+
+/**
+ * What a file held when it was read for the first time: a run that sends what is in it reads it again for hours, and has
+ * to see the same. What is added behind it meanwhile is not read.
+ */
+export class FileContent {
+  /** How many lines were seen; whoever reads them for the first time counts them here. */
+  lines = 0;
+  readonly #path: string;
+  /** Of each block: the sum of all bytes up to its end, and the lines before it. */
+  readonly #blocks: { readonly sum: number; readonly linesBefore: number }[] = [];
+  #stats: Stats | undefined;
+  #end = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Reads it for the first time, to its end. */
+  async *see(signal: AbortSignal): AsyncGenerator<Buffer> {
+    const file = await open(this.#path);
+    try {
+      this.#stats = await file.stat();
+      for (let sum = 0; ; ) {
+        signal.throwIfAborted();
+        const bytes = await blockAt(file, this.#end, chunkBytes);
+        if (bytes.length === 0) return;
+        sum = crc32(bytes, sum);
+        this.#end += bytes.length;
+        this.#blocks.push({ sum, linesBefore: this.lines });
+        yield bytes;
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Reads what was seen once more. @throws Error when it is something else now, before any of that is handed out */
+  async *again(signal: AbortSignal): AsyncGenerator<Buffer> {
+    const file = await open(this.#path);
+    try {
+      yield* this.#compared(file, signal, () => this.#isInPlace());
+      // What was read already may be something else now.
+      if (!(await this.#isUntouched())) for await (const _ of this.#compared(file, signal, () => true));
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Whether the last line, which had no end, has become longer. */
+  async hasLongerLine(): Promise<boolean> {
+    const file = await open(this.#path);
+    try {
+      return /^[^\r\n]/.test((await blockAt(file, this.#end, 1)).toString("latin1"));
+    } finally {
+      await file.close();
+    }
+  }
+
+  async *#compared(
+    file: FileHandle,
+    signal: AbortSignal,
+    isInPlace: () => boolean | Promise<boolean>,
+  ): AsyncGenerator<Buffer> {
+    let [at, seen] = [0, 0];
+    for (const { sum, linesBefore } of this.#blocks) {
+      signal.throwIfAborted();
+      const bytes = await blockAt(file, at, Math.min(chunkBytes, this.#end - at));
+      seen = crc32(bytes, seen);
+      if (seen !== sum || !(await isInPlace())) throw changedAt(linesBefore + 1);
+      at += bytes.length;
+      yield bytes;
+    }
+  }
+
+  // Another file may have its name by now.
+  async #isInPlace(): Promise<boolean> {
+    const now = await stat(this.#path).catch(() => undefined);
+    const { dev, ino } = this.#stats ?? {};
+    return now !== undefined && now.dev === dev && now.ino === ino && now.size >= this.#end;
+  }
+
+  async #isUntouched(): Promise<boolean> {
+    const now = await stat(this.#path).catch(() => undefined);
+    return now?.size === this.#stats?.size && now?.mtimeMs === this.#stats?.mtimeMs;
+  }
+}
+
+// A file that is shorter gives less.
+async function blockAt(file: FileHandle, start: number, most: number): Promise<Buffer> {
+  const block = Buffer.allocUnsafe(most);
+  let length = 0;
+  for (let bytes = -1; bytes !== 0 && length < most; length += bytes)
+    bytes = (await file.read(block, length, most - length, start + length)).bytesRead;
+  return block.subarray(0, length);
+}
+
+function changedAt(line: number): Error {
+  return new Error(
+    `--bulk: the input changed at line ${line} while this run was reading it. What was ranked stays: run the same command again, once nothing writes the input any more.`,
+  );
+}
