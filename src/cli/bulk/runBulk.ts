@@ -129,11 +129,25 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
   if (wrong + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
-async function* requestsOf(run: BulkRun): AsyncGenerator<RerankRequest & { id: BulkRequest }> {
+type RequestToSend = RerankRequest & { readonly id: BulkRequest };
+
+// Once somebody else has changed a file of results, nothing more is sent, and what is under way is waited for.
+async function* requestsOf(run: BulkRun): AsyncGenerator<RequestToSend> {
+  const { output, errors } = run.files;
+  const changed = AbortSignal.any([output.changed, ...(errors ? [errors.changed] : [])]);
+  try {
+    yield* requestsUntil(changed, run);
+  } catch (error) {
+    if (!changed.aborted) throw error;
+  }
+}
+
+async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerator<RequestToSend> {
   const { settings, checkpoint, wrong, found, files, report } = run;
   const seen = new Set<string>();
-  for await (const lines of linesToDo(run)) {
+  for await (const lines of linesToDo(run, AbortSignal.any([run.signal, changed]))) {
     for (const line of lines) {
+      if (changed.aborted) return;
       if (found?.done.has(line.number)) continue;
       const request = readLine(line, settings.reading);
       if (request === undefined) continue;
@@ -147,7 +161,10 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<RerankRequest & { id: B
   }
 }
 
-async function* linesToDo({ settings, signal, found }: BulkRun): AsyncGenerator<readonly Line[]> {
+async function* linesToDo(
+  { settings, found }: BulkRun,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Line[]> {
   if (found === undefined) return yield* linesOf(openInput(settings.file, signal));
   const { content } = found;
   for await (const lines of linesOf(unpacked(content.again(signal)))) {

@@ -83,7 +83,7 @@ export class CheckpointFile {
   async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<RowWriter> {
     this.#keepTorn();
     const { rows: name } = filesBeside(this.path);
-    const rows = new RowWriter(this.#source.option, name, { end: 0, lacksEnd: false });
+    const rows = new RowWriter(this.#source.option, name, { end: 0, lacksEnd: false }, this.path);
     await fill(rows);
     rows.flush();
     this.#lease.check();

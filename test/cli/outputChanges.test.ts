@@ -1,0 +1,126 @@
+import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
+import { tunerank } from "../support/commandLine.js";
+import { type Outcome, temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+let folder: string;
+let remove: () => Promise<void>;
+let input: string;
+let output: string;
+let errors: string;
+
+beforeEach(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
+    path.join(folder, name),
+  ) as [string, string, string];
+});
+afterEach(() => remove());
+
+const count = 60;
+const bulk = (...more: string[]): Promise<Outcome> =>
+  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "4", ...more], {
+    baseUrl: server.url,
+  });
+
+/** Does something while a run goes on: as its n-th request arrives. */
+function meanwhile(change: () => void, at = 20): void {
+  let requests = 0;
+  server.reply((request) => {
+    if (++requests === at) change();
+    return rankingOf(request);
+  });
+}
+
+describe.each([
+  ["emptied", () => truncateSync(output), "was cut to 0 bytes"],
+  ["cut in the middle of a row", () => truncateSync(output, 100), "was cut to 100 bytes"],
+  ["written over", () => writeFileSync(output, "mine\n"), "was cut to 5 bytes"],
+  ["longer by what somebody else wrote", () => appendFileSync(output, "mine\n"), "was written by another"],
+] as const)("an output that is %s while a run writes it", (_, change, reason) => {
+  test("ends the run, and each row that is not in it is in a file that is named", async () => {
+    await writeRequests(input, count);
+    meanwhile(change);
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`tunerank: --output ${reason}`)]);
+    expect(stderr).toContain("out.jsonl.rescued");
+    // No hole, and nothing of this run behind what is not its own.
+    expect((await readFile(output)).includes(0)).toBe(false);
+    // What was under way has been paid for too.
+    const rescued = (await rowsOf(`${output}.rescued`)).map(({ id }) => `${id}`.replace("r", "q"));
+    expect(rescued.length).toBeGreaterThan(server.requests.length - 20);
+    expect(rescued).toContain(queryOf(server.requests.at(-1) as never));
+    expect(server.requests.length).toBeLessThan(count);
+  });
+});
+
+test("rows that were rescued can be added again, and are not sent twice", async () => {
+  await writeRequests(input, count);
+  meanwhile(() => truncateSync(output));
+  expect((await bulk()).exitCode).toBe(1);
+  const rescued = await readFile(`${output}.rescued`);
+  await appendFile(output, rescued);
+  server.requests = [];
+  expect((await bulk()).exitCode).toBe(0);
+  const ids = (await rowsOf(output)).map(({ id }) => id);
+  expect([new Set(ids).size, ids.length]).toEqual([count, count]);
+  expect(server.requests).toHaveLength(count - (await rowsOf(`${output}.rescued`)).length);
+});
+
+test("rows that were rescued before are never written over", async () => {
+  await writeRequests(input, count);
+  await writeFile(`${output}.rescued`, "mine\n");
+  meanwhile(() => truncateSync(output));
+  const { exitCode, stderr } = await bulk();
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("out.jsonl.rescued.2")]);
+  expect(await readFile(`${output}.rescued`, "utf8")).toBe("mine\n");
+  expect((await rowsOf(`${output}.rescued.2`)).length).toBeGreaterThan(0);
+});
+
+test("an output that is cut behind its last row is told at the close", async () => {
+  await writeRequests(input, count);
+  // The last response is no row of it.
+  server.reply((request) => {
+    if (server.requests.length < count) return rankingOf(request);
+    truncateSync(output);
+    return { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } };
+  });
+  const { exitCode, stderr } = await bulk("--errors", errors, "--concurrency", "1");
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--output was cut to 0 bytes")]);
+  expect(await readdir(folder)).not.toContain("out.jsonl.rescued");
+});
+
+test("an errors file that is emptied ends the run too, and its rows are kept", async () => {
+  await writeRequests(input, count);
+  server.reply((request) => {
+    if (server.requests.length === 20) truncateSync(errors);
+    return { status: 400, json: { code: "INVALID_ARGUMENT", message: queryOf(request) } };
+  });
+  const { exitCode, stderr } = await bulk("--errors", errors);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--errors was cut to 0 bytes")]);
+  expect((await rowsOf(`${errors}.rescued`)).length).toBeGreaterThan(0);
+  expect(server.requests.length).toBeLessThan(count);
+});
+
+test("a checkpoint of uploads that is emptied ends the uploads before the next is sent", async () => {
+  const files = ["a", "b", "c"].map((name) => path.join(folder, `${name}.jsonl`));
+  for (const file of files) await writeFile(file, "{}\n");
+  const checkpoint = path.join(folder, "uploads.jsonl");
+  server.reply(() => {
+    if (server.requests.length === 2) truncateSync(checkpoint);
+    return { json: { id: `file-${server.requests.length}` } };
+  });
+  const { exitCode, stderr } = await tunerank(["upload", "d", ...files, "--checkpoint", checkpoint], {
+    baseUrl: server.url,
+  });
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--checkpoint was cut to 0 bytes")]);
+  expect(server.requests).toHaveLength(2);
+  expect(JSON.parse((await readFile(`${checkpoint}.rescued`, "utf8")).split("\n")[0] ?? "")).toMatchObject({
+    response: { id: "file-2" },
+  });
+});
