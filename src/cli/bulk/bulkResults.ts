@@ -23,6 +23,8 @@ export interface Counts {
   requests: number | undefined;
   /** Done by earlier runs. */
   before: number;
+  /** Those of them that are wrong. */
+  wrongBefore: number;
   ranked: number;
   /** Requests that are wrong; those of earlier runs are among `before`. */
   wrong: number;
@@ -138,8 +140,9 @@ function duration(ms: number): string {
 }
 
 export function printSummary(terminal: Terminal, counts: Counts, seconds: number): void {
-  const { before, ranked, wrong, paid, failed, badLines } = counts;
-  const parts = [`Ranked ${ranked}`, `${before} done before`];
+  const { before, wrongBefore, ranked, wrong, paid, failed, badLines } = counts;
+  const ofThem = wrongBefore > 0 ? ` (${wrongBefore} of them wrong)` : "";
+  const parts = [`Ranked ${ranked}`, `${before} done before${ofThem}`];
   if (wrong > 0) parts.push(`${wrong} wrong`);
   if (paid > 0)
     parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);

@@ -22,6 +22,8 @@ export interface FirstPassResult {
   readonly requests: number;
   /** Lines whose requests are done already. */
   readonly done: LineSet;
+  /** How many of them were wrong. */
+  readonly wrong: number;
   /** What was read: the lines of anything else are not those. */
   readonly content: FileContent;
 }
@@ -36,18 +38,21 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const suspects = new Set<string>();
   const changed: number[] = [];
   const done = new LineSet();
+  let wrongs = 0;
   for await (const requests of requestsOf(pass, content)) {
     for (const request of requests) {
       if (seen.has(request.hash)) suspects.add(textOf(request.hash));
       else seen.add(request.hash, request.line);
       const known = checkpoint.find(request);
       if (known === "other") changed.push(request.line);
-      if (known === "done" || isKnownWrong(wrong, request)) done.add(request.line);
+      const isWrong = known === "wrong" || isKnownWrong(wrong, request);
+      if (isWrong) wrongs += 1;
+      if (isWrong || known === "done") done.add(request.line);
     }
   }
   if (suspects.size > 0) await refuseDuplicates(pass, suspects);
   if (changed.length > 0) throw refusalOf(changed);
-  return { requests: seen.size, done, content };
+  return { requests: seen.size, done, wrong: wrongs, content };
 }
 
 // The lines that are requests, many at once.
@@ -101,6 +106,8 @@ export class DoneRequests {
   readonly #ids: IdTable = new IdTable();
   readonly #offsets: number[] = [];
   readonly #fingerprints: number[] = [];
+  /** The numbers of those that are errors. */
+  readonly #wrong: LineSet = new LineSet();
 
   /** Rows of requests that ran, and so were paid for, without a result. */
   paid = 0;
@@ -114,17 +121,20 @@ export class DoneRequests {
   }
 
   note(line: Line, row: Row): void {
-    this.#ids.add(digestOf(JSON.stringify(row.id)), this.#offsets.length);
+    const number = this.#offsets.length;
+    this.#ids.add(digestOf(JSON.stringify(row.id)), number);
+    if (row.error !== undefined) this.#wrong.add(number);
     this.#offsets.push(line.offset);
     this.#fingerprints.push(shortened(row.fingerprint));
   }
 
-  /** What an earlier run has done of a request; of another request with the same id, `"other"`. */
-  find(request: BulkRequest): "done" | "other" | "no" {
+  /** What became of a request in an earlier run; of another request with the same id, `"other"`. */
+  find(request: BulkRequest): "done" | "wrong" | "other" | "no" {
     let found: "other" | "no" = "no";
     for (const number of this.#ids.find(request.hash)) {
       // The fingerprint stands for the id, too.
-      if (this.#fingerprints[number] === shortened(request.fingerprint)) return "done";
+      if (this.#fingerprints[number] === shortened(request.fingerprint))
+        return this.#wrong.has(number) ? "wrong" : "done";
       // Two ids may have one hash: the row says which it is.
       if (this.#keyAt(this.#offsets[number] as number) === request.key) found = "other";
     }

@@ -80,17 +80,12 @@ async function runOwning(
     output: await openOutput(output as CheckpointFile, checkpoint, resendPaid),
     errors: errors && (await openErrors(errors, wrong)),
   };
-  const { requests } = found ?? {};
-  const before = found?.done.size ?? 0;
-  const report = new Report(terminal, {
-    requests,
-    before,
-    ranked: 0,
-    wrong: 0,
-    paid: 0,
-    failed: 0,
-    badLines: 0,
-  });
+  const earlier = {
+    requests: found?.requests,
+    before: found?.done.size ?? 0,
+    wrongBefore: found?.wrong ?? 0,
+  };
+  const report = new Report(terminal, { ...earlier, ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0 });
   if (!resendPaid) report.paidBefore(checkpoint.paid + paid);
   try {
     await rankAll({ settings, signal, checkpoint, wrong, found, files, report }, client);
@@ -124,9 +119,10 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
   } finally {
     clearInterval(timer);
   }
-  const { wrong, badLines } = report.counts;
+  // Whichever run found a request to be wrong.
+  const { wrong, wrongBefore, badLines } = report.counts;
   if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
-  if (wrong + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
+  if (wrong + wrongBefore + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
 type RequestToSend = RerankRequest & { readonly id: BulkRequest };
