@@ -159,6 +159,13 @@ export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(invisible, escaped).replace(control, escaped);
 }
 
+const longestQuoted = 100;
+
+/** A text that somebody else wrote into a file, to be named in a sentence: escaped as in JSON, and no longer than a name is. */
+export function named(text: string): string {
+  return clip(jsonLine(text).slice(1, -1), longestQuoted);
+}
+
 /** A value as JSON for people, indented; escaped as on one line. */
 export function jsonLines(value: unknown): string {
   const lines = JSON.stringify(value, undefined, 2).split("\n");

@@ -319,3 +319,59 @@ test("a file of a newer version is left as it is", async () => {
     "--output was written by a newer version of tunerank: use that.",
   );
 });
+
+// What a file holds, whoever wrote it, does not reach a terminal as it is.
+const hostile = "pod\u001b]0;mine\u0007\u001b[31m\u202e\u200b\nline";
+const shown = "pod\\u001b]0;mine\\u0007\\u001b[31m\\u202e\\u200b\\nline";
+
+test.each(["while it waits", "as it is refused", "as it is taken over"])(
+  "the host in the file beside is printed escaped, %s",
+  async (when) => {
+    await leftElsewhere();
+    const state = JSON.parse(await readFile(`${output}.run`, "utf8"));
+    const writeLease = (counter: number): Promise<void> => {
+      const lease = { ...state.lease, counter, host: hostile };
+      return writeFile(`${output}.run`, runFileText({ ...state, lease }));
+    };
+    await writeLease(3);
+    if (when === "as it is taken over") {
+      await rm(`${output}.run`);
+      const first = await take("first");
+      await writeLease(4);
+      expect(() => first.check()).toThrow(`by another run, process 1 on ${shown}, which`);
+      return;
+    }
+    const second = take("second", when === "while it waits").catch((error: Error) => error.message);
+    await begun(1);
+    expect(notes).toEqual([expect.stringContaining(`which process 1 on ${shown} may be writing`)]);
+    if (when === "as it is refused") {
+      await writeLease(4);
+      await passing(1000);
+    } else controller.abort();
+    const message = await second;
+    if (when === "as it is refused") expect(message).toContain(`process 1 on ${shown}, for 9 s`);
+  },
+);
+
+test("a host without end is cut, and what is printed as a number is one", async () => {
+  await leftElsewhere();
+  const state = JSON.parse(await readFile(`${output}.run`, "utf8"));
+  const other = { ...state, lease: { ...state.lease, host: "x".repeat(300) } };
+  await writeFile(`${output}.run`, runFileText(other));
+  const second = take("second", true).catch(() => {});
+  await begun(1);
+  expect(notes[0]?.length).toBeLessThan(250);
+  controller.abort();
+  await second;
+  for (const wrong of [{ pid: "1\u001b[31m" }, { heldMs: "9\u001b[31m" }]) {
+    await writeFile(`${output}.run`, JSON.stringify({ ...state, lease: { ...state.lease, ...wrong } }));
+    await expect(take("third")).rejects.toThrow("is no file of this command");
+  }
+});
+
+test.each(["kind", "shard"])("the %s in the file beside is printed escaped", async (name) => {
+  await leftElsewhere();
+  const state = JSON.parse(await readFile(`${output}.run`, "utf8"));
+  await writeFile(`${output}.run`, runFileText({ ...state, [name]: hostile }));
+  await expect(take("second")).rejects.toThrow(shown);
+});

@@ -3,6 +3,7 @@
 // asleep meanwhile writes into what has no name, and finds another's token.
 import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync, renameSync, unlinkSync } from "node:fs";
 import { orUndefined, UsageError } from "../context.js";
+import { named } from "../terminal.js";
 import type { RowSource } from "./readRows.js";
 import { cannotBegin, cannotGoOn } from "./rowWriter.js";
 import {
@@ -122,7 +123,7 @@ export class Lease {
   #lostTo(text: string | undefined): Error {
     const { option, run } = this.#request;
     const other = parsed(text);
-    const holder = other?.lease === undefined ? "" : `, process ${other.lease.pid} on ${other.lease.host}`;
+    const holder = other?.lease === undefined ? "" : `, ${nameOf(other.lease)}`;
     const reason =
       other === undefined || other.run === run
         ? "was moved, removed or replaced while this run was writing it, or the file beside it was"
@@ -267,10 +268,10 @@ export class Watch {
     const { option, kind, shard, run, wait } = this.#request;
     const state = stateOf(text, option);
     if (state !== undefined && state.kind !== kind)
-      throw new UsageError(`${option} is the ${state.kind} of another run. Name another file.`);
+      throw new UsageError(`${option} is the ${named(state.kind)} of another run. Name another file.`);
     if (state !== undefined && state.shard !== shard?.name)
       throw new UsageError(
-        `${option} is that of ${state.shard === undefined ? "a run without --shard" : `shard ${state.shard}`}. Each shard needs files of its own.`,
+        `${option} is that of ${state.shard === undefined ? "a run without --shard" : `shard ${named(state.shard)}`}. Each shard needs files of its own.`,
       );
     const { lease } = state ?? {};
     if (text === undefined || (state !== undefined && lease === undefined)) return "free";
@@ -323,7 +324,7 @@ export class Watch {
 }
 
 function nameOf(lease: LeaseState | undefined): string {
-  return lease === undefined ? "another run" : `process ${lease.pid} on ${lease.host}`;
+  return lease === undefined ? "another run" : `process ${lease.pid} on ${named(lease.host)}`;
 }
 
 function ageOf(lease: LeaseState | undefined): string {

@@ -100,7 +100,9 @@ export function randomText(): string {
 
 function isState({ format, kind, shard = "", run, lease }: RunFileState): boolean {
   const texts = lease === undefined ? [] : [lease.token, lease.host];
-  return typeof format === "number" && [kind, shard, run, ...texts].every((each) => typeof each === "string");
+  const numbers = lease === undefined ? [] : [lease.pid, lease.heldMs];
+  const areTexts = [kind, shard, run, ...texts].every((each) => typeof each === "string");
+  return areTexts && [format, ...numbers].every((each) => typeof each === "number");
 }
 
 // Which process holds a lease, and whether it is known to be gone.
