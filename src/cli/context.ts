@@ -1,6 +1,3 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { addAbortSignal, type Readable } from "node:stream";
 import type { Command } from "commander";
 import type { Terminal } from "./terminal.js";
 
@@ -38,7 +35,9 @@ export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 /** What is thrown where a file cannot be read. @param name What the command line calls it @param more What follows */
 export function cannotRead(name: string, error: unknown, more = ""): unknown {
   if (error instanceof UsageError || (error as Error).name === "AbortError") return error;
-  return new UsageError(`${name} cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}.${more}`);
+  const failure = error as NodeJS.ErrnoException;
+  const reason = failure.code === "EISDIR" ? "it is a folder" : reasonOf(failure);
+  return new UsageError(`${name} cannot be read: ${reason}.${more}`);
 }
 
 /** What `use` gives; undefined where it fails. @param code Then only a failure with this code of the system */
@@ -90,33 +89,4 @@ export class Reported extends Error {
     super("It was reported.");
     this.exitCode = exitCode;
   }
-}
-
-// A pipe may never end.
-const mostPipedBytes = 64 * 1024 * 1024;
-
-/** The bytes of a file, or of the standard input for `-`. @param name What the command line calls it. @throws UsageError */
-export async function readInput(file: string, name: string, signal: AbortSignal): Promise<Buffer> {
-  if (file === "-") return readAll(addAbortSignal(signal, process.stdin), mostPipedBytes);
-  return readFile(file, signal).catch((error) => {
-    throw cannotRead(name, error);
-  });
-}
-
-async function readFile(file: string, signal: AbortSignal): Promise<Buffer> {
-  const limit = (await stat(file)).isFile() ? Number.POSITIVE_INFINITY : mostPipedBytes;
-  return readAll(addAbortSignal(signal, createReadStream(file)), limit);
-}
-
-async function readAll(stream: Readable, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    bytes += chunk.byteLength;
-    if (bytes > limit) {
-      throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }

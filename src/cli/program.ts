@@ -45,6 +45,10 @@ function addRerank(program: Command): Command {
       "--field <NAME>",
       "Read JSON Lines, and rank this field of each object. Without it, each line is a document.",
     )
+    .option(
+      "--allow-empty",
+      "An input without any documents or requests is no error: nothing is sent, and the exit code is 0.",
+    )
     .option("--model <NAME>", rerank.fields.model)
     .option("--task <TEXT>", rerank.fields.task)
     .option("--top-n <N>", `${rerank.fields.top_n}`, numberOf("--top-n"))

@@ -1,7 +1,10 @@
 import { type ClientInside, insideOf, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
-import { type Context, orUndefined, readInput, refuseOptions, UsageError } from "./context.js";
+import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
+import { conversionOf } from "./input/formats.js";
+import { readBody } from "./input/readInput.js";
+import { faultText } from "./input/lineContent.js";
 import { isOperation, operationIds, operationLines, toldOf } from "./operations.js";
 import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
 import { jsonLine, jsonLines, oneLine, type Terminal } from "./terminal.js";
@@ -85,15 +88,25 @@ async function contentOf({
     if (options.contentType !== undefined) throw new UsageError("--content-type needs a body.");
     return {};
   }
-  const name = text === undefined ? "--body-file" : "--body";
-  const body = text === undefined ? await readInput(bodyFile ?? "-", name, signal) : Buffer.from(text);
-  if (text !== undefined || /[/+]json\b/i.test(contentType)) checkJson(body.toString("utf8"), name);
-  return { body, contentType };
+  const isJson = text !== undefined || /[/+]json\b/i.test(contentType);
+  const input = { name: "--body-file", wanted: isJson ? ("JSON" as const) : undefined };
+  const body = text === undefined ? await readBody(bodyFile ?? "-", input, signal) : Buffer.from(text);
+  return {
+    body: isJson ? checkedJson(body, text === undefined ? "--body-file" : "--body") : body,
+    contentType,
+  };
 }
 
-function checkJson(text: string, name: string): void {
+// JSON has no byte order mark: a service may refuse one.
+function checkedJson(body: Buffer, name: string): Buffer {
+  const text = orUndefined(() => new TextDecoder("utf-8", { fatal: true }).decode(body));
+  if (text === undefined)
+    throw new UsageError(`${name} is not UTF-8. If it is Latin-1: ${conversionOf("latin1", "JSON")}`);
   if (orUndefined<unknown>(() => JSON.parse(text)) === undefined)
-    throw new UsageError(`${name} is not JSON; a file of another kind needs --content-type.`);
+    throw new UsageError(
+      `${name} is not JSON (${faultText(text, true)}); a file of another kind needs --content-type.`,
+    );
+  return Buffer.from(text);
 }
 
 function asJson({ httpStatus, headers, data }: CallResponse<unknown>): object {

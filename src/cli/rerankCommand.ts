@@ -1,6 +1,9 @@
 import { isStatusError, type RankedItem } from "../index.js";
 import type { BulkOptions } from "./bulk/bulkSettings.js";
-import { type Context, orUndefined, readInput, refuseOptions, UsageError } from "./context.js";
+import { type Context, refuseOptions, UsageError } from "./context.js";
+import type { Line } from "./input/lines.js";
+import { readLines } from "./input/readInput.js";
+import { faultText, lineJson, lineText } from "./input/lineContent.js";
 import { inFlags } from "./reportFailure.js";
 import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
@@ -24,10 +27,10 @@ interface RerankCommandOptions extends BulkOptions {
 export async function run(context: Context<RerankCommandOptions>): Promise<void> {
   const { terminal, signal } = context;
   if (context.options.bulk !== undefined) return (await import("./bulk/runBulk.js")).runBulk(context);
-  const { field, model, task, topN, batchSize, maxBatchBytes } = context.options;
+  const { model, task, topN, batchSize, maxBatchBytes } = context.options;
   const { query, concurrency } = oneQuery(context.options);
-  const lines = documentsOf(await input(context), field);
-  if (lines.length === 0) throw new UsageError("There is no document in the input.");
+  const lines = await documentsOf(context);
+  if (lines.length === 0) return noDocuments(context);
   await withClient(context, "rerankDocuments", async (client) => {
     const text = (line: DocumentLine) => line.text;
     const options = { text, model, task, topN, batchSize, maxBatchBytes, concurrency, signal };
@@ -68,27 +71,49 @@ function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
   return new UsageError(inFlags(text.replace(`items[${item}]`, `Line ${lines[item]?.line}`)));
 }
 
-async function input({ args: [file], signal }: Context): Promise<string> {
-  if (file === undefined && process.stdin.isTTY) {
+async function documentsOf({
+  args: [file = "-"],
+  options,
+  signal,
+}: Context<RerankCommandOptions>): Promise<DocumentLine[]> {
+  const { field } = options;
+  if (file === "-" && process.stdin.isTTY) {
     throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
   }
-  return (await readInput(file ?? "-", "FILE", signal)).toString("utf8");
+  const wanted = field === undefined ? "lines" : "JSON lines";
+  // What is blank has no document either.
+  const found: DocumentLine[] = [];
+  // What is blank has no document either.
+  const request = { name: "FILE", wanted, allowEmpty: true } as const;
+  for await (const lines of readLines(file, request, signal)) {
+    for (const line of lines) {
+      const document = documentOf(line, field);
+      if (document !== undefined) found.push(document);
+    }
+  }
+  return found;
 }
 
-function documentsOf(input: string, field: string | undefined): DocumentLine[] {
-  const lines = input.replace(/^\uFEFF/, "").split(/\r?\n/);
-  return lines.flatMap((text, index) => {
-    // An empty line is no document; the numbers of the others count it all the same.
-    if (text.trim() === "") return [];
-    const line = index + 1;
-    return [field === undefined ? { line, text, document: text } : fromJson(text, line, field)];
-  });
+// An empty line is no document; the numbers of the others count it all the same.
+function documentOf(whole: Line, field: string | undefined): DocumentLine | undefined {
+  const { number: line } = whole;
+  const { value: text, problem } = lineText(whole, field === undefined ? "lines" : "JSON lines");
+  if (text === undefined) throw new UsageError(`Line ${line} cannot be read. ${problem}`);
+  if (text.trim() === "") return undefined;
+  return field === undefined ? { line, text, document: text } : fromJson(text, line, field);
+}
+
+function noDocuments({ options, terminal }: Context<RerankCommandOptions>): void {
+  if (options.allowEmpty !== true) throw new UsageError("There is no document in the input.");
+  if (terminal.json) terminal.print(jsonLine({ results: [] }));
 }
 
 function fromJson(text: string, line: number, field: string): DocumentLine {
-  const document = orUndefined<unknown>(() => JSON.parse(text));
-  if (document === undefined)
-    throw new UsageError(`Line ${line} is not JSON; without --field each line is a document.`);
+  const { value: document, problem } = lineJson(text);
+  if (problem !== undefined)
+    throw new UsageError(
+      `Line ${line} is not JSON (${faultText(text, false)}); without --field each line is a document.`,
+    );
   const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
   if (typeof value !== "string")
     throw new UsageError(`Line ${line} has no text in the field that --field names.`);

@@ -267,7 +267,7 @@ describe("a command line that is refused", () => {
     [["rerank", "package.json", "--quiet"], "Required option '--query <TEXT>' not specified."],
     [
       ["rerank", "--query", "q", "--field", "text", "README.md"],
-      "Line 1 is not JSON; without --field each line is a document.",
+      "Line 1 is not JSON (column 1: this character begins no JSON value); without --field each line is a document.",
     ],
     [
       ["rerank", "--query", "q", "--field", "nope", "examples/train.jsonl"],

@@ -29,7 +29,14 @@ const requestOf = (id: string | number, query = "q") => ({ id, query, documents:
 const write = (...rows: object[]): Promise<void> =>
   writeFile(input, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
 const look = (wrong = new Map<string, string>()): Promise<FirstPassResult> =>
-  firstPass({ file: input, signal: new AbortController().signal, reading, checkpoint: done, wrong });
+  firstPass({
+    file: input,
+    input: { name: "--bulk", wanted: "JSON lines", allowEmpty: false },
+    signal: new AbortController().signal,
+    reading,
+    checkpoint: done,
+    wrong,
+  });
 
 async function* chunks(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);

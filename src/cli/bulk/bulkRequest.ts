@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
 import { digestOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
-import { orUndefined } from "../context.js";
 import type { Line } from "../input/lines.js";
+import { lineJson, lineText } from "../input/lineContent.js";
 
 type RequestFields = Readonly<Record<string, unknown>>;
 
@@ -56,7 +56,6 @@ export interface InputFormat {
   readonly shard: Shard | undefined;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
 const fieldNames = Object.keys(requests.rerankDocuments.body.properties);
 const others = fieldNames.filter((name) => name !== "query" && name !== "documents");
 const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
@@ -70,16 +69,16 @@ export function readLine(line: Line, reading: InputFormat): BulkRequest | BadLin
   return isOwn ? read : undefined;
 }
 
-function requestOf({ bytes, number: line }: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
-  if (bytes === undefined) return { line, problem: "It is longer than 64 MiB." };
-  const text = orUndefined(() => decoder.decode(bytes));
-  if (text === undefined) return { line, problem: "It is not UTF-8." };
-  if (text.trim() === "") return undefined;
-  const fields = orUndefined<unknown>(() => JSON.parse(text));
-  if (fields === undefined) return { line, problem: "It is not JSON." };
-  if (typeof fields !== "object" || fields === null || Array.isArray(fields))
+function requestOf(whole: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
+  const { number: line } = whole;
+  const text = lineText(whole, "JSON lines");
+  if (text.problem !== undefined) return { line, problem: text.problem };
+  if (text.value.trim() === "") return undefined;
+  const fields = lineJson(text.value);
+  if (fields.problem !== undefined) return { line, problem: fields.problem };
+  if (typeof fields.value !== "object" || fields.value === null || Array.isArray(fields.value))
     return { line, problem: "It is not a JSON object." };
-  return readFields(line, fields as RequestFields, reading);
+  return readFields(line, fields.value as RequestFields, reading);
 }
 
 function readFields(line: number, fields: RequestFields, reading: InputFormat): BulkRequest | BadLine {

@@ -1,10 +1,11 @@
 // What `rerank --bulk` works on, read from its options.
-import { statSync } from "node:fs";
+import { fstatSync, statSync } from "node:fs";
 import type { RerankAllOptions } from "../../bulk/index.js";
 import type { RerankRequest } from "../../index.js";
 import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, refuseOptions, UsageError } from "../context.js";
+import type { InputRequest } from "../input/readInput.js";
 import type { InputFormat } from "./bulkRequest.js";
 
 /** The options of `rerank` that a bulk run takes or refuses. */
@@ -14,6 +15,7 @@ export interface BulkOptions {
   readonly errors?: string;
   readonly wait?: boolean;
   readonly resendPaid?: boolean;
+  readonly allowEmpty?: boolean;
   readonly shard?: string;
   readonly idField?: string;
   readonly queryField?: string;
@@ -36,6 +38,7 @@ const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries
 export interface BulkSettings {
   /** The input's name; `-` for the standard input. */
   readonly file: string;
+  readonly input: InputRequest;
   readonly isPipe: boolean;
   readonly output: string;
   readonly errors: string | undefined;
@@ -65,12 +68,13 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
   const { maxHold } = options;
   if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
   const files = [output, ...(errors === undefined ? [] : [errors])].map(realName);
-  const isPipe = file === "-" || isNoFile(file);
+  const isPipe = isNoFile(file);
   if (!isPipe) files.push(realName(file));
   if (new Set(files).size < files.length)
     throw new UsageError("--bulk, --output and --errors must be different files.");
   return {
     file,
+    input: { name: "--bulk", wanted: "JSON lines", allowEmpty: options.allowEmpty === true },
     isPipe,
     output: files[0] as string,
     errors: errors === undefined ? undefined : files[1],
@@ -104,7 +108,10 @@ function readingOf(options: BulkOptions): InputFormat {
 
 function isNoFile(file: string): boolean {
   try {
-    return !statSync(file).isFile();
+    const stats = file === "-" ? fstatSync(0) : statSync(file);
+    // It would be found out only once there are files for its results.
+    if (stats.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+    return file === "-" || !stats.isFile();
   } catch (error) {
     throw cannotRead("--bulk", error);
   }

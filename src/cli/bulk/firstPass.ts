@@ -7,11 +7,13 @@ import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { withFile } from "../checkpoints/runFile.js";
 import { UsageError } from "../context.js";
 import { FileContent } from "../input/fileContent.js";
-import { type Line, linesOf, unpacked } from "../input/lines.js";
+import type { Line } from "../input/lines.js";
+import { type InputRequest, rowsOf } from "../input/readInput.js";
 import { BulkRequest, type InputFormat, readLine } from "./bulkRequest.js";
 
 interface FirstPass {
   readonly file: string;
+  readonly input: InputRequest;
   readonly signal: AbortSignal;
   readonly reading: InputFormat;
   readonly checkpoint: DoneRequests;
@@ -57,10 +59,10 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
 
 // The lines that are requests, many at once.
 async function* requestsOf(
-  { signal, reading }: FirstPass,
+  { input, signal, reading }: FirstPass,
   content: FileContent,
 ): AsyncGenerator<readonly BulkRequest[]> {
-  for await (const lines of linesOf(unpacked(content.see(signal)))) {
+  for await (const lines of rowsOf(content.see(signal), input)) {
     content.lines += lines.length;
     const requests: BulkRequest[] = [];
     for (const line of lines) {

@@ -4,7 +4,8 @@ import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/ch
 import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
-import { type Line, linesOf, openInput, unpacked } from "../input/lines.js";
+import type { Line } from "../input/lines.js";
+import { openInput, rowsOf } from "../input/readInput.js";
 import { withClient } from "../withClient.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
 import {
@@ -87,13 +88,18 @@ async function runOwning(
   };
   const report = new Report(terminal, { ...earlier, ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0 });
   if (!resendPaid) report.paidBefore(checkpoint.paid + paid);
+  let isRefused = false;
   try {
     await rankAll({ settings, signal, checkpoint, wrong, found, files, report }, client);
+  } catch (error) {
+    // Of a pipe that is nothing to read, it is known only now.
+    isRefused = error instanceof UsageError;
+    throw error;
   } finally {
     report.end();
     output?.check();
     errors?.check();
-    printSummary(terminal, report.counts, (performance.now() - started) / 1000);
+    if (!isRefused) printSummary(terminal, report.counts, (performance.now() - started) / 1000);
   }
 }
 
@@ -161,9 +167,10 @@ async function* linesToDo(
   { settings, found }: BulkRun,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Line[]> {
-  if (found === undefined) return yield* linesOf(openInput(settings.file, signal));
+  const { file, input } = settings;
+  if (found === undefined) return yield* rowsOf(openInput(file, signal), input);
   const { content } = found;
-  for await (const lines of linesOf(unpacked(content.again(signal)))) {
+  for await (const lines of rowsOf(content.again(signal), input)) {
     const isWhole = lines.at(-1)?.hasEnd !== false || !(await content.hasLongerLine());
     // Somebody is writing the last line: it waits for the next start, as those behind it do.
     yield isWhole ? lines : lines.slice(0, -1);

@@ -1,6 +1,6 @@
 // A file that a run owns: the output, the errors file, the checkpoint of uploads. What it is, is known from the file
 // beside it or from its rows; who writes it, from the lease; and nothing else is cut, replaced or written.
-import { existsSync, renameSync, type Stats, statSync } from "node:fs";
+import { existsSync, renameSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
 import type { Line } from "../input/lines.js";
 import { isSilent } from "../terminal.js";
@@ -27,6 +27,7 @@ export class CheckpointFile {
   readonly #lease: Lease;
   #there: RowsEnd = { end: 0, lacksEnd: false };
   #rows: RowWriter | undefined;
+  #isNew: boolean | undefined;
 
   private constructor(source: RowSource, lease: Lease) {
     this.path = source.path;
@@ -68,6 +69,7 @@ export class CheckpointFile {
   /** Calls `note` for each row that is there. @throws UsageError for a line that is none */
   async read(note: (line: Line, row: Row) => void): Promise<void> {
     const stats = statOf(this.path, this.#source.option);
+    this.#isNew ??= stats === undefined;
     this.#lease.alsoHolds = () => (stats === undefined ? !existsSync(this.path) : isSame(stats, this.path));
     if (stats !== undefined) this.#there = await readRows(this.#source, true, note);
   }
@@ -95,6 +97,14 @@ export class CheckpointFile {
   /** @throws Error when another run has taken the file over */
   check(): void {
     this.#lease.check();
+  }
+
+  /** Of a run that was refused there is nothing left: a file that was made for it is removed. */
+  discard(): void {
+    if (this.#isNew !== true || this.#rows?.isEmpty !== true) return;
+    this.#lease.check();
+    unlinkSync(this.path);
+    this.#lease.alsoHolds = () => !existsSync(this.path);
   }
 
   /** Ends its rows, and lets others write it. @param hasEndedWell Then a copy of what was cut is removed */
@@ -168,6 +178,7 @@ export async function withFiles<T>(
   } catch (error) {
     // What ended for it says less than the reason.
     for (const { signal } of files) signal.throwIfAborted();
+    if (error instanceof UsageError) for (const file of files) file.discard();
     throw error;
   } finally {
     closeAll(files, hasEndedWell);

@@ -59,6 +59,10 @@ export class RowWriter {
     return fstatSync(this.#file);
   }
 
+  get isEmpty(): boolean {
+    return this.#end === 0;
+  }
+
   /** Aborted once somebody else has changed the file. Rows can still be added: they are kept in another. */
   get changed(): AbortSignal {
     return this.#changed.signal;

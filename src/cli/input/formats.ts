@@ -1,0 +1,139 @@
+// What an input is that holds no rows, as its first bytes show, and a line that makes rows of it.
+
+/** What a command wants to read: lines of JSON, lines of text, or one JSON value. */
+export type Wanted = "JSON lines" | "lines" | "JSON";
+
+export type FormatName =
+  | `utf${"32" | "16" | "16le" | "16be"}`
+  | "latin1"
+  | "gzipTwice"
+  | "zstd"
+  | "xz"
+  | "bzip2"
+  | "xlsx"
+  | "zip"
+  | "parquet"
+  | `arrow${"File" | "Stream"}`
+  | "carriageReturns"
+  | "html"
+  | "csv"
+  | `json${"Array" | "Value"}`;
+
+interface Format {
+  readonly name: string;
+  /** Runs in a shell; FILE is the input's name. */
+  readonly convert: string;
+}
+
+const iconv = (encoding: string): string => `iconv -f ${encoding} -t UTF-8 FILE > new.jsonl`;
+const duckdb = (from: string): string => `duckdb -c "COPY (FROM ${from}) TO 'new.jsonl' (FORMAT json)"`;
+const arrow = (open: string): string =>
+  `python3 -c "import json, pyarrow.ipc as i; [print(json.dumps(row)) for row in i.${open}('FILE').read_all().to_pylist()]" > new.jsonl`;
+
+/** How each format is converted. */
+export const formats: Readonly<Record<FormatName, Format>> = {
+  utf32: { name: "UTF-32 text", convert: iconv("UTF-32") },
+  utf16: { name: "UTF-16 text", convert: iconv("UTF-16") },
+  utf16le: { name: "UTF-16 text", convert: iconv("UTF-16LE") },
+  utf16be: { name: "UTF-16 text", convert: iconv("UTF-16BE") },
+  latin1: { name: "Latin-1 text", convert: iconv("LATIN1") },
+  gzipTwice: { name: "gzip in gzip", convert: "gzip -dc FILE > new.jsonl" },
+  zstd: { name: "zstd", convert: "zstd -dc FILE > new.jsonl" },
+  xz: { name: "xz", convert: "xz -dc FILE > new.jsonl" },
+  bzip2: { name: "bzip2", convert: "bzip2 -dc FILE > new.jsonl" },
+  xlsx: { name: "an Excel file (xlsx)", convert: duckdb("read_xlsx('FILE')") },
+  zip: { name: "a zip file", convert: "unzip -p FILE > new.jsonl" },
+  parquet: { name: "Parquet", convert: duckdb("read_parquet('FILE')") },
+  arrowFile: { name: "an Arrow file", convert: arrow("open_file") },
+  arrowStream: { name: "an Arrow stream", convert: arrow("open_stream") },
+  carriageReturns: { name: "text whose lines end in CR only", convert: "tr '\\r' '\\n' < FILE > new.jsonl" },
+  html: { name: "a web page (HTML)", convert: "curl -fL -o new.jsonl URL" },
+  csv: { name: "CSV", convert: duckdb("read_csv('FILE')") },
+  jsonArray: { name: "one JSON array", convert: "jq -c '.[]' FILE > new.jsonl" },
+  jsonValue: { name: "JSON over several lines", convert: "jq -c . FILE > new.jsonl" },
+};
+
+// What text could begin with has a byte more that no text has there.
+const any = -1;
+// In this order: the mark of UTF-32 begins with that of UTF-16.
+const magic: readonly (readonly [format: FormatName, bytes: readonly number[]])[] = [
+  ["utf32", [0xff, 0xfe, 0, 0]],
+  ["utf32", [0, 0, 0xfe, 0xff]],
+  ["arrowStream", [0xff, 0xff, 0xff, 0xff]],
+  ["utf16", [0xff, 0xfe]],
+  ["utf16", [0xfe, 0xff]],
+  ["gzipTwice", [0x1f, 0x8b]],
+  ["zstd", [0x28, 0xb5, 0x2f, 0xfd]],
+  ["xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]],
+  ["bzip2", [0x42, 0x5a, 0x68, any, 0x31, 0x41, 0x59]],
+  ["zip", [0x50, 0x4b, 3, 4]],
+  ["zip", [0x50, 0x4b, 5, 6]],
+  ["parquet", [0x50, 0x41, 0x52, 0x31, 0x15]],
+  ["arrowFile", [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31, 0, 0]],
+];
+
+/** The format of an input that is not what is wanted. @param head Its first bytes, once unpacked */
+export function foreignFormat(head: Buffer, wanted: Wanted): FormatName | undefined {
+  const found = magic.find(([, bytes]) =>
+    bytes.every((byte, index) => byte === any || head[index] === byte),
+  )?.[0];
+  if (found === "zip") return /\[Content_Types\]\.xml|xl\//.test(head.toString("latin1")) ? "xlsx" : "zip";
+  return found ?? wideText(head) ?? textFormat(head.toString("utf8").replace(/^\uFEFF/, ""), wanted);
+}
+
+// Without a mark: each second byte of plain letters is zero.
+function wideText([first, second, third, fourth]: Buffer): FormatName | undefined {
+  if (first && second === 0 && third && fourth === 0) return "utf16le";
+  return first === 0 && second && third === 0 && fourth ? "utf16be" : undefined;
+}
+
+const cell = String.raw`(?:"[^"\n]{1,64}"|[\p{L}\d_ .#()/-]{1,64})`;
+const header = new RegExp(`^${cell}(?:(?:,${cell})+|(?:;${cell})+|(?:\t${cell})+)\\r?$`, "u");
+
+// Names, and below them as many values or more.
+function isTable(line: string, second: string): boolean {
+  if (!header.test(line) || /^\s*[{[]/.test(second)) return false;
+  const separator = /[,;\t]/.exec(line.replace(/"[^"]*"/g, ""))?.[0] ?? ",";
+  return second.split(separator).length >= line.split(separator).length;
+}
+
+function textFormat(text: string, wanted: Wanted): FormatName | undefined {
+  if (!text.includes("\n") && /\r[^\r\n]/.test(text))
+    return wanted === "JSON" ? undefined : "carriageReturns";
+  // Any text can be a document.
+  if (wanted === "lines") return undefined;
+  if (/^\s*<(!doctype html|html)\b/i.test(text)) return "html";
+  const [line = "", second] = text.trimStart().split("\n", 2);
+  if (second !== undefined && isTable(line, second)) return "csv";
+  if (wanted === "JSON") return undefined;
+  if (line.startsWith("[") && !(isJson(line) && second)) return "jsonArray";
+  return /^\{\s*$/.test(line) && second !== undefined ? "jsonValue" : undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How to convert an input. @param wanted Lines of text are no JSON, and a value has no lines */
+export function conversionOf(format: FormatName, wanted: Wanted): string {
+  const ending = { "JSON lines": "jsonl", lines: "txt", JSON: "json" }[wanted];
+  return formats[format].convert.replaceAll("new.jsonl", `new.${ending}`);
+}
+
+/**
+ * What is said of an input that is in another format.
+ * @param name What the command line calls it
+ * @param isPacked Whether it is that once it was unpacked
+ */
+export function foreignText(name: string, format: FormatName, wanted: Wanted, isPacked: boolean): string {
+  const what = wanted === "lines" ? "text in UTF-8" : `${wanted} in UTF-8`;
+  const then = format === "html" ? "It was perhaps saved in the file's place. Get that" : "Convert it";
+  const convert = conversionOf(format, wanted);
+  const whole = isPacked ? `gzip -dc FILE > plain && ${convert.replace("FILE", "plain")}` : convert;
+  return `${name} is ${formats[format].name}, not ${what}. ${then}: ${whole}`;
+}

@@ -1,0 +1,182 @@
+// Why a text is no JSON, and where: said in the same words by every runtime, and without what the text holds.
+
+export interface JsonFault {
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in characters. */
+  readonly column: number;
+  readonly reason: string;
+}
+
+type Expected = "a value" | "a value or ]" | "a name" | "a name or }" | ":" | "the end" | "after a value";
+
+class Found extends Error {
+  readonly at: number;
+  constructor(at: number, reason: string) {
+    super(reason);
+    this.at = at;
+  }
+}
+
+/** Finds the first fault of a text that `JSON.parse` refuses; undefined for one that is JSON. */
+export function jsonFault(text: string): JsonFault | undefined {
+  try {
+    new Scanner(text).scan();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Found)) throw error;
+    const lines = text.slice(0, error.at).split("\n");
+    return { line: lines.length, column: [...(lines.at(-1) ?? "")].length + 1, reason: error.message };
+  }
+}
+
+const blank = /[ \t\n\r]*/y;
+const numberLike = /[-+]?[\w.][\w.+-]*/y;
+const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
+const word = /[-+]?[\p{L}_$][\p{L}\d_$]*/uy;
+// What other languages write.
+const strangers: Readonly<Record<string, string>> = {
+  NaN: "write null",
+  nan: "write null",
+  Infinity: "write null",
+  inf: "write null",
+  None: "write null",
+  undefined: "write null",
+  True: "write true",
+  False: "write false",
+};
+
+class Scanner {
+  readonly #text: string;
+  readonly #open: ("{" | "[")[] = [];
+  #at = 0;
+  #expected: Expected = "a value";
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** @throws Found */
+  scan(): void {
+    for (;;) {
+      this.#match(blank);
+      const next = this.#text[this.#at];
+      if (next === undefined) break;
+      this.#step(next);
+    }
+    if (this.#expected === "the end") return;
+    const inside = this.#open.at(-1);
+    if (inside === undefined) this.#fail("there is nothing");
+    this.#fail(`the text ends before the ${inside === "{" ? "object" : "array"} does`);
+  }
+
+  #step(next: string): void {
+    if (next === "/") this.#fail("JSON has no comments");
+    const expected = this.#expected;
+    if (expected === "the end") this.#fail("a second value begins here: each needs a line of its own");
+    if (expected === ":") this.#colon(next);
+    else if (expected === "after a value") this.#afterValue(next);
+    else if (expected === "a name" || expected === "a name or }") this.#name(next);
+    else this.#value(next);
+  }
+
+  #colon(next: string): void {
+    if (next !== ":") this.#fail("a colon is missing behind a name");
+    this.#take("a value");
+  }
+
+  #afterValue(next: string): void {
+    const inside = this.#open.at(-1);
+    if (next === ",") this.#take(inside === "{" ? "a name" : "a value");
+    else if (next === (inside === "{" ? "}" : "]")) this.#close();
+    else this.#fail(`a comma or ${inside === "{" ? "}" : "]"} is missing`);
+  }
+
+  #name(next: string): void {
+    if (next === "}") {
+      if (this.#expected === "a name") this.#fail("a comma before } has nothing behind it");
+      this.#close();
+    } else if (next === '"') {
+      this.#string();
+      this.#expected = ":";
+    } else this.#fail("a name in double quotes is missing");
+  }
+
+  #value(next: string): void {
+    if (next === '"') {
+      this.#string();
+      this.#ended();
+    } else if (next === "{") this.#begin("{", "a name or }");
+    else if (next === "[") this.#begin("[", "a value or ]");
+    else if (next === "]" && this.#expected === "a value or ]") this.#close();
+    else if (next === "]" || next === "}" || next === ",") this.#fail(`a value is missing before ${next}`);
+    else this.#plain(next);
+  }
+
+  #plain(next: string): void {
+    const start = this.#at;
+    const name = this.#match(word);
+    if (name) this.#literal(name, start);
+    else if (!number.test(this.#match(numberLike))) {
+      if (this.#at > start) this.#fail("a number is not written as JSON has it", start);
+      if (next === "'") this.#fail("a text needs double quotes, not single ones");
+      this.#fail("this character begins no JSON value");
+    }
+    this.#ended();
+  }
+
+  #literal(name: string, start: number): void {
+    if (name === "true" || name === "false" || name === "null") return;
+    const bare = name.replace(/^[-+]/, "");
+    if (Object.hasOwn(strangers, bare)) this.#fail(`${name} is no JSON value: ${strangers[bare]}`, start);
+    this.#fail("a text needs double quotes", start);
+  }
+
+  #string(): void {
+    const start = this.#at;
+    for (this.#at += 1; ; this.#at += 1) {
+      const next = this.#text[this.#at];
+      if (next === undefined) this.#fail("the text ends before this string does", start);
+      if (next === '"') break;
+      if (next < " ") this.#fail("a control character in a string must be escaped");
+      if (next === "\\") this.#escape();
+    }
+    this.#at += 1;
+  }
+
+  #escape(): void {
+    if (!this.#match(/\\(["\\/bfnrt]|u[\da-fA-F]{4})/y)) this.#fail("JSON has no such escape in a string");
+    this.#at -= 1;
+  }
+
+  #begin(bracket: "{" | "[", expected: Expected): void {
+    this.#open.push(bracket);
+    this.#take(expected);
+  }
+
+  #close(): void {
+    this.#open.pop();
+    this.#at += 1;
+    this.#ended();
+  }
+
+  #ended(): void {
+    this.#expected = this.#open.length === 0 ? "the end" : "after a value";
+  }
+
+  #take(expected: Expected): void {
+    this.#at += 1;
+    this.#expected = expected;
+  }
+
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const [found = ""] = pattern.exec(this.#text) ?? [];
+    this.#at += found.length;
+    return found;
+  }
+
+  #fail(reason: string, at: number = this.#at): never {
+    throw new Found(at, reason);
+  }
+}

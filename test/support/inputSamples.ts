@@ -1,0 +1,96 @@
+import { gzipSync } from "node:zlib";
+import type { Wanted } from "../../src/cli/input/formats.js";
+
+/** What an input begins with, as what it is refused, what it is called, and a part of the line that converts it. */
+export type InputSample = readonly [
+  what: string,
+  wanted: readonly Wanted[],
+  bytes: string | Buffer,
+  name: string,
+  convert: string,
+];
+
+/** Requests, each of which is a document too. */
+export const inputRows: readonly Readonly<Record<string, unknown>>[] = [1, 2].map((id) => ({
+  id,
+  query: `q${id}`,
+  documents: ["née", "two"],
+  text: `née ${id}`,
+}));
+export const textOfRows: string = inputRows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+export const wide = (text: string, mark = "\uFEFF"): Buffer => Buffer.from(mark + text, "utf16le");
+const swapped = (text: string, mark?: string): Buffer => wide(text, mark).swap16();
+const any: readonly Wanted[] = ["lines", "JSON lines", "JSON"];
+const lines: readonly Wanted[] = ["lines", "JSON lines"];
+const json: readonly Wanted[] = ["JSON lines", "JSON"];
+const jsonLines: readonly Wanted[] = ["JSON lines"];
+const bzip2 = "BZh91AY&SY\x00\x00";
+const excel = "PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00[Content_Types].xml";
+
+export const inputSamples: readonly InputSample[] = [
+  ["UTF-16 with its mark", any, wide(textOfRows), "UTF-16 text", "iconv -f UTF-16 -t UTF-8 FILE"],
+  ["UTF-16, big-endian", any, swapped(textOfRows), "UTF-16 text", "iconv -f UTF-16 -t UTF-8 FILE"],
+  ["UTF-16 without a mark", any, wide(textOfRows, ""), "UTF-16 text", "iconv -f UTF-16LE -t UTF-8 FILE"],
+  [
+    "the other without a mark",
+    any,
+    swapped(textOfRows, ""),
+    "UTF-16 text",
+    "iconv -f UTF-16BE -t UTF-8 FILE",
+  ],
+  [
+    "UTF-16 in gzip",
+    any,
+    gzipSync(wide(textOfRows)),
+    "UTF-16 text",
+    "gzip -dc FILE > plain && iconv -f UTF-16 -t UTF-8 plain",
+  ],
+  ["UTF-32", any, Buffer.from("fffe00007b000000220000", "hex"), "UTF-32 text", "iconv -f UTF-32"],
+  [
+    "gzip in gzip",
+    any,
+    gzipSync(gzipSync(textOfRows)),
+    "gzip in gzip",
+    "gzip -dc FILE > plain && gzip -dc plain >",
+  ],
+  ["zstd", any, Buffer.from("28b52ffd2400", "hex"), "zstd", "zstd -dc FILE >"],
+  ["xz", any, Buffer.from("fd377a585a000004", "hex"), "xz", "xz -dc FILE >"],
+  ["bzip2", any, Buffer.from(bzip2, "latin1"), "bzip2", "bzip2 -dc FILE >"],
+  ["zip", any, Buffer.from("PK\x03\x04\x14\x00\x00\x00a.jsonl", "latin1"), "a zip file", "unzip -p FILE >"],
+  ["Excel", any, Buffer.from(excel, "latin1"), "an Excel file (xlsx)", "read_xlsx('FILE')"],
+  ["Parquet", any, Buffer.from("PAR1\x15\x04\x15\x10", "latin1"), "Parquet", "read_parquet('FILE')"],
+  ["Arrow", any, Buffer.from("ARROW1\x00\x00", "latin1"), "an Arrow file", "i.open_file('FILE')"],
+  [
+    "an Arrow stream",
+    any,
+    Buffer.from("ffffffff78000000", "hex"),
+    "an Arrow stream",
+    "i.open_stream('FILE')",
+  ],
+  [
+    "CR only",
+    lines,
+    textOfRows.replaceAll("\n", "\r"),
+    "text whose lines end in CR only",
+    "tr '\\r' '\\n' < FILE >",
+  ],
+  ["HTML", json, "\n<!DOCTYPE html>\n<html>", "a web page (HTML)", "curl -fL -o"],
+  ["CSV", json, 'id,"the query",documents\n1,q,"[""one""]"\n', "CSV", "read_csv('FILE')"],
+  ["TSV", json, "id\tquery\n1\tq\n", "CSV", "read_csv('FILE')"],
+  ["a JSON array", jsonLines, JSON.stringify(inputRows), "one JSON array", "jq -c '.[]' FILE >"],
+  [
+    "an indented JSON array",
+    jsonLines,
+    JSON.stringify(inputRows, null, 2),
+    "one JSON array",
+    "jq -c '.[]' FILE >",
+  ],
+  [
+    "an indented object",
+    jsonLines,
+    JSON.stringify(inputRows[0], null, 2),
+    "JSON over several lines",
+    "jq -c . FILE >",
+  ],
+];
