@@ -1,5 +1,11 @@
 import { describe, expectTypeOf, test } from "vitest";
-import { checkRanking, type RankedRequest, type RerankAllAttempt, type RerankAllResult, rerankAll } from "../src/bulk/index.js";
+import {
+  checkRanking,
+  type RankedRequest,
+  type RerankAllAttempt,
+  type RerankAllResult,
+  rerankAll,
+} from "../src/bulk/index.js";
 import {
   type CallOptions,
   type CallPromise,

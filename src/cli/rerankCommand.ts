@@ -1,9 +1,9 @@
 import { isStatusError, type RankedItem } from "../index.js";
 import type { BulkOptions } from "./bulk/bulkSettings.js";
 import { type Context, refuseOptions, UsageError } from "./context.js";
+import { faultText, lineJson, lineText } from "./input/lineContent.js";
 import type { Line } from "./input/lines.js";
 import { readLines } from "./input/readInput.js";
-import { faultText, lineJson, lineText } from "./input/lineContent.js";
 import { inFlags } from "./reportFailure.js";
 import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";

@@ -2,8 +2,9 @@ import { hash } from "node:crypto";
 import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
 import { digestOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
-import type { Line } from "../input/lines.js";
+import { orUndefined } from "../context.js";
 import { lineJson, lineText } from "../input/lineContent.js";
+import type { Line } from "../input/lines.js";
 
 type RequestFields = Readonly<Record<string, unknown>>;
 
