@@ -4,6 +4,7 @@ export { type RequestRules, type Rules, suggestion } from "./options/validate.js
 export type { Lane } from "./policy/lane.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export { attemptPolicy, type PolicyOption } from "./policy/types.js";
+export { rankingError } from "./ranking/check.js";
 export { runBatches } from "./ranking/run.js";
 export { isExcepted } from "./transport/node/proxyUrls.js";
 export { isLoopbackAddress } from "./values.js";

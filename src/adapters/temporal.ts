@@ -15,7 +15,7 @@ import { checkRanking } from "../ranking/check.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
 import { type ChunkTools, rankChunk, withoutDocuments } from "./temporalChunk.js";
 import { activityFailure, failureOptions } from "./temporalFailure.js";
-import { called, fitting, mostResultBytes } from "./temporalResult.js";
+import { calledClient, fitting, mostResultBytes } from "./temporalResult.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
 export type {
@@ -71,18 +71,20 @@ export function createActivities(
     rerank: (request) =>
       run("rerankDocuments", async ({ signal }) => {
         const body = withoutDocuments(request);
-        const response = await called("rerankDocuments", () => client.rerank(body, { signal }));
+        const response = await calledClient("rerankDocuments", () => client.rerank(body, { signal }));
         return checkRanking(body, response);
       }),
     rerankChunk: (n, reference, rate) =>
       run("rerankDocuments", (aids) => rankChunk(tools, { n, reference, rate }, aids)),
     scale: (deploymentId, replicaCount) =>
       run("scaleDeployment", ({ signal }) =>
-        called("scaleDeployment", () => client.deployments.scale(deploymentId, replicaCount, { signal })),
+        calledClient("scaleDeployment", () =>
+          client.deployments.scale(deploymentId, replicaCount, { signal }),
+        ),
       ),
     resume: (jobId) =>
       run("resumeReinforcementFineTuningJob", ({ signal }) =>
-        called("resumeReinforcementFineTuningJob", () =>
+        calledClient("resumeReinforcementFineTuningJob", () =>
           client.reinforcementFineTuningJobs.resume(jobId, { signal }),
         ),
       ),
@@ -90,7 +92,7 @@ export function createActivities(
       run("uploadDatasetFile", async ({ signal, onProgress, prepare }) => {
         const own = ownProperties(uploadOptions, "options", uploadNames);
         const opened = openFile ? await prepare("openFile", () => openFile(file)) : file;
-        return called("uploadDatasetFile", () =>
+        return calledClient("uploadDatasetFile", () =>
           client.datasets.upload(datasetId, opened, { ...own, signal, onProgress }),
         );
       }),

@@ -1,5 +1,5 @@
-import { StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
+import { rankingError } from "../ranking/check.js";
 import { activityFailure } from "./temporalFailure.js";
 import type { ChunkResult } from "./temporalTypes.js";
 
@@ -71,15 +71,9 @@ function writable(row: ChunkResult): ChunkResult {
     JSON.stringify(row);
     return row;
   } catch (cause) {
-    const error = new StatusError(
+    const error = rankingError(
       "The response cannot be written as JSON: it is nested too deeply, or too long.",
       {
-        code: "INTERNAL",
-        executed: "yes",
-        executedBecause: "success-began",
-        codeSource: "client",
-        operation: "rerankDocuments",
-        notRetried: "not-transient",
         cause,
       },
     );

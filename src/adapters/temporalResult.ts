@@ -37,7 +37,7 @@ function bytesOf(result: unknown): number {
 }
 
 /** What a client comes to; of one of the caller's own, whatever it throws as a StatusError. */
-export async function called<T>(operation: OperationName, call: () => PromiseLike<T>): Promise<T> {
+export async function calledClient<T>(operation: OperationName, call: () => PromiseLike<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

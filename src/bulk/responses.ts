@@ -1,9 +1,9 @@
 import { readRerank, unusableResponse } from "../call/response.js";
 import { Failure } from "../errors/failure.js";
-import { StatusError } from "../errors/statusError.js";
+import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { CallPromise, CallResponse } from "../options/callOptions.js";
-import { joinable } from "../ranking/check.js";
+import { joinable, rankingError } from "../ranking/check.js";
 import { valueOr } from "../values.js";
 
 /**
@@ -27,16 +27,9 @@ const nothingKnown: Partial<CallResponse<unknown>> = {};
 
 /** The error of a call that was responded to with what is no result. @param call One of this package's, which says what it sent */
 export async function errorOfResponse(
-  { code, message }: Failure,
+  { message }: Failure,
   call: CallPromise<unknown> | undefined,
 ): Promise<StatusError> {
   const { httpStatus, headers, requestId, attempts } = (await call?.withResponse()) ?? nothingKnown;
-  return new StatusError(message, {
-    ...{ code, httpStatus, headers, requestId, attempts },
-    executed: "yes",
-    executedBecause: "success-began",
-    codeSource: "client",
-    operation: "rerankDocuments",
-    notRetried: "not-transient",
-  });
+  return rankingError(message, { httpStatus, headers, requestId, attempts });
 }

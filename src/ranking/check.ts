@@ -1,4 +1,5 @@
 import { readRerank, unusableResponse } from "../call/response.js";
+import type { StatusErrorDetails } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { invalid, StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse, RerankResult } from "../generated/types.js";
@@ -30,13 +31,19 @@ export function checkRanking(request: RankedRequest, response: RerankResponse): 
   const whole = readRerank(Object(response));
   const checked = whole instanceof Failure ? whole : joinable(request, whole);
   if (!(checked instanceof Failure)) return checked;
-  const { code, message } = checked;
-  throw new StatusError(message, {
-    code,
+  throw rankingError(checked.message);
+}
+
+/** The error of a rerank that was responded to with what is no result. It ran, and was paid for: it is not retried. */
+export function rankingError(message: string, more?: Partial<StatusErrorDetails>): StatusError {
+  return new StatusError(message, {
+    code: "INTERNAL",
     executed: "yes",
+    executedBecause: "success-began",
     codeSource: "client",
     operation: "rerankDocuments",
     notRetried: "not-transient",
+    ...more,
   });
 }
 
@@ -71,7 +78,7 @@ export function joinable(
     return broken(`it has ${data.length} of the ${asked} documents that top_n asks for`);
   const missing = asked < length ? -1 : seen.indexOf(0);
   if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
-  return isOrdered ? response : { ...response, data: [...data].sort(byScore) };
+  return isOrdered ? response : { ...response, data: [...data].sort(byRelevance) };
 }
 
 interface Sent {
@@ -103,6 +110,6 @@ function broken(what: string): Failure {
   return unusableResponse(`The ranking cannot be matched with what was sent: ${what}.`);
 }
 
-function byScore(a: RerankResult, b: RerankResult): number {
+function byRelevance(a: RerankResult, b: RerankResult): number {
   return b.relevance_score - a.relevance_score;
 }

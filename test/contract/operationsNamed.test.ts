@@ -16,6 +16,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/wrappers/uploadFile.ts",
   ],
   "rerank.items: a ranking of many batches": [
+    "src/ranking/check.ts",
     "src/ranking/merge.ts",
     "src/ranking/rank.ts",
     "src/ranking/run.ts",

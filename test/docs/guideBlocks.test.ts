@@ -110,6 +110,19 @@ const onServer: Readonly<Record<string, Case>> = {
     sends: [rerank, rerank, rerank],
   },
   cancel: { answer: silence, sends: [resume], passMs: 1_000 },
+  checkRanking: {
+    // Out of order: the program prints the best first.
+    answer: {
+      json: {
+        data: [
+          { index: 0, relevance_score: 0.1 },
+          { index: 1, relevance_score: 0.9 },
+        ],
+      },
+    },
+    sends: [rerank],
+    prints: "Paris is on the Seine.\nRome is on the Tiber.\n",
+  },
   close: { answer: done, sends: [scale("support-search")] },
   deadline: { answer: silence, sends: [rerank], passMs: 1_000 },
   errorFields: {
@@ -135,7 +148,7 @@ const onServer: Readonly<Record<string, Case>> = {
       expect(new Set(keys).size).toBe(1);
     },
   },
-  rate: { answer: ranking, sends: [rerank], prints: "1 done\n" },
+  rate: { answer: rankedTwo, sends: [rerank], prints: "1 done\n" },
   report: {
     prints: '{"code":"NOT_FOUND","codeSource":"body","executed":"no","httpStatus":404}\n',
     answer: notFound,

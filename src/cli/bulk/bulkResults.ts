@@ -1,7 +1,7 @@
 // What comes of a bulk run's requests: rows in files, and what people are told.
 import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
-import { type OutOfFiles, outOfFiles } from "../../engine.js";
-import { StatusError } from "../../index.js";
+import { type OutOfFiles, outOfFiles, rankingError } from "../../engine.js";
+import type { StatusError } from "../../index.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { isSilent, oneLine, type Terminal, withBar } from "../terminal.js";
 import type { BadLine, BulkRequest } from "./bulkRequest.js";
@@ -157,6 +157,8 @@ export interface OutputFiles {
   readonly errors: RowWriter | undefined;
 }
 
+const unwritable = "The response cannot be written as a row: it is nested too deeply, or too long.";
+
 /** Writes the row of a result, and counts it. @returns why there is no ranking, where the request itself is not wrong */
 export function addResult(
   { id: request, response, error }: RerankAllResult<BulkRequest>,
@@ -171,16 +173,10 @@ export function addResult(
     return undefined;
   } catch (cause) {
     // What JSON.stringify throws of what it cannot write; what a disk says is no RangeError.
-    if (cause instanceof RangeError) return addError(request, unwritable(cause), files, report);
+    if (cause instanceof RangeError)
+      return addError(request, rankingError(unwritable, { cause }), files, report);
     throw cause;
   }
-}
-
-function unwritable(cause: RangeError): StatusError {
-  return new StatusError("The response cannot be written as a row: it is nested too deeply, or too long.", {
-    ...{ code: "INTERNAL", executed: "yes", executedBecause: "success-began", codeSource: "client" },
-    ...{ operation: "rerankDocuments", notRetried: "not-transient", cause },
-  });
 }
 
 function addError(
