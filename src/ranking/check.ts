@@ -34,7 +34,7 @@ export function checkRanking(request: RankedRequest, response: RerankResponse): 
   throw rankingError(checked.message);
 }
 
-/** The error of a rerank that was responded to with what is no result. It ran, and was paid for: it is not retried. */
+/** @internal The error of a rerank that was responded to with what is no result. It ran, and was paid for: it is not retried. */
 export function rankingError(message: string, more?: Partial<StatusErrorDetails>): StatusError {
   return new StatusError(message, {
     code: "INTERNAL",
@@ -51,7 +51,7 @@ export function rankingError(message: string, more?: Partial<StatusErrorDetails>
 type Named = (document: number, last?: number) => string;
 
 /**
- * The one check that a ranking can be joined with what was sent, and the ranking best first; {@link Failure} with
+ * @internal The one check that a ranking can be joined with what was sent, and the ranking best first; {@link Failure} with
  * what is wrong.
  * @param response One that `readRerank` has read.
  */
