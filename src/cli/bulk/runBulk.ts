@@ -60,11 +60,32 @@ export async function runBulk(context: Context<BulkOptions>): Promise<void> {
 async function runOwning(
   context: Context<BulkOptions>,
   settings: BulkSettings,
-  [output, errors]: readonly CheckpointFile[],
+  checkpoints: readonly CheckpointFile[],
   client: Client,
 ): Promise<void> {
-  const { terminal, signal } = context;
   const started = performance.now();
+  const run = await openRun(context, settings, checkpoints);
+  let isRefused = false;
+  try {
+    await rankAll(run, client);
+  } catch (error) {
+    // Of a pipe that is nothing to read, it is known only now.
+    isRefused = error instanceof UsageError;
+    throw error;
+  } finally {
+    const { report } = run;
+    report.end();
+    for (const file of checkpoints) file.check();
+    if (!isRefused) printSummary(context.terminal, report.counts, (performance.now() - started) / 1000);
+  }
+}
+
+// Reads what earlier runs left and what there is to do, and opens the files that get the rows.
+async function openRun(
+  { terminal, signal }: Context<BulkOptions>,
+  settings: BulkSettings,
+  [output, errors]: readonly CheckpointFile[],
+): Promise<BulkRun> {
   const { resendPaid } = settings;
   const checkpoint = await readDone(output as CheckpointFile, resendPaid);
   const { wrong, paid } = await readWrong(errors, resendPaid);
@@ -88,19 +109,7 @@ async function runOwning(
   };
   const report = new Report(terminal, { ...earlier, ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0 });
   if (!resendPaid) report.paidBefore(checkpoint.paid + paid);
-  let isRefused = false;
-  try {
-    await rankAll({ settings, signal, checkpoint, wrong, found, files, report }, client);
-  } catch (error) {
-    // Of a pipe that is nothing to read, it is known only now.
-    isRefused = error instanceof UsageError;
-    throw error;
-  } finally {
-    report.end();
-    output?.check();
-    errors?.check();
-    if (!isRefused) printSummary(terminal, report.counts, (performance.now() - started) / 1000);
-  }
+  return { settings, signal, checkpoint, wrong, found, files, report };
 }
 
 async function rankAll(run: BulkRun, client: Client): Promise<void> {
