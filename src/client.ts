@@ -17,7 +17,7 @@ import { checkIfGiven, ownProperties } from "./options/arguments.js";
 import type { ClientOptions } from "./options/clientOptions.js";
 import { clientOptionTable } from "./options/table.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
-import type { Transport } from "./transport/transport.js";
+import type { Transport } from "./transport/exchange.js";
 import { addMethods } from "./wrappers/contractClient.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";

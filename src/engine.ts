@@ -6,6 +6,6 @@ export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export { attemptPolicy, type PolicyOption } from "./policy/types.js";
 export { rankingError } from "./ranking/check.js";
 export { runBatches } from "./ranking/run.js";
-export { isExcepted } from "./transport/node/proxyUrls.js";
+export { isExcepted } from "./transport/node/proxies.js";
 export { isLoopbackAddress } from "./values.js";
 export { type ClientInside, insideOf, type OperationArguments } from "./wrappers/types.js";

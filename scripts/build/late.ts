@@ -23,12 +23,14 @@ export const joined: Plugin = {
 };
 
 /** Leaves one of them out: it is built as a file of its own, below chunks. */
-export function apart(module: string): Plugin {
+export function apart(module: string, chunk: string): Plugin {
   return {
     name: "apart",
     setup({ onResolve }) {
-      onResolve({ filter: /^\./ }, ({ path: to }) =>
-        to === module ? { path: `./chunks/${path.basename(to)}`, external: true } : undefined,
+      onResolve({ filter: /^[.h]/ }, ({ kind, path: to }) =>
+        to === module && kind === "dynamic-import"
+          ? { path: `./chunks/${chunk}.js`, external: true }
+          : undefined,
       );
     },
   };

@@ -38,6 +38,8 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
     }
   }
   await write(oneFile, { entryPoints: apartParts, plugins });
+  const stdin = { contents: proxyAgent, resolveDir: root, sourcefile: "scripts/build/library.ts" };
+  await write(oneFile, { stdin, entryNames: "chunks/proxies", plugins });
   await write(oneFile, {
     entryPoints: { [path.parse(browserFile).name]: "src/index.ts" },
     conditions: conditionsOf("web"),
@@ -55,16 +57,16 @@ function inputOf(entry: Entry, platform: Platform): BuildOptions {
   };
 }
 
-// What brings a library along, and what few clients have.
-const apartParts = {
-  "chunks/proxies": "src/transport/node/proxies.ts",
-  "chunks/undici": "src/transport/undici.ts",
-};
+// What few clients have.
+const apartParts = { "chunks/undici": "src/transport/undici.ts" };
+
+// A library that few clients need: a part by itself, too.
+const proxyAgent = 'export { HttpsProxyAgent } from "https-proxy-agent";';
 
 // On Node each file read at start costs about a millisecond: what is loaded when it is used is part of it.
 const oneFile: BuildOptions = {
   format: "esm",
-  plugins: [...plugins, joined, apart("./proxies.js"), apart("../undici.js")],
+  plugins: [...plugins, joined, apart("https-proxy-agent", "proxies"), apart("../undici.js", "undici")],
 };
 
 function severalFiles(root: string): BuildOptions {

@@ -5,8 +5,8 @@ import { Failure, type RetryEvent } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, rowOfStatus } from "../policy/decisions.js";
 import { redactCause, redactorOf } from "../redact/redact.js";
+import type { Exchange } from "../transport/exchange.js";
 import {
-  type Exchange,
   type FailureReason,
   isSuccess,
   type Phase,

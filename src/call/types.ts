@@ -7,7 +7,8 @@ import type { ApiKey } from "../options/clientOptions.js";
 import type { Ran } from "../policy/retry.js";
 import type { AttemptPolicy } from "../policy/types.js";
 import type { Redact } from "../redact/redact.js";
-import type { Body, Transport, TransportResponse } from "../transport/transport.js";
+import type { Transport, TransportResponse } from "../transport/exchange.js";
+import type { Body } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 
 /** Makes a call's value of a whole response, or says why it cannot. */

@@ -1,21 +1,13 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { invalid } from "../errors/statusError.js";
-import { streamed } from "./fetchForms.js";
 import { checkFileName, type FileSource, SourceError, type UrlLike } from "./fileSource.js";
 import { fromStream } from "./openFile.js";
 
 const readBytes = 1024 * 1024;
 
-/**
- * Opens a file by path.
- * @param isStreamed Whether `fetch` sends a stream with its length. @throws StatusError when it cannot be read or is not a file.
- */
-export async function openPath(
-  path: string | UrlLike,
-  name: string | undefined,
-  isStreamed: boolean,
-): Promise<FileSource> {
+/** Opens a file by path. @throws StatusError when it cannot be read or is not a file */
+export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
   // getBuiltinModule, not import: Bun and Deno run the build for the web, whose bundlers know no modules of Node.
   const { open, stat } = globalThis.process.getBuiltinModule("node:fs/promises");
   const filePath = typeof path === "string" ? path : localPath(path);
@@ -35,7 +27,7 @@ export async function openPath(
     type: "",
     replayable: true,
     blob: undefined,
-    streamed: isStreamed ? streamed : undefined,
+    isOnDisk: true,
     check,
     chunks: () => readAhead(handle, Number(opened.size), check),
     close: () => handle.close(),
@@ -125,10 +117,5 @@ export async function openBlob(
     await blob.arrayBuffer().catch((cause: Error) => {
       throw invalid(`file cannot be read: ${cause.message}.`, { cause });
     });
-  return isLeftOut(blob) ? { ...source, streamed } : source;
-}
-
-// Bun makes a Blob of several parts without those that are on disk.
-function isLeftOut(blob: Blob): boolean {
-  return blob.size > 0 && new Blob(["-", blob.slice(0, 1)]).size !== 2;
+  return source;
 }

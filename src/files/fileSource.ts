@@ -61,22 +61,6 @@ export type UploadFile =
   | ReadableStreamLike
   | AsyncIterable<Uint8Array>;
 
-/** @internal A form as a `fetch` function sends it: as a Blob, or on Node and Bun as a stream. */
-export interface FetchForm {
-  /** "half" for a stream. */
-  readonly duplex: "half" | undefined;
-  /** Why reading the file or reporting its progress failed; unsent where it could not even begin. */
-  readonly failed: { readonly cause: unknown; readonly isUnsent?: boolean } | undefined;
-  /** Whether the answer came before all of it was sent. */
-  readonly incomplete: boolean;
-  /** The body that it is. @param headers What may be added to. */
-  toBody(headers: Record<string, string>): Promise<Blob | ReadableStream>;
-  /** Called once the answer begins. @param type What `fetch` calls its kind. */
-  answered(type: unknown): void;
-  /** Ends the reading, however far it got. */
-  close(): void;
-}
-
 /** @internal A file ready to be sent, from wherever it comes. */
 export interface FileSource {
   readonly name: string;
@@ -85,8 +69,8 @@ export interface FileSource {
   readonly type: string;
   /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
   readonly blob: (() => Blob) | undefined;
-  /** The whole form as the `fetch` of this runtime sends it best; undefined for a Blob, which every one takes. */
-  readonly streamed: ((form: FileForm & FetchForm) => FetchForm) | undefined;
+  /** Own for a file that is opened by its path. */
+  readonly isOnDisk?: true;
   /** Whether its content can be read again from the beginning; false for a stream once it is read. */
   readonly replayable: boolean;
   /** Called before each request. Rejects with a SourceError when the content cannot be read from the beginning. */
@@ -94,26 +78,6 @@ export interface FileSource {
   /** The content from the beginning; a chunk is valid until the next is requested. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
-}
-
-/** @internal A file as a multipart body's one part takes it. */
-export interface FilePart {
-  readonly file: FileSource;
-  /** The most bytes the file may have. */
-  readonly maxFileBytes: number;
-  /** Called with the number of file bytes handed to the network; `done` when there are no more. */
-  readonly onSent: (sentBytes: number, done: boolean) => void;
-}
-
-/** @internal A form with one file, in the parts that are sent. */
-export interface FileForm {
-  readonly head: string;
-  readonly part: FilePart;
-  readonly tail: string;
-  /** The whole form's size in bytes; undefined when the file's is unknown. */
-  readonly size: number | undefined;
-  /** All of its bytes; a chunk is valid until the next is requested. @param taken Called once the file's all were. */
-  bytes(taken: () => void): AsyncGenerator<Uint8Array>;
 }
 
 /** The base name of a file's path, for either separator, as it may stand in a multipart header. */

@@ -1,8 +1,31 @@
-import { type FetchForm, type FileForm, type FilePart, type FileSource, SourceError } from "./fileSource.js";
+// A form with a file: how it is written, how `fetch` functions and undici send it, and how a server reads it.
+import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
+import { type FileSource, SourceError } from "./fileSource.js";
+
+/** A form as a `fetch` function sends it: as a Blob, or on Node and Bun as a stream. */
+export interface FetchForm {
+  /** "half" for a stream. */
+  readonly duplex: "half" | undefined;
+  /** Why reading the file or reporting its progress failed; unsent where it could not even begin. */
+  readonly failed: { readonly cause: unknown; readonly isUnsent?: boolean } | undefined;
+  /** Whether the answer came before all of it was sent. */
+  readonly incomplete: boolean;
+  /** The body that it is. @param headers What may be added to. */
+  toBody(headers: Record<string, string>): Promise<Blob | ReadableStream>;
+  /** Called once the answer begins. @param type What `fetch` calls its kind. */
+  answered(type: unknown): void;
+  /** Ends the reading, however far it got. */
+  close(): void;
+}
 
 /** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
-export class Multipart implements FetchForm, FileForm {
-  declare readonly part: FilePart;
+export class Multipart implements FetchForm {
+  /** The file and the most bytes it may have; `onSent` hears how many of them the network has, `done` when there are no more. */
+  declare readonly part: {
+    readonly file: FileSource;
+    readonly maxFileBytes: number;
+    readonly onSent: (sentBytes: number, done: boolean) => void;
+  };
   declare readonly contentType: string;
   declare readonly head: string;
   declare readonly tail: string;
@@ -13,7 +36,7 @@ export class Multipart implements FetchForm, FileForm {
   readonly failed = undefined;
   readonly incomplete = false;
 
-  constructor(field: string, type: string, part: FilePart) {
+  constructor(field: string, type: string, part: Multipart["part"]) {
     const { name, size } = part.file;
     // Not crypto.randomUUID: pages on plain http do not have it. Three digits for each byte, so that the length is always the same.
     const digits = crypto.getRandomValues(new Uint8Array(16)).map((byte) => 100 + (byte % 100));
@@ -26,19 +49,6 @@ export class Multipart implements FetchForm, FileForm {
     this.tail = `\r\n--${boundary}--\r\n`;
     const framing = new TextEncoder().encode(this.head + this.tail).byteLength;
     this.size = size === undefined ? undefined : framing + size;
-  }
-
-  /** All of its bytes; a chunk is valid until the next is requested. @param taken Called once the file's all were. */
-  async *bytes(taken: () => void): AsyncGenerator<Uint8Array> {
-    const encoder = new TextEncoder();
-    yield encoder.encode(this.head);
-    yield* fileChunks(this.part);
-    taken();
-    yield encoder.encode(this.tail);
-  }
-
-  get forFetch(): FetchForm {
-    return this.part.file.streamed?.(this) ?? this;
   }
 
   /** The platform tells nothing on the way: once the answer begins, all of a Blob was sent. */
@@ -61,7 +71,7 @@ export class Multipart implements FetchForm, FileForm {
 }
 
 // Few runtimes can send a stream: it is read whole first.
-async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
+async function collect(part: Multipart["part"]): Promise<Uint8Array<ArrayBuffer>[]> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   // Copied: a stream may fill the same buffer again.
   for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
@@ -69,7 +79,11 @@ async function collect(part: FilePart): Promise<Uint8Array<ArrayBuffer>[]> {
 }
 
 /** The file's bytes, counted against its size and its limit. Each chunk counts as sent when the next is requested. */
-export async function* fileChunks({ file, maxFileBytes, onSent }: FilePart): AsyncGenerator<Uint8Array> {
+export async function* fileChunks({
+  file,
+  maxFileBytes,
+  onSent,
+}: Multipart["part"]): AsyncGenerator<Uint8Array> {
   let sent = 0;
   for await (const chunk of file.chunks()) {
     sent += chunk.byteLength;
@@ -95,15 +109,170 @@ function changed({ size, replayable }: FileSource, found: string): SourceError {
   );
 }
 
-export interface Part {
-  readonly name: string | undefined;
-  readonly filename: string | undefined;
-  readonly contentType: string | undefined;
-  readonly content: Uint8Array;
+// What Node's `fetch` takes of a Blob at a time.
+const sliceBytes = 256 * 1024;
+
+/**
+ * A form as a Blob, which any `fetch` function takes. Node's reads it by its method `stream`, so that it is seen how
+ * far it got; where another does not, it is a Blob like any other.
+ */
+export class FormBlob implements FetchForm {
+  readonly duplex = undefined;
+  readonly failed = undefined;
+  readonly #form: Multipart;
+  #isMade = false;
+  #reads = 0;
+  #leftBytes = 0;
+
+  constructor(form: Multipart) {
+    this.#form = form;
+  }
+
+  /** Never for a mock: it makes its response itself (MSW), or asks for the first slice alone (MockAgent). */
+  get incomplete(): boolean {
+    return !this.#isMade && this.#reads > 1 && this.#leftBytes > 0;
+  }
+
+  async toBody(): Promise<Blob> {
+    const blob = await this.#form.toBody();
+    const { stream } = blob;
+    blob.stream = () => this.#watched(slicesOf(stream.call(blob)), blob.size) as ReturnType<Blob["stream"]>;
+    return blob;
+  }
+
+  answered(type: unknown): void {
+    // The network's are "basic".
+    this.#isMade = type === "default";
+    if (!this.incomplete) this.#form.answered();
+  }
+
+  close(): void {}
+
+  #watched(slices: AsyncGenerator<Uint8Array>, size: number): ReadableStream<Uint8Array> {
+    this.#reads = 0;
+    this.#leftBytes = size;
+    return pulledStream(
+      async (controller) => {
+        this.#reads += 1;
+        const { done, value } = await slices.next();
+        if (done) return controller.close();
+        this.#leftBytes -= value.byteLength;
+        if (this.#leftBytes === 0) this.#form.answered();
+        controller.enqueue(value);
+      },
+      () => void slices.return(undefined),
+    );
+  }
+}
+
+// Node gives each part of a Blob as one chunk, however large. Copied: Node 26 copies all of a chunk's buffer again.
+async function* slicesOf(stream: ReturnType<Blob["stream"]>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of stream as AsyncIterable<Uint8Array>)
+    for (let at = 0; at < chunk.byteLength; at += sliceBytes) yield chunk.slice(at, at + sliceBytes);
+}
+
+// A stream of which nothing is read before its reader asks: before `fetch` has a connection.
+function pulledStream(
+  pull: (controller: ReadableStreamDefaultController<Uint8Array>) => Promise<void>,
+  cancel: () => void,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    // No prototype: a polluted Object.prototype could add `type` or `size`.
+    { __proto__: null, pull, cancel } as UnderlyingSource<Uint8Array>,
+    { __proto__: null, highWaterMark: 0 } as QueuingStrategy<Uint8Array>,
+  );
+}
+
+/** The bytes of a form as they are taken by a sender that does not say how far it got. */
+export class FormBytes {
+  protected readonly form: Multipart;
+  // Whether the sender has begun to read them, and whether it has taken all of the file.
+  protected begun = false;
+  #complete = false;
+  protected readonly chunks: AsyncGenerator<Uint8Array>;
+
+  /** @param copiedBelow A chunk of fewer bytes is copied: the next one may be read into its place before it has gone */
+  constructor(form: Multipart, copiedBelow: number = Number.POSITIVE_INFINITY) {
+    this.form = form;
+    this.chunks = this.#read(copiedBelow);
+  }
+
+  /** Whether the response came before all of the file was taken. */
+  get incomplete(): boolean {
+    return this.begun && !this.#complete;
+  }
+
+  /** Called with a response. What was never asked for was sent by no network: to a mock all of it was. */
+  answered(): void {
+    const { file, onSent } = this.form.part;
+    if (!this.begun) onSent(file.size ?? 0, true);
+  }
+
+  /** Ends the reading, however far it got. */
+  close(): void {
+    void this.chunks.return(undefined).catch(() => {});
+  }
+
+  async *#read(copiedBelow: number): AsyncGenerator<Uint8Array> {
+    const encoder = new TextEncoder();
+    yield encoder.encode(this.form.head);
+    for await (const chunk of fileChunks(this.form.part))
+      yield chunk.byteLength < copiedBelow ? new Uint8Array(chunk) : chunk;
+    this.#complete = true;
+    yield encoder.encode(this.form.tail);
+  }
+}
+
+/** A form of known length as a stream, for the `fetch` of Node and Bun: its file is never held in memory. */
+export class FormStream extends FormBytes implements FetchForm {
+  readonly duplex = "half";
+  failed: FetchForm["failed"];
+  #closed = false;
+
+  async toBody(headers: Record<string, string>): Promise<ReadableStream<Uint8Array>> {
+    headers["content-length"] = String(this.form.size);
+    const stream = pulledStream(
+      (controller) => this.#pull(controller),
+      () => this.close(),
+    );
+    // node-fetch would send "[object ReadableStream]" in its place.
+    return Object.defineProperty(stream, "toString", { value: () => this.#refuse() });
+  }
+
+  #refuse(): never {
+    const hint = "Pass its bytes or a Blob, or leave out the option fetch.";
+    const cause = new SourceError(
+      "FAILED_PRECONDITION",
+      "The fetch function cannot send a file as a stream.",
+      hint,
+    );
+    this.failed = { cause, isUnsent: true };
+    throw cause;
+  }
+
+  override close(): void {
+    this.#closed = true;
+    super.close();
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    this.begun = true;
+    const { done, value } = await this.chunks.next().catch((cause: unknown) => {
+      this.failed = { cause };
+      throw cause;
+    });
+    // enqueue throws once fetch has cancelled the stream.
+    if (this.#closed) return;
+    if (done) controller.close();
+    else controller.enqueue(value);
+  }
 }
 
 /** The parts of a multipart/form-data body, their contents not copied; undefined when it is not well formed. */
-export function parseMultipart(body: Uint8Array, contentType: string): Part[] | undefined {
+export function parseMultipart(
+  body: Uint8Array,
+  contentType: string,
+): (ReturnType<typeof readHead> & { readonly content: Uint8Array })[] | undefined {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) return undefined;
@@ -111,7 +280,7 @@ export function parseMultipart(body: Uint8Array, contentType: string): Part[] | 
   const between = latin1Bytes(`\r\n--${boundary}`);
   const blankLine = latin1Bytes("\r\n\r\n");
   if (!startsWith(body, first, 0)) return undefined;
-  const parts: Part[] = [];
+  const parts: ReturnType<typeof parseMultipart> = [];
   let start = first.length;
   while (!startsWith(body, latin1Bytes("--"), start)) {
     if (!startsWith(body, latin1Bytes("\r\n"), start)) return undefined;
@@ -126,7 +295,7 @@ export function parseMultipart(body: Uint8Array, contentType: string): Part[] | 
   return parts;
 }
 
-function readHead(head: string): Omit<Part, "content"> {
+function readHead(head: string): Readonly<Record<"name" | "filename" | "contentType", string | undefined>> {
   const header = (name: string): string =>
     new RegExp(`^${name}:[ \\t]*(.*)$`, "im").exec(head)?.[1]?.trim() ?? "";
   const disposition = header("content-disposition");

@@ -13,9 +13,8 @@ import {
 
 const chunkBytes = 1024 * 1024;
 
+/** What a platform can open: files by their paths, and Blobs whose bytes are on disk. */
 export interface Disk {
-  /** How `fetch` sends what is in memory or a stream, where that differs. */
-  readonly sent?: FileSource["streamed"];
   /** Opens a path or `file:` URL. @throws StatusError */
   openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource>;
   /** The source of a Blob whose bytes may be on disk. @throws StatusError */
@@ -31,25 +30,23 @@ export async function openFile(
   const given = name === undefined ? undefined : checkFileName(name, "name");
   if (size !== undefined) checkInteger(size, "size", 0);
   if (typeof file === "string" || isUrl(file)) return sized(await disk.openPath(file, given), size);
-  const { sent } = disk;
   const bytes = bytesIn(file);
-  if (bytes) return sized(fromBytes(bytes, needName(given, "a Uint8Array"), sent), size);
+  if (bytes) return sized(fromBytes(bytes, needName(given, "a Uint8Array")), size);
   if (isBlob(file)) {
-    const source = fromBlob(file, given ?? nameOfBlob(file), sent);
+    const source = fromBlob(file, given ?? nameOfBlob(file));
     return sized(disk.openBlob && isNative(file) ? await disk.openBlob(file, source, size) : source, size);
   }
-  if (isStream(file)) return fromStream(file, needName(given, "a stream"), size, sent);
+  if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
   throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
 }
 
-function fromBytes(bytes: Uint8Array, name: string, sent: FileSource["streamed"]): FileSource {
+function fromBytes(bytes: Uint8Array, name: string): FileSource {
   return {
     name,
     size: bytes.byteLength,
     type: "",
     replayable: true,
     blob: () => new Blob([bytes as Uint8Array<ArrayBuffer>]),
-    streamed: sent,
     async check() {
       if (isDetached(bytes)) throw unusable("a Uint8Array whose buffer was transferred or resized");
     },
@@ -60,7 +57,7 @@ function fromBytes(bytes: Uint8Array, name: string, sent: FileSource["streamed"]
   };
 }
 
-function fromBlob(blob: BlobLike, name: string, sent: FileSource["streamed"]): FileSource {
+function fromBlob(blob: BlobLike, name: string): FileSource {
   return {
     name,
     size: blob.size,
@@ -68,7 +65,6 @@ function fromBlob(blob: BlobLike, name: string, sent: FileSource["streamed"]): F
     replayable: true,
     // A Blob made of others has the bytes of the platform's own alone.
     blob: isNative(blob) ? () => blob : undefined,
-    streamed: sent,
     check: async () => {},
     chunks: () => bytesOf(blob.stream() as Stream),
     close: async () => {},
@@ -109,23 +105,18 @@ function isUrl(value: unknown): value is UrlLike {
   throw invalid("file is a URL of another kind: only file: URLs can be read.");
 }
 
-export type Stream = AsyncIterable<unknown> | ReadableStreamLike;
+type Stream = AsyncIterable<unknown> | ReadableStreamLike;
 
 // Streams and iterators that were read here: a second read would yield less, without an error.
 const used = new WeakSet<object>();
 const readers = new WeakMap<object, ReadableStreamDefaultReader<unknown>>();
 
-export function isStream(value: unknown): value is Stream {
+function isStream(value: unknown): value is Stream {
   return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || isWebStream(value));
 }
 
 /** A stream as a file: it can be read once, and must have at least one byte. */
-export function fromStream(
-  stream: Stream,
-  name: string,
-  size: number | undefined,
-  sent?: FileSource["streamed"],
-): FileSource {
+export function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
   let readWeb = false;
   return {
     name,
@@ -135,7 +126,6 @@ export function fromStream(
       return !readWeb;
     },
     blob: undefined,
-    streamed: sent,
     async check() {
       const problem = problemOf(stream);
       if (problem) throw problem;
@@ -153,7 +143,7 @@ export function fromStream(
 }
 
 /** The bytes of a stream, whose chunks may be text. */
-export async function* bytesOf(stream: Stream): AsyncGenerator<Uint8Array> {
+async function* bytesOf(stream: Stream): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const chunk of chunksOf(stream)) {
     const bytes = bytesIn(chunk);

@@ -2,7 +2,6 @@ import { tracingChannel } from "node:diagnostics_channel";
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import { openPath } from "../files/diskFile.js";
-import { FormBlob } from "../files/fetchForms.js";
 import type { Disk } from "../files/openFile.js";
 import type { RerankUsage } from "../generated/types.js";
 import type { AttemptTrace, CallTrace, TraceDetails } from "../options/callOptions.js";
@@ -22,11 +21,8 @@ export { inspectedAs } from "../values.js";
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;
 
-/** Node's `fetch` sends a stream with its length. Other functions may not: they get what is in memory as a Blob. */
-export const disk: Disk = {
-  sent: (form) => new FormBlob(form),
-  openPath: (path, name) => openPath(path, name, true),
-};
+/** Files. */
+export const disk: Disk = { openPath };
 
 /** What the environment has. */
 export function readVariable(name: string, _isNeeded: boolean): string | undefined {

@@ -1,8 +1,8 @@
 // Bun and Deno: they send with fetch, and have files and an environment.
 import { openBlob, openPath } from "../files/diskFile.js";
-import { streamed } from "../files/fetchForms.js";
+import { type FetchForm, FormStream, type Multipart } from "../files/multipart.js";
 import type { Disk } from "../files/openFile.js";
-import type { Transport, TransportOptions } from "../transport/transport.js";
+import type { Transport, TransportOptions } from "../transport/exchange.js";
 import * as web from "./web.js";
 
 export { checkSeen, unseenIn } from "../options/arguments.js";
@@ -16,7 +16,7 @@ export const runtime: string = runtimeName();
 /** The caller's fetch function, or the platform's own. */
 export function createTransport(options: TransportOptions, given: readonly string[]): Transport {
   const { fetch = (url: string, init: never) => globalThis.fetch(url, init) } = options;
-  return web.createTransport({ ...options, fetch }, given);
+  return web.createTransport({ ...options, fetch }, given, isStreamed ? streamed : undefined);
 }
 
 /** Never: a test may have put a document here. */
@@ -24,15 +24,14 @@ export function isBrowser(): boolean {
   return false;
 }
 
-// Deno's `fetch` sends a stream without its length, so that a file is read whole before.
+// Bun makes a Blob of several parts without those that are on disk. Deno's `fetch` sends a stream without its length, so
+// that a file is read whole before.
 const isStreamed = runtime.startsWith("bun/");
 
+const streamed = (form: Multipart): FetchForm => (form.size === undefined ? form : new FormStream(form));
+
 /** Files, and Blobs of them. */
-export const disk: Disk = {
-  sent: isStreamed ? streamed : undefined,
-  openPath: (path, name) => openPath(path, name, isStreamed),
-  openBlob,
-};
+export const disk: Disk = { openPath, openBlob };
 
 /** What the environment has. Deno asks its user for what is needed; what may not be read counts as unset. */
 export function readVariable(name: string, isNeeded: boolean): string | undefined {

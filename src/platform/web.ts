@@ -1,16 +1,21 @@
 import { invalid } from "../errors/statusError.js";
+import type { FetchForm, Multipart } from "../files/multipart.js";
 import type { Disk } from "../files/openFile.js";
+import type { Transport, TransportOptions } from "../transport/exchange.js";
 import { createFetchTransport } from "../transport/fetch.js";
-import type { Transport, TransportOptions } from "../transport/transport.js";
 
 /** The runtime's part of the User-Agent. */
 export const runtime: string = "web";
 
 /** The caller's fetch function, or the platform's own. */
-export function createTransport(options: TransportOptions, _given?: unknown): Transport {
+export function createTransport(
+  options: TransportOptions,
+  _given?: unknown,
+  formOf?: (form: Multipart) => FetchForm,
+): Transport {
   const option = (["agent", "dispatcher", "proxy"] as const).find((name) => options[name] !== undefined);
   if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
-  if (options.fetch) return createFetchTransport(options.fetch);
+  if (options.fetch) return createFetchTransport(options.fetch, formOf);
   if (typeof globalThis.fetch !== "function") {
     throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
   }

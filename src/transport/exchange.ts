@@ -1,14 +1,42 @@
-// One request under way and its response: what holds whichever way it is sent. A way of sending says how bytes leave and
-// arrive, and nothing else.
+// What sends requests, one request under way and its response: what holds for every transport. Each transport adds how bytes
+// leave and arrive, and nothing else.
+import type { FetchLike } from "../options/clientOptions.js";
 import {
-  type Exchange,
   type FailureReason,
   isSuccess,
   type Phase,
   type TransportFailure,
   type TransportRequest,
-  type TransportResponse,
 } from "./transport.js";
+
+export interface TransportOptions {
+  readonly maxConnections: number;
+  /** Milliseconds that an idle socket is kept. */
+  readonly keepAliveMs: number;
+  /** An agent of node:http or node:https of the caller's. */
+  readonly agent: object | undefined;
+  /** A dispatcher of undici's, of the caller's. */
+  readonly dispatcher?: unknown;
+  /** The URL of a proxy, or "env". */
+  readonly proxy: string | undefined;
+  /** A fetch function of the caller's. */
+  readonly fetch?: FetchLike | undefined;
+}
+
+/** Sends requests. Follows no redirect and repeats nothing. */
+export interface Transport {
+  /** Loads what sending to an address needs; undefined when nothing is missing. @throws TransportFailure */
+  ready?(url: URL): Promise<void> | undefined;
+  /** What has to be redacted besides the key. */
+  readonly secrets?: readonly string[];
+  /** The most connections at once, where it is this client that keeps to a number. */
+  readonly maxConnections?: number | undefined;
+  send(request: TransportRequest): Exchange;
+  /** For a client made of this one's, where each counts for itself. It need not be closed. */
+  derive?(): Transport;
+  /** Ends idle sockets, unless other clients use them; of the first client also those of clients made of it. */
+  close(): void;
+}
 
 export type SeenDetails = Partial<Omit<TransportFailure, "message">>;
 
@@ -17,11 +45,8 @@ export const answeredEarly = "The answer came before the whole file was sent.";
 /** The most decoded bytes that are taken of an error response; what comes behind them is left. */
 export const maxErrorBytes: number = 64 * 1024;
 
-/** What hears of a response's body. */
-export type BodyListener = Pick<BaseExchange<ReceivedResponse>, "cut" | "ended">;
-
-/** A response, while its body arrives and after. */
-export abstract class ReceivedResponse implements TransportResponse {
+/** A response, while its body arrives and after. An error response cut short still counts, with what came of it. */
+export abstract class TransportResponse {
   readonly status: number;
   readonly ok: boolean;
   abstract readonly headers: Readonly<Record<string, string>>;
@@ -42,17 +67,17 @@ export abstract class ReceivedResponse implements TransportResponse {
   }
 
   /** Keeps decoded bytes, up to the limit. */
-  keep(chunk: Uint8Array, exchange: BodyListener): void {
+  keep(chunk: Uint8Array, exchange: Exchange): void {
     this.kept += chunk.byteLength;
     if (this.kept <= this.limit) this.chunks.push(chunk);
     else this.tooLarge(exchange);
   }
 
-  protected tooLarge(exchange: BodyListener): void {
+  protected tooLarge(exchange: Exchange): void {
     exchange.cut(`The answer is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
-  // A copy: a chunk may be a part of a larger buffer.
+  /** The decoded body. A copy: a chunk may be a part of a larger buffer. Asked for before the text, if at all. */
   get bytes(): Uint8Array {
     const bytes = new Uint8Array(this.chunks.reduce((total, { byteLength }) => total + byteLength, 0));
     let at = 0;
@@ -63,13 +88,14 @@ export abstract class ReceivedResponse implements TransportResponse {
     return bytes;
   }
 
+  /** The decoded body. */
   get text(): string {
     return new TextDecoder().decode(this.bytes);
   }
 }
 
 /** One request under way. It ends once: with its response, or with a failure. */
-export abstract class BaseExchange<Received extends ReceivedResponse> implements Exchange {
+export abstract class Exchange<Received extends TransportResponse = TransportResponse> {
   readonly response: Promise<TransportResponse>;
   /** The response, once its headers came. */
   answer: Received | undefined;
@@ -88,18 +114,21 @@ export abstract class BaseExchange<Received extends ReceivedResponse> implements
     });
   }
 
+  /** How far it got. */
   abstract readonly phase: Phase;
   /** Changes with what is heard of the request besides the response's body. */
   protected abstract readonly heard: number;
   /** Has no more bytes leave or arrive. */
   protected abstract stop(): void;
 
+  /** Changes with whatever arrives, NaN while that cannot be known; undefined while nothing of the request has been sent. */
   get arrived(): number | undefined {
-    // Its response is there, and handed on within a few turns.
+    // It has ended: its response is handed on within a few turns.
     if (this.request === undefined) return Number.NaN;
     return this.phase === "connect" ? undefined : this.heard + (this.answer ? 1 + this.answer.arrived : 0);
   }
 
+  /** Ends it: `response` rejects at once. */
   abort(reason: FailureReason): void {
     // Why a call ended is told by what ended it.
     this.failed(reason, { reason });
@@ -124,7 +153,7 @@ export abstract class BaseExchange<Received extends ReceivedResponse> implements
     else this.deliver(answer);
   }
 
-  /** Its body comes to no end. An error response is understood from what came of it; a 2xx must be whole. */
+  /** Ends it where the response's body comes to no end. An error response is understood from what came of it; a 2xx must be whole. */
   cut(text: string, details: SeenDetails): void {
     if (this.answer === undefined || this.answer.ok) this.failed(text, details);
     else {

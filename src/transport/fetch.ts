@@ -1,32 +1,32 @@
-import { type FetchForm, SourceError } from "../files/fileSource.js";
+import { SourceError } from "../files/fileSource.js";
+import type { FetchForm, Multipart } from "../files/multipart.js";
 import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
 import { memberOf, textFor } from "../values.js";
-import { answeredEarly, BaseExchange, ReceivedResponse } from "./exchange.js";
-import {
-  isForm,
-  isNamed,
-  type Phase,
-  sourceFailed,
-  type Transport,
-  type TransportRequest,
-} from "./transport.js";
+import { answeredEarly, Exchange, type Transport, TransportResponse } from "./exchange.js";
+import { isForm, isNamed, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
 
-export function createFetchTransport(fetch: FetchLike | typeof globalThis.fetch): Transport {
-  return { send: (request) => new FetchExchange(fetch as FetchLike, request), close() {} };
+/** @param formOf What a form is sent as, where that is not a Blob of its parts, which any `fetch` function takes */
+export function createFetchTransport(
+  fetch: FetchLike | typeof globalThis.fetch,
+  formOf: (form: Multipart) => FetchForm = (form) => form,
+): Transport {
+  return { send: (request) => new FetchExchange(fetch as FetchLike, request, formOf), close() {} };
 }
 
 const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed while it was read.");
 
-class FetchExchange extends BaseExchange<FetchedResponse> {
+class FetchExchange extends Exchange<FetchedResponse> {
   // Nothing leaves while a form is made.
   phase: Phase = "connect";
   readonly #controller = new AbortController();
   protected readonly heard = 0;
   declare protected body: FetchForm | undefined;
 
-  constructor(fetch: FetchLike, request: TransportRequest) {
+  constructor(fetch: FetchLike, request: TransportRequest, formOf: (form: Multipart) => FetchForm) {
     super(request);
     request.lifetime.started();
+    const { body } = request;
+    if (isForm(body)) this.body = formOf(body);
     this.#run(fetch, request).catch((cause: unknown) => this.#lost(cause));
   }
 
@@ -34,7 +34,6 @@ class FetchExchange extends BaseExchange<FetchedResponse> {
     fetch: FetchLike,
     { method, url, headers, body, maxResponseBytes }: TransportRequest,
   ): Promise<void> {
-    this.body = isForm(body) ? body.forFetch : undefined;
     const content = this.body ? await this.body.toBody(headers) : (body as string | undefined);
     if (this.request === undefined) return;
     this.phase = "headers";
@@ -99,49 +98,51 @@ function wordsOf(error: unknown): string {
   return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
-type BodyChunk = Uint8Array<ArrayBuffer>;
-type FetchHeaders = Record<string, string>;
-
-/** The reader of a web stream, or the same for another body. */
-export interface Reader {
-  read(): Promise<{ readonly done?: boolean | undefined; readonly value?: BodyChunk | undefined }>;
-  cancel(): Promise<unknown>;
-}
-
 /** A response's headers; undefined for what is no response. */
-function fetchedHeaders(response: FetchResponse | undefined): FetchHeaders | undefined {
+function fetchedHeaders(response: FetchResponse | undefined): Record<string, string> | undefined {
   const given = memberOf(response, "headers") as Partial<FetchResponse["headers"]> | undefined;
   if (!Number.isInteger(memberOf(response, "status")) || typeof given?.forEach !== "function")
     return undefined;
-  const headers: FetchHeaders = {};
+  const headers: Record<string, string> = {};
   given.forEach((value, name) => {
     headers[name] = value;
   });
   return headers;
 }
 
-/** What reads a response's body; undefined when nothing can. */
-function readerOf(response: FetchResponse, headers: FetchHeaders): Reader | undefined {
-  const body = (response.body ?? undefined) as ReadableStream<BodyChunk> | undefined;
+/** What reads a response's body, or the like of one; undefined when nothing can. */
+function readerOf(
+  response: FetchResponse,
+  headers: Record<string, string>,
+): Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel"> | undefined {
+  const body = (response.body ?? undefined) as ReadableStream<Uint8Array> | undefined;
   if (typeof body?.getReader === "function") return body.getReader();
   const isStream = typeof body === "object" && Symbol.asyncIterator in body;
   if (body && !isStream && !response.arrayBuffer && !response.text) return undefined;
-  const source = isStream ? (body as AsyncIterable<BodyChunk>) : wholeOf(response, headers);
+  const source = isStream ? (body as AsyncIterable<Uint8Array>) : wholeOf(response, headers);
   const chunks = source[Symbol.asyncIterator]();
-  return { read: () => chunks.next(), cancel: async () => chunks.return?.() };
+  return {
+    read: () => chunks.next() as ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>,
+    cancel: async () => {
+      await chunks.return?.();
+    },
+  };
 }
 
 // The whole body at once, as in React Native. Of text as text: its older versions give no bytes.
-async function* wholeOf(response: FetchResponse, headers: FetchHeaders): AsyncGenerator<BodyChunk> {
+async function* wholeOf(
+  response: FetchResponse,
+  headers: Record<string, string>,
+): AsyncGenerator<Uint8Array> {
   const isText = /json|text/.test(headers["content-type"] ?? "") || !response.arrayBuffer;
   if (isText && response.text) yield new TextEncoder().encode(await response.text());
   else if (response.arrayBuffer) yield new Uint8Array(await response.arrayBuffer());
 }
 
-class FetchedResponse extends ReceivedResponse {
-  readonly headers: FetchHeaders;
+class FetchedResponse extends TransportResponse {
+  readonly headers: Record<string, string>;
 
-  constructor(status: number, headers: FetchHeaders, maxResponseBytes: number) {
+  constructor(status: number, headers: Record<string, string>, maxResponseBytes: number) {
     // Browsers show a redirect that is not followed as status 0.
     super(status === 0 ? 302 : status, maxResponseBytes);
     this.headers = headers;

@@ -1,34 +1,19 @@
 // Time: the turns of the event loop, each of which reads what has arrived, and a clock that a test may move.
 import { longestTimerMs } from "../options/arguments.js";
 
-type Turn = (run: () => void) => unknown;
-
-interface Port {
-  onmessage: (() => void) | null;
-  postMessage(message: unknown): void;
-  close(): void;
-}
-
 // Taken when this is loaded: tests put others in their place.
-const {
-  setImmediate,
-  MessageChannel: Channel,
-  setTimeout: setRealTimeout,
-} = globalThis as unknown as {
-  setImmediate?: Turn;
-  MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };
-  setTimeout: Turn;
-};
+const { setImmediate, MessageChannel: Channel, setTimeout: setRealTimeout } = globalThis;
 
 /** Calls `run` after what has arrived is read. */
-export const nextTurn: Turn = setImmediate ?? (Channel ? byMessage : setRealTimeout);
+export const nextTurn: (run: () => void) => unknown = setImmediate ?? (Channel ? byMessage : setRealTimeout);
 
 function byMessage(run: () => void): void {
-  const { port1, port2 } = new (Channel as NonNullable<typeof Channel>)();
-  port1.onmessage = () => {
+  const { port1, port2 } = new Channel();
+  const onmessage = (): void => {
     port1.close();
     run();
   };
+  Object.assign(port1, { onmessage });
   port2.postMessage(0);
 }
 

@@ -1,5 +1,4 @@
 import type { Multipart } from "../files/multipart.js";
-import type { FetchLike } from "../options/clientOptions.js";
 import { memberOf, textFor, valueOr } from "../values.js";
 
 /** How far a request got. */
@@ -41,61 +40,9 @@ export interface TransportRequest {
   readonly lifetime: { started(): void };
 }
 
-/** A whole answer; `text` and `bytes` are its decoded body. An error answer cut short still counts, with what came. */
-export interface TransportResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  /** A copy. Asked for before the text, if at all. */
-  readonly bytes: Uint8Array;
-  /** Why nothing was made of its body. */
-  readonly unread?: string | undefined;
-}
-
 /** Whether a status says that the request succeeded. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
-}
-
-export interface Exchange {
-  readonly response: Promise<TransportResponse>;
-  /** How far it got. */
-  readonly phase: Phase;
-  /** The response's status and headers, once they came. */
-  readonly answer: Pick<TransportResponse, "status" | "headers"> | undefined;
-  /** Changes with whatever arrives, NaN while that cannot be known; undefined while nothing of the request has been sent. */
-  readonly arrived: number | undefined;
-  /** Ends it: `response` rejects at once. */
-  abort(reason: "aborted" | "attempt-timeout"): void;
-}
-
-export interface TransportOptions {
-  readonly maxConnections: number;
-  /** Milliseconds that an idle socket is kept. */
-  readonly keepAliveMs: number;
-  /** An agent of node:http or node:https of the caller's. */
-  readonly agent: object | undefined;
-  /** A dispatcher of undici's, of the caller's. */
-  readonly dispatcher?: unknown;
-  /** The URL of a proxy, or "env". */
-  readonly proxy: string | undefined;
-  /** A fetch function of the caller's. */
-  readonly fetch?: FetchLike | undefined;
-}
-
-/** Sends requests. Follows no redirect and repeats nothing. */
-export interface Transport {
-  /** Loads what sending to an address needs; undefined when nothing is missing. @throws TransportFailure */
-  ready?(url: URL): Promise<void> | undefined;
-  /** What has to be redacted besides the key. */
-  readonly secrets?: readonly string[];
-  /** The most connections at once, where it is this client that keeps to a number. */
-  readonly maxConnections?: number | undefined;
-  send(request: TransportRequest): Exchange;
-  /** For a client made of this one's, where each counts for itself. It need not be closed. */
-  derive?(): Transport;
-  /** Ends idle sockets, unless other clients use them; of the first client also those of clients made of it. */
-  close(): void;
 }
 
 /** Why a request brought no whole answer; "foreign" is a fault of other code: a mock, an interceptor, a fetch function. */

@@ -1,14 +1,15 @@
 // Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself. undici 6 calls what hears
 // of a request otherwise than 7 and 8 do, and an interceptor may keep its start to itself.
 import { subscribe } from "node:diagnostics_channel";
+import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
-import { FormBytes } from "../files/fetchForms.js";
-import type { Multipart } from "../files/multipart.js";
+import { FormBytes, type Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
-import { answeredEarly, BaseExchange, type BodyListener, type SeenDetails } from "./exchange.js";
-import { Answer, cutShort, type Flow, headersFrom } from "./node/body.js";
+import { answeredEarly, Exchange, type SeenDetails } from "./exchange.js";
+import { cutShort, DecodedResponse, type Flow } from "./node/body.js";
 import { isBeforeConnection } from "./node/networkErrors.js";
+import { headersFrom } from "./node/quirks.js";
 import {
   acceptEncodings,
   isForm,
@@ -22,12 +23,9 @@ import {
 } from "./transport.js";
 
 /** What ends and slows a request: undici 7 and 8 have an object for it. */
-export interface Controller extends Flow {
+interface Controller extends Flow {
   abort(reason: Error): void;
 }
-
-/** An answer's headers, as undici 7 and 8 have them. */
-type DispatchHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Ends and slows a request of undici 6, which asks at each chunk whether to go on. */
 class LegacyController implements Controller {
@@ -50,7 +48,7 @@ class LegacyController implements Controller {
   }
 }
 
-// Whether a dispatcher was seen to announce starts.
+// Whether a dispatcher was seen to announce starts: true of it for every client that is given it.
 const announces = new WeakMap<DispatcherLike, boolean>();
 
 /** A request has started. */
@@ -58,25 +56,25 @@ function sawStart(dispatcher: DispatcherLike): void {
   if (!announces.has(dispatcher)) announces.set(dispatcher, true);
 }
 
-/** A request was answered without a start. */
+/** A response came without a start. */
 function sawNoStart(dispatcher: DispatcherLike): void {
   announces.set(dispatcher, false);
 }
 
-/** What is known without an error: undici's own announce starts; one composed with interceptors, a proxy, has to show it. */
+/** The phase before a start: undici's own dispatchers announce starts; one composed with interceptors, a Proxy, has to show that. */
 function phaseWithoutStart(dispatcher: DispatcherLike): Phase {
   const isPlain = "compose" in dispatcher && !types.isProxy(dispatcher);
   return (announces.get(dispatcher) ?? isPlain) ? "connect" : "headers";
 }
 
-// Errors of connections that never came about: a reset in a TLS handshake looks like one after a request was sent.
+// Errors of connections that never came about, of whichever dispatcher: a reset in a TLS handshake looks like one after a request was sent.
 const neverConnected = new WeakSet<object>();
 subscribe("undici:client:connectError", (message) => {
   const error = memberOf(message, "error");
   if (typeof error === "object" && error !== null) neverConnected.add(error);
 });
 
-/** What an error adds. @param phase What is known without it. @param isEarly Whether `dispatch` had not yet returned. */
+/** The phase in which an error came. @param phase What is known without the error. @param isEarly Whether `dispatch` had not yet returned. */
 function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
   if (neverConnected.has(error) || isBeforeConnection(error)) return "connect";
   const isLost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(networkCode(error));
@@ -96,7 +94,7 @@ function refuseStart(controller: Controller, isTold: () => boolean): void {
 }
 
 /** One request under way, and what hears of it: of undici 6 by onConnect and its like, of 7 and 8 by onRequestStart. */
-export class DispatcherExchange extends BaseExchange<DispatcherAnswer> {
+export class DispatcherExchange extends Exchange<DecodedResponse> {
   readonly #dispatcher: DispatcherLike;
   declare protected body: DispatchedForm | undefined;
   #controller: Controller | undefined;
@@ -148,12 +146,12 @@ export class DispatcherExchange extends BaseExchange<DispatcherAnswer> {
     sawStart(this.#dispatcher);
   }
 
-  onResponseStart(_controller: Controller, status: number, headers: DispatchHeaders): void {
-    // Not those that come before the answer, such as 103.
+  onResponseStart(_controller: Controller, status: number, headers: IncomingHttpHeaders): void {
+    // Not those that come before the response, such as 103.
     if (this.request === undefined || status < 200) return;
     if (this.#controller === undefined) sawNoStart(this.#dispatcher);
     this.heard += 1;
-    this.answer = new DispatcherAnswer(status, this.request.maxResponseBytes, headers);
+    this.answer = dispatchedResponse(status, this.request.maxResponseBytes, headers);
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array): void {
@@ -169,14 +167,14 @@ export class DispatcherExchange extends BaseExchange<DispatcherAnswer> {
     this.#broke(error, false);
   }
 
-  // As undici 6 calls them.
+  // The methods that undici 6 calls follow.
   onConnect(abort: (reason: Error) => void): void {
     this.#legacy = new LegacyController(abort);
     this.onRequestStart(this.#legacy);
   }
 
   onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
-    // An interceptor may answer without a start.
+    // An interceptor may respond without a start.
     this.#legacy ??= new LegacyController(() => {});
     const controller = this.#legacy;
     controller.resumed = resume;
@@ -198,7 +196,7 @@ export class DispatcherExchange extends BaseExchange<DispatcherAnswer> {
     this.onResponseError(null, error);
   }
 
-  protected override deliver(answer: DispatcherAnswer): void {
+  protected override deliver(answer: DecodedResponse): void {
     if (answer.ok) this.body?.answered();
     super.deliver(answer);
   }
@@ -226,7 +224,7 @@ export class DispatcherExchange extends BaseExchange<DispatcherAnswer> {
   }
 }
 
-export class DispatchOptions {
+class DispatchOptions {
   readonly origin: string;
   readonly path: string;
   readonly method: string;
@@ -249,41 +247,41 @@ Object.setPrototypeOf(DispatchOptions.prototype, null);
 
 const noFlow: Flow = { pause() {}, resume() {} };
 
-class DispatcherAnswer extends Answer {
-  readonly #headers: DispatchHeaders;
-
-  constructor(status: number, maxResponseBytes: number, headers: DispatchHeaders) {
-    super(status, maxResponseBytes, firstHeader(headers, "content-encoding"));
-    this.#headers = headers;
-  }
-
-  get headers(): Record<string, string> {
-    const names = Object.keys(this.#headers);
-    return Object.fromEntries(
-      names.map((name) => [name.toLowerCase(), firstHeader(this.#headers, name) ?? ""]),
-    );
-  }
+function dispatchedResponse(
+  status: number,
+  maxResponseBytes: number,
+  headers: IncomingHttpHeaders,
+): DecodedResponse {
+  const encoding = firstHeader(headers, "content-encoding");
+  return new DecodedResponse(status, maxResponseBytes, encoding, () => headersIn(headers));
 }
 
-/** The answer that an error stands for: interceptors, such as those that retry, make one of the other. */
-function answerIn(error: Error, listener: BodyListener): DispatcherAnswer | undefined {
+// A response's headers as undici 7 and 8 have them, their names in lower case.
+function headersIn(headers: IncomingHttpHeaders): Record<string, string> {
+  const names = Object.keys(headers);
+  return Object.fromEntries(names.map((name) => [name.toLowerCase(), firstHeader(headers, name) ?? ""]));
+}
+
+/** The response that an error stands for: interceptors, such as those that retry, make one of the other. */
+function answerIn(error: Error, exchange: Exchange): DecodedResponse | undefined {
   const status = memberOf(error, "statusCode");
   const isAnswer = /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(networkCode(error));
   if (!isAnswer || typeof status !== "number" || status < 300) return undefined;
-  const { "content-encoding": _undone, ...headers } = (memberOf(error, "headers") ?? {}) as DispatchHeaders;
-  const answer = new DispatcherAnswer(status, 0, headers);
+  const { "content-encoding": _undone, ...headers } = (memberOf(error, "headers") ??
+    {}) as IncomingHttpHeaders;
+  const answer = dispatchedResponse(status, 0, headers);
   const body = memberOf(error, "body");
   const text = typeof body === "string" ? body : valueOr(() => JSON.stringify(body), "");
-  if (text) answer.take(Buffer.from(text), noFlow, listener);
+  if (text) answer.take(Buffer.from(text), noFlow, exchange);
   return answer;
 }
 
-function firstHeader(headers: DispatchHeaders, name: string): string | undefined {
+function firstHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return typeof value === "object" ? value.join(", ") : value;
 }
 
-// A smaller chunk may wait in a socket while the next one is read into its place.
+// A chunk of fewer bytes may wait in a socket while the next one is read into its place.
 const heldBytes = 256 * 1024;
 
 /** A form with a file, as undici reads a body: on, once its socket has taken what came before. */
@@ -316,7 +314,7 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
   }
 }
 
-// What undici calls a request that it does not take, or a dispatcher that takes none.
+// The codes of undici for a request that it does not take, or a dispatcher that takes none.
 const notTaken = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)$/;
 
 /** What came out of a dispatcher, as an error. */

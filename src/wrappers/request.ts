@@ -19,7 +19,7 @@ import {
   validate,
 } from "../options/validate.js";
 import { header } from "../policy/retry.js";
-import type { TransportResponse } from "../transport/transport.js";
+import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, tagOf, valueOr } from "../values.js";
 import { invoke, ownOptions } from "./invoke.js";
 import type {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isExcepted, proxyFromEnvironment } from "../../src/transport/node/proxyUrls.js";
+import { isExcepted, proxyFromEnvironment } from "../../src/transport/node/proxies.js";
 import { certificate } from "../support/certificate.js";
 import { connect, failureOf } from "../support/clients.js";
 import { useForwardProxy } from "../support/forwardProxy.js";

@@ -4,7 +4,8 @@ import { readDatasetFile, readObject, readRerank } from "../../../src/call/respo
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { OperationId } from "../../../src/generated/contract.js";
-import type { Exchange, FailureReason, Phase, TransportFailure } from "../../../src/transport/transport.js";
+import type { Exchange, TransportResponse } from "../../../src/transport/exchange.js";
+import type { FailureReason, Phase, TransportFailure } from "../../../src/transport/transport.js";
 import type { RetryRow } from "./rows.js";
 
 /** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */
@@ -76,8 +77,8 @@ function faultOf(network: string): Fault {
 
 function failureOfAnswer(operation: OperationId, answer: RowAnswer): Failure | undefined {
   const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = answer;
-  const read = readObject(readers[operation] ?? ((object) => object));
-  const value = read({ status, headers, text, bytes: new Uint8Array() }, []);
+  const response = { status, headers, text } as Partial<TransportResponse> as TransportResponse;
+  const value = readObject(readers[operation] ?? ((object) => object))(response, []);
   return value instanceof Failure ? value : undefined;
 }
 

@@ -1,21 +1,16 @@
-// A request's body as it is sent, and an answer's as it comes.
-import type { ClientRequest, IncomingMessage } from "node:http";
+// A request's body as node:http sends it, and a response's as it is decoded.
+import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import type { Transform } from "node:stream";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
-import { type BodyListener, ReceivedResponse } from "../exchange.js";
-import { isLate, nextTurn, readOn } from "../time.js";
-import {
-  acceptEncodings,
-  type Body,
-  isForm,
-  networkCode,
-  type TransportRequest,
-  textOf,
-} from "../transport.js";
+import { type Exchange, TransportResponse } from "../exchange.js";
+import { isLate, readOn } from "../time.js";
+import { acceptEncodings, type Body, isForm, type TransportRequest, textOf } from "../transport.js";
+import { holdWriteErrors } from "./quirks.js";
+
 /** A request's body as node:http takes it, until it has been sent. */
-export class Content {
+export class RequestBody {
   /** A form with a file, on its way. */
   form: SentForm | undefined;
   readonly #timeoutMs: number;
@@ -30,7 +25,7 @@ export class Content {
     this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
   }
 
-  /** Says its size, unless that of a file is unknown. Without a body node:http knows which methods say so. */
+  /** Adds the headers of the body: its size, unless that of a file is unknown. Without a body node:http knows which methods say so. */
   describe(headers: Record<string, string>): void {
     const value = this.#value;
     acceptEncodings(headers, value);
@@ -38,7 +33,7 @@ export class Content {
     if (length !== undefined) headers["content-length"] = String(length);
   }
 
-  /** Sends a text at once. What is queued for a socket holds no copy of its body, and of a file nothing is read. */
+  /** Sends a text at once. A request that is queued for a socket holds no copy of its body, and of a file nothing is read. */
   begin(message: ClientRequest, queued: boolean): void {
     this.#queued = queued;
     this.#message = message;
@@ -62,7 +57,7 @@ export class Content {
     return isForm(this.#value) && !this.#message?.writableFinished;
   }
 
-  /** Lets it go: an agent may hold on to a request that has ended. */
+  /** Lets the body go: an agent may hold on to a request that has ended. */
   close(): void {
     this.#value = undefined;
     this.form?.end();
@@ -71,18 +66,30 @@ export class Content {
 }
 
 /** A response that is decoded here. */
-export abstract class Answer extends ReceivedResponse {
+export class DecodedResponse extends TransportResponse {
+  readonly #headers: () => Readonly<Record<string, string>>;
   #encoding: string | undefined;
   #decoder: Transform | undefined;
-  // Bytes as they came.
+  // Bytes of the body before decoding.
   #received = 0;
   #text: string | undefined;
-  // Set with the first bytes of an encoding that nothing undoes; no byte of it is kept.
+  /** Why nothing was made of the body: set with the first bytes of an encoding that nothing undoes. No byte of it is kept. */
   unread: string | undefined;
 
-  constructor(status: number, maxResponseBytes: number, encoding: string | undefined) {
+  /** @param headers Makes its headers: few calls ask for them */
+  constructor(
+    status: number,
+    maxResponseBytes: number,
+    encoding: string | undefined,
+    headers: () => Readonly<Record<string, string>>,
+  ) {
     super(status, maxResponseBytes);
     this.#encoding = encoding;
+    this.#headers = headers;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#headers();
   }
 
   override get arrived(): number {
@@ -91,36 +98,36 @@ export abstract class Answer extends ReceivedResponse {
   }
 
   /** Takes the next bytes, up to the limit. */
-  take(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
-    if (this.#encoding === undefined) this.keep(chunk, listener);
-    else this.#decode(chunk, flow, listener);
+  take(chunk: Uint8Array, flow: Flow, exchange: Exchange): void {
+    if (this.#encoding === undefined) this.keep(chunk, exchange);
+    else this.#decode(chunk, flow, exchange);
   }
 
-  /** All of them were taken. */
-  end(listener: BodyListener): void {
+  /** Notes that all bytes of the body were taken. */
+  end(exchange: Exchange): void {
     if (this.#decoder) this.#decoder.end();
-    else listener.ended();
+    else exchange.ended();
   }
 
-  #decode(chunk: Uint8Array, flow: Flow, listener: BodyListener): void {
-    if (this.#received === 0) this.#open(chunk, listener);
+  #decode(chunk: Uint8Array, flow: Flow, exchange: Exchange): void {
+    if (this.#received === 0) this.#open(chunk, exchange);
     if (this.#encoding === undefined) {
-      this.keep(chunk, listener);
+      this.keep(chunk, exchange);
       return;
     }
     const decoder = this.#decoder;
     this.#received += chunk.byteLength;
     // Bytes that decode to nothing cost time all the same.
     if (this.#received > this.limit) {
-      this.tooLarge(listener);
+      this.tooLarge(exchange);
     } else if (decoder?.write(chunk) === false) {
       flow.pause();
       decoder.once("drain", () => flow.resume());
     }
   }
 
-  // With the first bytes: an empty body, such as that of a HEAD, has an encoding in its header only.
-  #open(first: Uint8Array, listener: BodyListener): void {
+  // Makes the decoder with the first bytes: an empty body, such as that of a HEAD, has an encoding in its header only.
+  #open(first: Uint8Array, exchange: Exchange): void {
     const encodings = encodingsIn(this.#encoding ?? "");
     if (encodings.length === 0) {
       this.#encoding = undefined;
@@ -128,9 +135,9 @@ export abstract class Answer extends ReceivedResponse {
     }
     const decoder = createDecoder(encodings, first[0]);
     this.#decoder = decoder
-      ?.on("data", (chunk: Uint8Array) => this.keep(chunk, listener))
-      .on("end", () => this.#decoded(decoder, encodings, listener))
-      .on("error", (cause) => notDecoded(cause, listener));
+      ?.on("data", (chunk: Uint8Array) => this.keep(chunk, exchange))
+      .on("end", () => this.#decoded(decoder, encodings, exchange))
+      .on("error", (cause) => notDecoded(cause, exchange));
     if (decoder === undefined)
       this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
   }
@@ -139,14 +146,14 @@ export abstract class Answer extends ReceivedResponse {
   #decoded(
     decoder: Transform & { readonly bytesWritten?: number },
     [encoding]: readonly string[],
-    listener: BodyListener,
+    exchange: Exchange,
   ): void {
     const { bytesWritten = 0 } = decoder;
-    if (encoding !== "zstd" || bytesWritten === this.#received) listener.ended();
-    else notDecoded(new Error("bytes follow the first zstd frame"), listener);
+    if (encoding !== "zstd" || bytesWritten === this.#received) exchange.ended();
+    else notDecoded(new Error("bytes follow the first zstd frame"), exchange);
   }
 
-  // Decoded once, when asked: the chunks are then released.
+  // The text is decoded once, when asked: the chunks are then released.
   override get text(): string {
     if (this.#text === undefined) {
       const [only] = this.chunks;
@@ -158,54 +165,23 @@ export abstract class Answer extends ReceivedResponse {
   }
 }
 
-export class NodeAnswer extends Answer {
-  readonly #message: IncomingMessage;
-
-  constructor(message: IncomingMessage, maxResponseBytes: number) {
-    super(message.statusCode ?? 0, maxResponseBytes, rawHeader(message.rawHeaders, "content-encoding"));
-    this.#message = message;
-  }
-
-  read(listener: BodyListener & { broken(cause: Error): void }): void {
-    const message = this.#message;
-    message.on("data", (chunk: Buffer) => this.take(chunk, message, listener));
-    message.on("end", () => this.end(listener));
-    message.on("error", (cause) => listener.broken(cause));
-  }
-
-  /** Whether all of it arrived, decoded or not. */
-  get complete(): boolean {
-    return this.#message.complete;
-  }
-
-  /** For how long the server announced to keep the connection, less a second to be safe. */
-  get keepAliveMs(): number {
-    return announcedMs(rawHeader(this.#message.rawHeaders, "keep-alive"));
-  }
-
-  // Made when asked; few calls ask.
-  get headers(): Readonly<Record<string, string>> {
-    return headersOf(this.#message);
-  }
+// Ends an exchange whose response is not what its content encoding says.
+function notDecoded(cause: Error, exchange: Exchange): void {
+  exchange.cut(`The answer's body cannot be decoded: ${textOf(cause)}`, { cause });
 }
 
-// It is not what its content encoding says.
-function notDecoded(cause: Error, listener: BodyListener): void {
-  listener.cut(`The answer's body cannot be decoded: ${textOf(cause)}`, { cause });
-}
-
-/** What is said of a body that broke off. */
+/** The message for a response's body that broke off. */
 export function cutShort(cause: Error): string {
   return `The answer's body was cut short: ${textOf(cause)}`;
 }
 
-/** What brings an answer's bytes: a message of node:http, or a dispatcher. */
+/** What brings a response's bytes: a message of node:http, or a dispatcher. */
 export interface Flow {
   pause(): unknown;
   resume(): unknown;
 }
 
-/** The encodings that a header lists, but those that change nothing. */
+/** The content encodings that a header lists, but those that change nothing. */
 function encodingsIn(header: string): readonly string[] {
   const names = header.split(",").map((name) => name.trim().toLowerCase());
   return names.filter((name) => name !== "" && name !== "identity");
@@ -216,7 +192,7 @@ function createDecoder(
   [encoding, ...more]: readonly string[],
   first: number | undefined,
 ): Transform | undefined {
-  // Loaded on first use: most answers are too small to be compressed.
+  // Loaded on first use: most responses are too small to be compressed.
   const zlib = process.getBuiltinModule("node:zlib");
   switch (more.length === 0 && encoding) {
     case "gzip":
@@ -235,89 +211,9 @@ function createDecoder(
   }
 }
 
-/** An answer's headers. Node makes them of the raw list when asked. */
-export function headersOf(message: IncomingMessage): Readonly<Record<string, string>> {
-  const { rawHeaders } = message;
-  // Node takes what Object.prototype has under a header's name for one that came before.
-  if (rawHeaders.some((name, i) => i % 2 === 0 && name.toLowerCase() in Object.prototype)) {
-    return headersFrom(rawHeaders);
-  }
-  const { headers } = message;
-  const cookies = Object.hasOwn(headers, "set-cookie") ? headers["set-cookie"] : undefined;
-  return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
-}
-
-/** A header of a raw list; one that comes again is one list. Building the object costs more than the rest of a small answer. */
-function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
-  let value: string | undefined;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const header = rawHeaders[i];
-    if (header?.length === name.length && header.toLowerCase() === name)
-      value = value === undefined ? rawHeaders[i + 1] : `${value}, ${rawHeaders[i + 1]}`;
-  }
-  return value;
-}
-
-// A server announces the same time with every answer.
-let lastHint: string | undefined;
-let lastHintMs = Number.POSITIVE_INFINITY;
-
-/** For how long a server keeps a connection (`Keep-Alive: max=100, timeout=5`), less a second. */
-export function announcedMs(hint: string | undefined): number {
-  if (hint !== lastHint) {
-    const seconds = /(?:^|[\s,;])timeout\s*=\s*"?(\d+)/i.exec(hint ?? "")?.[1];
-    lastHint = hint;
-    lastHintMs = seconds === undefined ? Number.POSITIVE_INFINITY : Number(seconds) * 1000 - 1000;
-  }
-  return lastHintMs;
-}
-
-/** Headers of a list of names and values, one after another. */
-export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<string, string> {
-  // Not by assignment to an object, which fails for a name that Object.prototype has where a program has frozen it.
-  const headers = new Map<string, string>();
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = headerText(raw[i]).toLowerCase();
-    const value = headerText(raw[i + 1]);
-    headers.set(name, headers.has(name) ? `${headers.get(name)}, ${value}` : value);
-  }
-  return Object.fromEntries(headers);
-}
-
-// undici 6 has bytes.
-function headerText(value: string | Uint8Array | undefined): string {
-  return typeof value === "string" ? value : Buffer.from(value ?? []).toString("latin1");
-}
-
-const closed: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
-
-type Done = (error?: Error | null) => void;
-
-/**
- * Lets a failed write be known only when what the server sent before it closed has been read: one that refuses a
- * large body may answer and close at once, and Node drops an unread answer with the first write that fails.
- * @returns Ends it.
- */
-function holdWriteErrors(socket: Socket): () => void {
-  const { _write, _writev } = socket;
-  socket._write = (chunk, encoding, done) => _write.call(socket, chunk, encoding, held(done));
-  if (_writev) socket._writev = (chunks, done) => _writev.call(socket, chunks, held(done));
-  return () => {
-    socket._write = _write;
-    if (_writev) socket._writev = _writev;
-  };
-}
-
-// Between two turns of the loop everything that has arrived is read. What TLS says of itself is known at once.
-function held(done: Done): Done {
-  return (error) => {
-    if (closed.has(networkCode(error))) nextTurn(() => nextTurn(() => done(error)));
-    else done(error);
-  };
-}
-
-// More than a socket's buffers and one chunk hold: so much may be taken before any of it is seen to be.
+// More than a socket's buffers and one chunk hold: so much of a form may have been taken by the server before that is seen.
 const bufferedBytes = 4 * 1024 * 1024;
+// The shortest time without progress after which a form counts as stalled.
 const shortestMs = 1000;
 
 /** A form with a file, on its way over node:http. */
@@ -326,7 +222,7 @@ class SentForm {
   readonly #timeoutMs: number;
   #restTimer: NodeJS.Timeout | undefined;
   #stalled: (() => void) | undefined;
-  // Chunks that have gone.
+  // The number of chunks that have gone.
   #written = 0;
 
   constructor(form: Multipart, timeoutMs: number) {
@@ -347,7 +243,7 @@ class SentForm {
     message.end(tail);
   }
 
-  /** Waits for its rest when its response is there already, for as long as any of it is taken. */
+  /** Waits for the rest of a form whose response is there already, for as long as any of it is taken. */
   waitForRest(stalled: () => void): void {
     this.#stalled = stalled;
     this.#startRest();
@@ -373,13 +269,13 @@ class SentForm {
   }
 }
 
-// Without progress for so long, the server takes no more: what the buffers need at the slowest rate that still meets
-// the deadline.
+// The time without progress after which the server takes no more of a form: what the buffers need at the slowest rate that
+// still meets the deadline.
 function stalledMs({ size, part }: Multipart, timeoutMs: number): number {
   return Math.max(shortestMs, (timeoutMs * bufferedBytes) / (size ?? part.maxFileBytes));
 }
 
-// Until it has gone, a chunk may not be overwritten by the next one read.
+// Writes a chunk of a form, and waits until it has gone: before, the next one may not be read into its place.
 function written(message: ClientRequest, chunk: Uint8Array | string): Promise<unknown> {
   return new Promise((resolve) => message.write(chunk, resolve));
 }

@@ -1,24 +1,22 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type http from "node:http";
-import type { Agent, ClientRequest } from "node:http";
+// How a connection comes about: name lookup, TCP, the tunnel through a proxy, TLS.
+import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
+import type { Exchange } from "../exchange.js";
 import { isLate } from "../time.js";
-import type { TransportRequest } from "../transport.js";
-import { type FailureReason, networkCode, refusedByProxy, textOf } from "../transport.js";
-import { Addresses } from "./addresses.js";
-
-// Taken when this is loaded: tests put clocks of their own in its place.
-const { eventLoopUtilization } = performance;
+import {
+  type FailureReason,
+  networkCode,
+  refusedByProxy,
+  type TransportRequest,
+  textOf,
+} from "../transport.js";
+import { addressesTried, type EndOfAddress } from "./networkErrors.js";
+import { connectOptions, eventLoopUtilization, hearErrors, onAddressFound, watchSockets } from "./quirks.js";
 
 // How node:http names an agent that is none, or that is for the other protocol.
 const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
-
-export interface ConnectListener {
-  connected(): void;
-  failed(text: string, details: { reason: FailureReason; status?: number; advice?: string }): void;
-}
 
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one time for all of them. */
 export class Connecting {
@@ -26,16 +24,26 @@ export class Connecting {
   // Not the request: an agent may hold on to what waits for a socket, but not to the body.
   readonly #secure: boolean;
   readonly #timeoutMs: number;
-  readonly #listener: ConnectListener;
+  readonly #agent: object;
+  readonly #isOwn: boolean;
+  readonly #exchange: Exchange & { connected(): void };
   #timer: NodeJS.Timeout | undefined;
   #direct: Addresses | undefined;
   #ended = false;
 
-  constructor(message: ClientRequest, request: TransportRequest, listener: ConnectListener) {
+  /** @param pool Whose agent connects, and whether this client made that */
+  constructor(
+    message: ClientRequest,
+    request: TransportRequest,
+    { agent, isOwn }: { readonly agent: object; readonly isOwn: boolean },
+    exchange: Exchange & { connected(): void },
+  ) {
     this.#message = message;
+    this.#agent = agent;
+    this.#isOwn = isOwn;
     this.#secure = request.url.protocol === "https:";
     this.#timeoutMs = request.connectTimeoutMs;
-    this.#listener = listener;
+    this.#exchange = exchange;
   }
 
   /** Begins. @param queued Whether the request waits for one of the sockets that its agent has. */
@@ -49,18 +57,18 @@ export class Connecting {
   }
 
   /** Goes on with the socket that the agent gave. */
-  take(socket: PooledSocket): void {
+  take(socket: Socket): void {
     if (isConnected(socket, this.#secure)) {
       this.#connected();
       return;
     }
-    this.#direct = new Addresses(socket, memberOf(this.#message, "agent") as Agent);
+    this.#direct = new Addresses(socket, this.#agent, this.#isOwn);
     this.#startTimer();
     socket.once(this.#secure ? "secureConnect" : "connect", () => this.#connected());
   }
 
   refused(status: number): void {
-    if (!this.#ended) this.#listener.failed(...refusedByProxy(status));
+    if (!this.#ended) this.#exchange.failed(...refusedByProxy(status));
   }
 
   /** What an error means in which trying several addresses ended. */
@@ -81,11 +89,11 @@ export class Connecting {
     if (this.#ended) return;
     this.#stop();
     this.#addresses?.connected();
-    this.#listener.connected();
+    this.#exchange.connected();
   }
 
   get #addresses(): Addresses | undefined {
-    return proxyAddresses(this.#message) ?? this.#direct;
+    return opening.get(this.#message)?.[0] ?? this.#direct;
   }
 
   #stop(): void {
@@ -114,7 +122,7 @@ export class Connecting {
     const tried = this.#addresses?.tried();
     this.#addresses?.failed(ms, true);
     const text = `No connection within ${ms} ms.${tried ? ` ${tried}` : ""}`;
-    this.#listener.failed(text, { reason: "connect-timeout" });
+    this.#exchange.failed(text, { reason: "connect-timeout" });
   }
 }
 
@@ -132,180 +140,110 @@ export function tunnelStatusOf(error: unknown): number | undefined {
   return memberOf(error, "code") === "ERR_PROXY_TUNNEL" && typeof status === "number" ? status : undefined;
 }
 
-/** Whether an agent of the caller's has no socket for a request just made: it is the last of those that wait. */
-export function isQueued(message: ClientRequest, { requests = {} }: Agent): boolean {
-  return Object.values(requests).some((queue) => (queue?.at(-1) as unknown) === message);
-}
-
-export interface PoolOptions {
-  readonly module: typeof http;
-  readonly agent: http.Agent;
-  /** The protocol, for agents that may ask a request for it; Node's own know theirs. */
-  readonly protocol?: string | undefined;
-  readonly limit: number;
-  /** Milliseconds that an idle socket is kept; undefined where its agent's owner decides. */
-  readonly keepAliveMs: number | undefined;
-  /** Whether Node's own agent opens tunnels (NODE_USE_ENV_PROXY). */
-  readonly tunnels?: boolean | undefined;
-  /** What else may be behind a connection that never came to be. */
-  readonly advice?: string | undefined;
-  readonly onEmpty?: () => void;
-}
-
-export interface PoolCall {
-  /** Whether it needs a new connection. */
-  readonly fresh: boolean;
-  /** Called once it may have one. */
-  start(): void;
-}
-
-/** What node:http is asked for. */
-export function requestOptions(
-  { method, url, headers }: TransportRequest,
-  { agent, protocol }: PoolOptions,
-): http.RequestOptions {
-  const options: http.RequestOptions = {
-    hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
-    port: url.port,
-    path: url.pathname + url.search,
-    method,
-    agent,
-    headers,
-  };
-  if (protocol !== undefined) options.protocol = protocol;
-  if (!isPolluted(Object.prototype)) return options;
-  return { ...Object.fromEntries(optional.map((name) => [name, undefined])), ...options };
-}
-
-// http.request reads these from a polluted Object.prototype unless they are own properties. Added only then: each
-// property costs about 2 µs a request, since agents copy the options into an object without a prototype.
-const optional: readonly string[] =
-  "_defaultAgent auth createConnection defaultPort insecureHTTPParser joinDuplicateHeaders maxHeaderSize protocol setHost signal socketPath timeout uniqueHeaders".split(
-    " ",
-  );
-
-// Each by its name: a loop over them takes ten times as long.
-function isPolluted(object: object): boolean {
-  return (
-    "_defaultAgent" in object ||
-    "auth" in object ||
-    "createConnection" in object ||
-    "defaultPort" in object ||
-    "insecureHTTPParser" in object ||
-    "joinDuplicateHeaders" in object ||
-    "maxHeaderSize" in object ||
-    "protocol" in object ||
-    "setHost" in object ||
-    "signal" in object ||
-    "socketPath" in object ||
-    "timeout" in object ||
-    "uniqueHeaders" in object
-  );
-}
-
-const heard: WeakSet<Socket> = new WeakSet();
-
-/**
- * Hears a socket's errors until it is closed. Those that matter fail its request; Node takes its own listener off when a
- * response has been read, and a write that fails later would end the process.
- */
-export function hearErrors(socket: Socket): void {
-  if (heard.has(socket)) return;
-  heard.add(socket);
-  socket.on("error", () => {});
-}
-
 /** Whether a new socket is connected already, as one from a caller's agent may be. */
 function isConnected(socket: Socket & { readonly secureConnecting?: boolean }, secure: boolean): boolean {
   return !socket.destroyed && !socket.connecting && !(secure && socket.secureConnecting);
 }
 
-/** An agent's idle sockets whose names begin with a host and port, the longest idle first. */
-export function idleSockets({ freeSockets = {} }: http.Agent, prefix: string): Socket[] {
-  return Object.keys(freeSockets)
-    .filter((name) => name.startsWith(prefix))
-    .flatMap((name) => freeSockets[name] ?? []);
-}
+// The sockets that agents open to their proxies for a request. By request: an agent may serve several clients.
+const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
 
-/** Makes a request while the agent sees none of its idle sockets: it gets a new connection. */
-export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
-  const { freeSockets } = agent;
-  const visible = agent as { freeSockets: object };
-  // A request asks its agent for a socket before its constructor returns.
-  visible.freeSockets = Object.create(null);
-  try {
-    return request();
-  } finally {
-    visible.freeSockets = freeSockets;
-  }
-}
-
-type Open = (request: http.ClientRequest, ...rest: unknown[]) => unknown;
-
-const watched = new WeakSet<object>();
-const opening = new WeakMap<http.ClientRequest, readonly Addresses[]>();
-
-/**
- * Notes which socket an agent opens to its proxy for a request: until the tunnel stands nobody else is shown it, and
- * nobody could end it. Agents made with agent-base open it in `connect`, Node's own in `createSocket`.
- */
-export function watchTunnels(agent: object): void {
-  const name = "connect" in agent ? "connect" : "createSocket";
-  const open = (agent as Readonly<Record<string, unknown>>)[name];
-  if (typeof open !== "function" || watched.has(agent)) return;
-  watched.add(agent);
-  const value: Open = (request, ...rest) => {
-    const opened: Addresses[] = [];
-    const note = (event: unknown): void => {
-      const { socket } = event as { socket: Socket };
-      hearErrors(socket);
-      opened.push(new Addresses(socket, agent));
-    };
-    // The socket is made before `open` waits for anything.
-    subscribe("net.client.socket", note);
-    try {
-      return open.call(agent, request, ...rest);
-    } finally {
-      unsubscribe("net.client.socket", note);
-      if (opened.length > 0) opening.set(request, opened);
-    }
-  };
-  Object.defineProperty(agent, name, { value, configurable: true, writable: true });
-}
-
-/** The addresses of the proxy to which a tunnel is being opened for a request. */
-function proxyAddresses(request: http.ClientRequest): Addresses | undefined {
-  return opening.get(request)?.[0];
+/** Notes which sockets an agent opens to its proxy for a request. @param isOwn Whether this client made the agent */
+export function watchTunnels(agent: object, isOwn: boolean): void {
+  watchSockets(agent, (request, sockets) => {
+    for (const socket of sockets) hearErrors(socket);
+    opening.set(
+      request,
+      sockets.map((socket) => new Addresses(socket, agent, isOwn)),
+    );
+  });
 }
 
 /** Ends the tunnel that is being opened for a request. */
-function endTunnel(request: http.ClientRequest): void {
+function endTunnel(request: ClientRequest): void {
   for (const { socket } of opening.get(request) ?? []) {
     // The error tells an agent that still listens that there will be no tunnel.
     socket.on("error", () => {}).destroy(new Error("The request was ended."));
   }
 }
 
-const idleSince: unique symbol = Symbol("idleSince");
+/**
+ * The addresses that a new socket of an agent's tries. Of a name with several, Node tries one after another, and ends each but
+ * the last after 250 ms (500 on Node 26), however long there is to connect.
+ */
+export class Addresses {
+  readonly socket: Socket;
+  readonly #options: ReturnType<typeof connectOptions>;
+  readonly #isOwn: boolean;
+  // What the agent gave each when it opened the socket; undefined for what the platform does.
+  readonly #msEach: number | undefined;
+  readonly #found: Set<string> = new Set();
+  readonly #ended: EndOfAddress[] = [];
+  #timedOut = false;
 
-const idleUntil: unique symbol = Symbol("idleUntil");
+  /** @param isOwn Whether this client made the agent: those of a caller are left as they are */
+  constructor(socket: Socket, agent: object, isOwn: boolean) {
+    this.socket = socket;
+    this.#options = connectOptions(agent);
+    this.#isOwn = isOwn;
+    this.#msEach = this.#options.find(
+      (options) => options.autoSelectFamilyAttemptTimeout,
+    )?.autoSelectFamilyAttemptTimeout;
+    onAddressFound(socket, (address) => this.#found.add(address));
+    socket
+      .on("connectionAttemptFailed", (address, _port, _family, { code }: NodeJS.ErrnoException) =>
+        this.#ended.push({ address, code }),
+      )
+      .on("connectionAttemptTimeout", (address) => {
+        this.#timedOut = true;
+        this.#ended.push({ address, code: "ETIMEDOUT" });
+      });
+  }
 
-/** A socket that an agent keeps between requests. */
-export type PooledSocket = Socket & { [idleSince]?: number; [idleUntil]?: number };
+  /** How trying each ended; undefined unless there are several. @param error What all of them ended in, if they have. */
+  tried(error?: unknown): string | undefined {
+    const attempted = this.#attempted;
+    if (attempted === undefined) return undefined;
+    const ends = memberOf(error, "errors") ?? attempted.map((address) => this.#endOf(address));
+    const { getDefaultAutoSelectFamilyAttemptTimeout: ofPlatform } = process.getBuiltinModule("node:net");
+    return addressesTried(ends as EndOfAddress[], this.#count, this.#msEach ?? ofPlatform());
+  }
 
-/** Notes that a socket goes back to its agent, which may give it out again for so long. */
-export function markIdle(socket: PooledSocket, keepMs: number): void {
-  const now = performance.now();
-  socket[idleSince] = now;
-  socket[idleUntil] = now + keepMs;
-}
+  /**
+   * Notes that no connection came about. Where an address was given up too early, the next sockets of the same agent give
+   * each its share of the time to connect.
+   * @param late Whether that time is over
+   */
+  failed(connectTimeoutMs: number, late: boolean): void {
+    const isUntried = late && this.#count - this.#ended.length > 1;
+    if (!this.#timedOut && !isUntried) return;
+    this.#give(Math.max(Math.floor(Math.min(connectTimeoutMs, longestTimerMs) / this.#count), 1));
+  }
 
-/** When a socket's last answer ended; undefined before its first. */
-export function idleSinceOf(socket: PooledSocket): number | undefined {
-  return socket[idleSince];
-}
+  /** Notes that there is a connection: to the last address, for which the others need no longer time. */
+  connected(): void {
+    const isLast = this.#attempted?.length === this.#found.size;
+    if (this.#msEach !== undefined && this.#timedOut && isLast) this.#give(undefined);
+  }
 
-/** For how many milliseconds an idle socket may still be used again. */
-export function idleMsLeft(socket: PooledSocket): number {
-  return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
+  // Undefined where the name has one address. Present from the first attempt on, also where the name was found at once.
+  get #attempted(): readonly string[] | undefined {
+    const { autoSelectFamilyAttemptedAddresses: attempted } = this.socket;
+    return attempted?.map((address) => address.slice(0, address.lastIndexOf(":")));
+  }
+
+  get #count(): number {
+    const { length } = this.#attempted ?? [];
+    return length === 0 ? 1 : Math.max(this.#found.size, length, 2);
+  }
+
+  #endOf(address: string): EndOfAddress {
+    const code = this.socket.connecting ? undefined : "";
+    return this.#ended.find((end) => end.address === address) ?? { address, code };
+  }
+
+  #give(ms: number | undefined): void {
+    if (!this.#isOwn) return;
+    for (const options of this.#options) options.autoSelectFamilyAttemptTimeout = ms;
+  }
 }

@@ -1,6 +1,6 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
-import { answeredEarly, BaseExchange, type SeenDetails } from "../exchange.js";
+import { answeredEarly, Exchange, type SeenDetails } from "../exchange.js";
 import { nextTurn } from "../time.js";
 import {
   networkCode,
@@ -10,31 +10,17 @@ import {
   type TransportRequest,
   textOf,
 } from "../transport.js";
-import { Content, cutShort, NodeAnswer } from "./body.js";
-import {
-  Connecting,
-  type ConnectListener,
-  hearErrors,
-  idleMsLeft,
-  idleSinceOf,
-  isQueued,
-  markIdle,
-  notBegun,
-  type PoolCall,
-  type PooledSocket,
-  tunnelStatusOf,
-} from "./connect.js";
-import type { Pool } from "./pool.js";
-
-// Over TLS Node confirms a write at the end of the turn in which its response may be read already, and some turns later
-// through a proxy that speaks TLS itself.
-const turnsToConfirm = 8;
+import { cutShort, DecodedResponse, RequestBody } from "./body.js";
+import { Connecting, notBegun, tunnelStatusOf } from "./connect.js";
+import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PoolCall, type PooledSocket } from "./pool.js";
+import { headersOf, hearErrors, isQueued, rawHeader, turnsToConfirm } from "./quirks.js";
 
 /** One request under way over node:http or node:https. */
-export class NodeExchange extends BaseExchange<NodeAnswer> implements PoolCall, ConnectListener {
+export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall {
   readonly #pool: Pool;
-  declare protected body: Content | undefined;
+  declare protected body: RequestBody | undefined;
   #message: http.ClientRequest | undefined;
+  #incoming: http.IncomingMessage | undefined;
   #socket: PooledSocket | undefined;
   #reused = false;
   #connecting: Connecting | undefined;
@@ -64,7 +50,7 @@ export class NodeExchange extends BaseExchange<NodeAnswer> implements PoolCall, 
     const { request } = this;
     if (request === undefined) return;
     const { headers, lifetime, freshSocket } = request;
-    const content = new Content(request);
+    const content = new RequestBody(request);
     this.body = content;
     content.describe(headers);
     lifetime.started();
@@ -86,13 +72,14 @@ export class NodeExchange extends BaseExchange<NodeAnswer> implements PoolCall, 
   broken(cause: Error): void {
     const { answer } = this;
     // Bytes behind a whole answer: it counts, and its connection has ended.
-    if (answer?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_")) return;
+    if (this.#incoming?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
+      return;
     const tunnelStatus = tunnelStatusOf(cause);
     if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
     // The server has ended the handshake, which for the client seemed over.
     if (!answer && refusedByAlert.test(networkCode(cause))) this.#connected = false;
     if (!answer) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
-    else if (answer.ok && answer.complete) this.failed(answeredEarly, { cause });
+    else if (answer.ok && this.#incoming?.complete) this.failed(answeredEarly, { cause });
     else this.cut(cutShort(cause), { cause });
   }
 
@@ -104,14 +91,15 @@ export class NodeExchange extends BaseExchange<NodeAnswer> implements PoolCall, 
     this.body?.form?.waitForRest(() => this.failed(answeredEarly, {}));
   }
 
-  protected override deliver(answer: NodeAnswer): void {
+  protected override deliver(answer: DecodedResponse): void {
     this.settle();
-    if (this.#socket) markIdle(this.#socket, this.#pool.keepMs(answer.keepAliveMs));
+    if (this.#socket)
+      markIdle(this.#socket, this.#pool.keepMs(rawHeader(this.#incoming?.rawHeaders ?? [], "keep-alive")));
     this.#handOn(answer, this.#message as http.ClientRequest, turnsToConfirm);
   }
 
   // Once its request has left, so that the next call finds this connection free.
-  #handOn(answer: NodeAnswer, message: http.ClientRequest, turns: number): void {
+  #handOn(answer: DecodedResponse, message: http.ClientRequest, turns: number): void {
     if (message.writableFinished) this.#pool.leave(this);
     else if (message.writableEnded && turns > 0) {
       nextTurn(() => this.#handOn(answer, message, turns - 1));
@@ -120,7 +108,7 @@ export class NodeExchange extends BaseExchange<NodeAnswer> implements PoolCall, 
     this.resolve(answer);
   }
 
-  #open(request: TransportRequest, content: Content, fresh: boolean): void {
+  #open(request: TransportRequest, content: RequestBody, fresh: boolean): void {
     try {
       const message = this.#pool.request(request, fresh);
       this.#message = message;
@@ -132,7 +120,7 @@ export class NodeExchange extends BaseExchange<NodeAnswer> implements PoolCall, 
       const queued = !message.reusedSocket && isQueued(message, this.#pool.agent);
       content.begin(message, queued);
       if (message.reusedSocket) return;
-      this.#connecting = new Connecting(message, request, this);
+      this.#connecting = new Connecting(message, request, this.#pool, this);
       this.#connecting.begin(queued);
     } catch (cause) {
       const { text, reason } = notBegun(cause, request.url.protocol);
@@ -166,13 +154,23 @@ export class NodeExchange extends BaseExchange<NodeAnswer> implements PoolCall, 
 
   #receive(message: http.IncomingMessage): void {
     if (this.request === undefined) return;
-    this.answer = new NodeAnswer(message, this.request.maxResponseBytes);
-    this.answer.read(this);
+    const answer = this.#begun(message, this.request.maxResponseBytes);
+    message.on("data", (chunk: Buffer) => answer.take(chunk, message, this));
+    message.on("end", () => answer.end(this));
+    message.on("error", (cause) => this.broken(cause));
+  }
+
+  #begun(message: http.IncomingMessage, maxResponseBytes: number): DecodedResponse {
+    const encoding = rawHeader(message.rawHeaders, "content-encoding");
+    const headers = (): Readonly<Record<string, string>> => headersOf(message);
+    this.#incoming = message;
+    this.answer = new DecodedResponse(message.statusCode ?? 0, maxResponseBytes, encoding, headers);
+    return this.answer;
   }
 
   #upgraded(message: http.IncomingMessage, socket: Duplex): void {
     socket.destroy();
-    this.answer = new NodeAnswer(message, 0);
+    this.#begun(message, 0);
     this.ended();
   }
 

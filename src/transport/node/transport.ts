@@ -1,19 +1,16 @@
+// The connections of a client on Node: those of its own agents, or the caller's agent, dispatcher or fetch function.
 import type http from "node:http";
 import { invalid } from "../../errors/statusError.js";
+import { FormBlob, FormStream } from "../../files/multipart.js";
 import type { DispatcherLike } from "../../options/clientOptions.js";
-import { isLoopback, memberOf, urlOf } from "../../values.js";
+import { isLoopback, urlOf } from "../../values.js";
+import type { Exchange, Transport, TransportOptions } from "../exchange.js";
 import { createFetchTransport } from "../fetch.js";
-import type {
-  Exchange,
-  Transport,
-  TransportFailure,
-  TransportOptions,
-  TransportRequest,
-} from "../transport.js";
-import { sharesTime } from "./addresses.js";
-import { type PoolOptions, watchTunnels } from "./connect.js";
-import { Pool } from "./pool.js";
-import { proxyVariable } from "./proxyUrls.js";
+import type { TransportRequest } from "../transport.js";
+import { watchTunnels } from "./connect.js";
+import { Pool, type PoolOptions } from "./pool.js";
+import { proxyCredentialsOf, proxyFor, proxyVariable } from "./proxies.js";
+import { mockFor } from "./quirks.js";
 import { NodeExchange } from "./send.js";
 
 /**
@@ -25,7 +22,11 @@ export function createNodeTransport(options: TransportOptions, given: readonly s
   const ways = given.filter((name) => options.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name));
   if (ways.length > 1)
     throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
-  if (options.fetch) return createFetchTransport(options.fetch);
+  // Node's `fetch` sends a stream with its length. Other functions may not: they get what is in memory as a Blob.
+  if (options.fetch)
+    return createFetchTransport(options.fetch, (form) =>
+      Object.hasOwn(form.part.file, "isOnDisk") ? new FormStream(form) : new FormBlob(form),
+    );
   if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
   checkOptions(options);
   return new NodeTransport(options, new Origins(options), true);
@@ -113,24 +114,6 @@ function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchan
   return new DispatcherExchange(dispatcher, request);
 }
 
-// Where undici keeps its global dispatcher: 8 in the first, and a wrapper that does not say what it wraps in the second.
-const second = Symbol.for("undici.globalDispatcher.2");
-const first = Symbol.for("undici.globalDispatcher.1");
-const globals = globalThis as { readonly [name: symbol]: unknown };
-
-// The MockAgent that a test has answer for the network: nothing then leaves this machine but through it.
-function mockFor(url: URL): DispatcherLike | undefined {
-  const mock = mockIn(globals[second]) ?? mockIn(globals[first]);
-  return mock && !isLoopback(url.hostname) ? mock : undefined;
-}
-
-// Asked before each request: `in` is cheap.
-function mockIn(dispatcher: unknown): DispatcherLike | undefined {
-  if (typeof dispatcher !== "object" || dispatcher === null || !("isMockActive" in dispatcher))
-    return undefined;
-  return memberOf(dispatcher, "isMockActive") === true ? (dispatcher as object as DispatcherLike) : undefined;
-}
-
 // The proxy's URL is never repeated in the error: it may hold a password.
 function checkOptions({ agent, proxy }: TransportOptions): void {
   if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
@@ -145,7 +128,11 @@ function checkOptions({ agent, proxy }: TransportOptions): void {
 // getBuiltinModule, not import, so that instrumentation can patch it; and plain http never loads TLS.
 const modules: Partial<Record<string, typeof http>> = {};
 
-let proxies: typeof import("./proxies.js") | undefined;
+let ProxyAgent: typeof import("https-proxy-agent").HttpsProxyAgent | undefined;
+
+async function loadProxyAgent(): Promise<void> {
+  ({ HttpsProxyAgent: ProxyAgent } = await import("https-proxy-agent"));
+}
 
 // Shared by the clients of one origin and the same options, as long as something is open.
 const pools = new Map<string, Pool>();
@@ -203,7 +190,7 @@ export class Origins {
 
   /** Loads what a proxy needs; undefined where nothing is missing. */
   load(url: URL): Promise<void> | undefined {
-    return proxies === undefined && this.#isProxied(url) ? loadProxies() : undefined;
+    return ProxyAgent === undefined && this.#isProxied(url) ? loadProxyAgent() : undefined;
   }
 
   #isProxied(url: URL): boolean {
@@ -212,25 +199,10 @@ export class Origins {
 
   #proxyTo(url: URL): URL | undefined {
     if (this.#proxies.has(url.origin) || !this.#isProxied(url)) return this.#proxies.get(url.origin);
-    const proxy = proxyOf(url, this.#options.proxy as string);
+    const proxy = proxyFor(url, this.#options.proxy as string);
     this.#proxies.set(url.origin, proxy);
-    if (proxy !== undefined) this.secrets.push(...(proxies?.proxyCredentialsOf(proxy) ?? []));
+    if (proxy !== undefined) this.secrets.push(...proxyCredentialsOf(proxy));
     return proxy;
-  }
-}
-
-async function loadProxies(): Promise<void> {
-  proxies = await import("./proxies.js");
-}
-
-function proxyOf(url: URL, proxy: string): URL | undefined {
-  try {
-    return proxies?.proxyFor(url, proxy);
-  } catch (cause) {
-    if (memberOf(cause, "name") !== "ProxyError") throw cause;
-    const { message } = cause as Error;
-    const failure: TransportFailure = { message, phase: "connect", reason: "agent" };
-    throw Object.assign(Object.create(null), failure);
   }
 }
 
@@ -240,7 +212,6 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
   let pool = pools.get(key);
   if (pool === undefined) {
     const { agent, protocol, tunnels, advice } = agentFor(url, options, proxy);
-    sharesTime(agent);
     const onEmpty = () => {
       // By then the clients of the same options may share another.
       if (pools.get(key) === pool) pools.delete(key);
@@ -260,7 +231,7 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
 function ownPool(url: URL, own: object): Pool {
   const agent = own as http.Agent;
   const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
-  if ("connect" in agent) watchTunnels(agent);
+  if ("connect" in agent) watchTunnels(agent, false);
   const { protocol } = url;
   return new Pool({ module: moduleOf(protocol), agent, protocol, limit, keepAliveMs: undefined }, url);
 }
@@ -274,9 +245,10 @@ function agentFor(
   const { protocol } = url;
   const module = moduleOf(protocol);
   const keepAlive = keepAliveMs > 0;
-  if (proxy !== undefined && proxies !== undefined) {
-    const agent = proxies.createProxyAgent(proxy, { keepAlive });
-    watchTunnels(agent);
+  if (proxy !== undefined && ProxyAgent !== undefined) {
+    // Its every connection is a tunnel (CONNECT) through the proxy, for http as for https.
+    const agent: http.Agent = new ProxyAgent(proxy, { keepAlive });
+    watchTunnels(agent, true);
     return { agent, protocol, advice: "The connection goes through a proxy: check that too." };
   }
   // NODE_USE_ENV_PROXY sets it on the global agent (Node 22.21, 24.5 and newer).
@@ -284,7 +256,7 @@ function agentFor(
   if (proxyEnv === undefined) return { agent: new module.Agent({ keepAlive }), advice: unusedProxy(url) };
   const agent = new module.Agent({ keepAlive, proxyEnv } as http.AgentOptions);
   const tunnels = protocol === "https:";
-  if (tunnels) watchTunnels(agent);
+  if (tunnels) watchTunnels(agent, true);
   return { agent, protocol, tunnels };
 }
 
