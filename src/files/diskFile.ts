@@ -1,8 +1,8 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { invalid } from "../errors/statusError.js";
-import { checkFileName, type FileSource, SourceError, type UrlLike } from "./fileSource.js";
-import { fromStream } from "./openFile.js";
+import { type FileSource, SourceError, type UrlLike } from "./fileSource.js";
+import { checkFileName, fromStream } from "./openFile.js";
 
 const readBytes = 1024 * 1024;
 

@@ -1,6 +1,4 @@
 import type { StatusCode } from "../errors/codes.js";
-import { invalid } from "../errors/statusError.js";
-import { checkCharacters, checkString } from "../options/arguments.js";
 
 /** Any `URL`. */
 export interface UrlLike {
@@ -80,16 +78,6 @@ export interface FileSource {
   close(): Promise<void>;
 }
 
-/** The base name of a file's path, for either separator, as it may stand in a multipart header. */
-export function checkFileName(value: unknown, what: string): string {
-  checkString(value, what);
-  const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
-  if (name === "" || name === "." || name === "..") {
-    throw invalid(`${what} has no base name: pass {name}.`);
-  }
-  return checkCharacters(name, what);
-}
-
 /** A file that cannot be sent: it changed, or cannot be read from the beginning. */
 export class SourceError extends Error {
   declare readonly code: StatusCode;
@@ -101,10 +89,4 @@ export class SourceError extends Error {
     this.code = code;
     this.hint = hint;
   }
-}
-
-/** The error of a source that cannot be read from the beginning. */
-export function unusable(what: string, cause?: unknown): SourceError {
-  const hint = "Make a new stream or array of the same content for each call, or pass a path or a Blob.";
-  return new SourceError("FAILED_PRECONDITION", `file is ${what}.`, hint, cause);
 }

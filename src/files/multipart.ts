@@ -1,13 +1,14 @@
 // A form with a file: how it is written, how `fetch` functions and undici send it, and how a server reads it.
 import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
+import { memberOf } from "../values.js";
 import { type FileSource, SourceError } from "./fileSource.js";
 
 /** A form as a `fetch` function sends it: as a Blob, or on Node and Bun as a stream. */
 export interface FetchForm {
   /** "half" for a stream. */
   readonly duplex: "half" | undefined;
-  /** Why reading the file or reporting its progress failed; unsent where it could not even begin. */
-  readonly failed: { readonly cause: unknown; readonly isUnsent?: boolean } | undefined;
+  /** Why reading the file failed, where an error of `fetch` comes from that; unsent where it could not even begin. */
+  failedBy(error: unknown): { readonly cause: unknown; readonly isUnsent?: boolean } | undefined;
   /** Whether the answer came before all of it was sent. */
   readonly incomplete: boolean;
   /** The body that it is. @param headers What may be added to. */
@@ -33,7 +34,6 @@ export class Multipart implements FetchForm {
   declare readonly size: number | undefined;
   // For `fetch` it is no stream, and nothing of it is read by us.
   readonly duplex = undefined;
-  readonly failed = undefined;
   readonly incomplete = false;
 
   constructor(field: string, type: string, part: Multipart["part"]) {
@@ -55,6 +55,15 @@ export class Multipart implements FetchForm {
   answered(): void {
     const { file, onSent } = this.part;
     if (file.blob) onSent(file.size ?? 0, true);
+  }
+
+  /** A Blob of a file tells of a change of the file only when it is read. */
+  failedBy(error: unknown): ReturnType<FetchForm["failedBy"]> {
+    const isChange = [error, memberOf(error, "cause")].some(
+      (each) => memberOf(each, "name") === "NotReadableError",
+    );
+    if (!isChange) return undefined;
+    return { cause: new SourceError("FAILED_PRECONDITION", "The file changed while it was read.") };
   }
 
   close(): void {}
@@ -118,7 +127,6 @@ const sliceBytes = 256 * 1024;
  */
 export class FormBlob implements FetchForm {
   readonly duplex = undefined;
-  readonly failed = undefined;
   readonly #form: Multipart;
   #isMade = false;
   #reads = 0;
@@ -144,6 +152,10 @@ export class FormBlob implements FetchForm {
     // The network's are "basic".
     this.#isMade = type === "default";
     if (!this.incomplete) this.#form.answered();
+  }
+
+  failedBy(error: unknown): ReturnType<FetchForm["failedBy"]> {
+    return this.#form.failedBy(error);
   }
 
   close(): void {}
@@ -226,8 +238,12 @@ export class FormBytes {
 /** A form of known length as a stream, for the `fetch` of Node and Bun: its file is never held in memory. */
 export class FormStream extends FormBytes implements FetchForm {
   readonly duplex = "half";
-  failed: FetchForm["failed"];
+  #failed: ReturnType<FetchForm["failedBy"]>;
   #closed = false;
+
+  failedBy(error: unknown): ReturnType<FetchForm["failedBy"]> {
+    return this.#failed ?? this.form.failedBy(error);
+  }
 
   async toBody(headers: Record<string, string>): Promise<ReadableStream<Uint8Array>> {
     headers["content-length"] = String(this.form.size);
@@ -246,7 +262,7 @@ export class FormStream extends FormBytes implements FetchForm {
       "The fetch function cannot send a file as a stream.",
       hint,
     );
-    this.failed = { cause, isUnsent: true };
+    this.#failed = { cause, isUnsent: true };
     throw cause;
   }
 
@@ -258,7 +274,7 @@ export class FormStream extends FormBytes implements FetchForm {
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     this.begun = true;
     const { done, value } = await this.chunks.next().catch((cause: unknown) => {
-      this.failed = { cause };
+      this.#failed = { cause };
       throw cause;
     });
     // enqueue throws once fetch has cancelled the stream.

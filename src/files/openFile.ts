@@ -1,14 +1,12 @@
 import { invalid } from "../errors/statusError.js";
-import { checkInteger } from "../options/arguments.js";
+import { checkCharacters, checkInteger, checkString } from "../options/arguments.js";
 import { memberOf, valueOr } from "../values.js";
 import {
   type BlobLike,
-  checkFileName,
   type FileSource,
   type ReadableStreamLike,
   SourceError,
   type UrlLike,
-  unusable,
 } from "./fileSource.js";
 
 const chunkBytes = 1024 * 1024;
@@ -25,16 +23,19 @@ export interface Disk {
 export async function openFile(
   file: unknown,
   { name, size }: { readonly name?: string | undefined; readonly size?: number | undefined },
-  disk: Disk,
+  disk: Disk | undefined,
 ): Promise<FileSource> {
   const given = name === undefined ? undefined : checkFileName(name, "name");
   if (size !== undefined) checkInteger(size, "size", 0);
-  if (typeof file === "string" || isUrl(file)) return sized(await disk.openPath(file, given), size);
+  if (typeof file === "string" || isUrl(file)) {
+    if (disk) return sized(await disk.openPath(file, given), size);
+    throw invalid("file is a path, which cannot be opened here: pass a Blob, a File or a Uint8Array.");
+  }
   const bytes = bytesIn(file);
   if (bytes) return sized(fromBytes(bytes, needName(given, "a Uint8Array")), size);
   if (isBlob(file)) {
     const source = fromBlob(file, given ?? nameOfBlob(file));
-    return sized(disk.openBlob && isNative(file) ? await disk.openBlob(file, source, size) : source, size);
+    return sized(disk?.openBlob && isNative(file) ? await disk.openBlob(file, source, size) : source, size);
   }
   if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
   throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
@@ -77,6 +78,16 @@ async function sized(source: FileSource, size: number | undefined): Promise<File
   throw invalid(`size is ${size}, but the file has ${source.size} bytes: size is for streams.`);
 }
 
+/** The base name of a file's path, for either separator, as it may stand in a multipart header. */
+export function checkFileName(value: unknown, what: string): string {
+  checkString(value, what);
+  const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
+  if (name === "" || name === "." || name === "..") {
+    throw invalid(`${what} has no base name: pass {name}.`);
+  }
+  return checkCharacters(name, what);
+}
+
 function nameOfBlob(blob: BlobLike): string {
   const name = memberOf(blob, "name");
   return typeof name === "string" ? checkFileName(name, "the file's name") : needName(undefined, "a Blob");
@@ -107,9 +118,8 @@ function isUrl(value: unknown): value is UrlLike {
 
 type Stream = AsyncIterable<unknown> | ReadableStreamLike;
 
-// Streams and iterators that were read here: a second read would yield less, without an error.
+// Streams and iterators that were read here, for any client: a second read would yield less, without an error.
 const used = new WeakSet<object>();
-const readers = new WeakMap<object, ReadableStreamDefaultReader<unknown>>();
 
 function isStream(value: unknown): value is Stream {
   return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || isWebStream(value));
@@ -117,13 +127,14 @@ function isStream(value: unknown): value is Stream {
 
 /** A stream as a file: it can be read once, and must have at least one byte. */
 export function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
-  let readWeb = false;
+  let isRead = false;
+  let reader: ReturnType<typeof lockedReader>;
   return {
     name,
     size,
     type: "",
     get replayable() {
-      return !readWeb;
+      return !isRead;
     },
     blob: undefined,
     async check() {
@@ -133,19 +144,22 @@ export function fromStream(stream: Stream, name: string, size: number | undefine
     async *chunks() {
       const problem = problemOf(stream);
       if (problem) throw problem.cause ?? problem;
-      readWeb = true;
-      yield* notEmpty(bytesOf(stream));
+      isRead = true;
+      reader = lockedReader(stream);
+      yield* notEmpty(bytesOf(stream, reader));
     },
     async close() {
-      if (readWeb) release(stream);
+      // A stream abandoned half-way would keep its file or socket open.
+      if (isRead && isReadable(stream)) stream.destroy();
+      else void reader?.cancel().catch(() => {});
     },
   };
 }
 
-/** The bytes of a stream, whose chunks may be text. */
-async function* bytesOf(stream: Stream): AsyncGenerator<Uint8Array> {
+// The bytes of a stream, whose chunks may be text.
+async function* bytesOf(stream: Stream, reader = lockedReader(stream)): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  for await (const chunk of chunksOf(stream)) {
+  for await (const chunk of reader ? chunksRead(reader) : chunksOf(stream as AsyncIterable<unknown>)) {
     const bytes = bytesIn(chunk);
     if (bytes) yield bytes;
     else if (typeof chunk === "string") yield encoder.encode(chunk);
@@ -185,6 +199,12 @@ async function* notEmpty(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     "FAILED_PRECONDITION",
     "The stream ended without a byte: it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
   );
+}
+
+// The error of a source that cannot be read from the beginning.
+function unusable(what: string, cause?: unknown): SourceError {
+  const hint = "Make a new stream or array of the same content for each call, or pass a path or a Blob.";
+  return new SourceError("FAILED_PRECONDITION", `file is ${what}.`, hint, cause);
 }
 
 function problemOf(stream: Stream): SourceError | undefined {
@@ -227,25 +247,14 @@ function isReadable(stream: object): stream is { destroy(): void } {
   return typeof memberOf(stream, "destroy") === "function";
 }
 
-// A Readable returns a new iterator each time; any other single-use stream returns itself.
-function markUsed(stream: object, iterator: object): void {
-  if (isReadable(stream)) used.add(stream);
-  if (used.has(iterator)) throw unusable("a stream that was sent already");
-  used.add(iterator);
-}
-
-// Safari's streams are not iterable.
-async function* chunksOf(stream: Stream): AsyncGenerator<unknown> {
-  if (isWebStream(stream)) return yield* read(stream);
-  const iterator = stream[Symbol.asyncIterator]();
-  markUsed(stream, iterator);
-  yield* { [Symbol.asyncIterator]: () => iterator };
-}
-
-async function* read(stream: ReadableStreamLike): AsyncGenerator<unknown> {
+// The reader of a web stream: Safari's are not iterable. Undefined for other streams.
+function lockedReader(stream: Stream): ReadableStreamDefaultReader<unknown> | undefined {
+  if (!isWebStream(stream)) return undefined;
   used.add(stream);
-  const reader = stream.getReader() as ReadableStreamDefaultReader<unknown>;
-  readers.set(stream, reader);
+  return stream.getReader() as ReadableStreamDefaultReader<unknown>;
+}
+
+async function* chunksRead(reader: ReadableStreamDefaultReader<unknown>): AsyncGenerator<unknown> {
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -257,12 +266,11 @@ async function* read(stream: ReadableStreamLike): AsyncGenerator<unknown> {
   }
 }
 
-// A stream abandoned half-way would keep its file or socket open.
-function release(stream: Stream): void {
-  if (isReadable(stream)) stream.destroy();
-  else
-    void readers
-      .get(stream)
-      ?.cancel()
-      .catch(() => {});
+// A Readable returns a new iterator each time; any other single-use stream returns itself.
+function chunksOf(stream: AsyncIterable<unknown>): AsyncIterable<unknown> {
+  const iterator = stream[Symbol.asyncIterator]();
+  if (isReadable(stream)) used.add(stream);
+  if (used.has(iterator)) throw unusable("a stream that was sent already");
+  used.add(iterator);
+  return { [Symbol.asyncIterator]: () => iterator };
 }

@@ -1,6 +1,5 @@
 import { invalid } from "../errors/statusError.js";
 import type { FetchForm, Multipart } from "../files/multipart.js";
-import type { Disk } from "../files/openFile.js";
 import type { Transport, TransportOptions } from "../transport/exchange.js";
 import { createFetchTransport } from "../transport/fetch.js";
 
@@ -31,11 +30,7 @@ function explain(error: unknown): never {
 }
 
 /** There are no files here. */
-export const disk: Disk = {
-  async openPath() {
-    throw invalid("file is a path, which cannot be opened here: pass a Blob, a File or a Uint8Array.");
-  },
-};
+export const disk: undefined = undefined;
 
 /** What the environment has, if there is one; what may not be read counts as unset. */
 export function readVariable(name: string, _isNeeded: boolean): string | undefined {

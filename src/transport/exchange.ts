@@ -46,24 +46,30 @@ export const answeredEarly = "The answer came before the whole file was sent.";
 export const maxErrorBytes: number = 64 * 1024;
 
 /** A response, while its body arrives and after. An error response cut short still counts, with what came of it. */
-export abstract class TransportResponse {
+export class TransportResponse {
   readonly status: number;
   readonly ok: boolean;
-  abstract readonly headers: Readonly<Record<string, string>>;
   /** The most bytes to take, decoded or not. */
   protected readonly limit: number;
   protected chunks: Uint8Array[] = [];
   protected kept = 0;
+  readonly #headers: () => Readonly<Record<string, string>>;
 
-  constructor(status: number, maxResponseBytes: number) {
+  /** @param headers Gives its headers, which few calls ask for */
+  constructor(status: number, maxResponseBytes: number, headers: () => Readonly<Record<string, string>>) {
+    this.#headers = headers;
     this.status = status;
     this.ok = isSuccess(status);
     this.limit = this.ok ? maxResponseBytes : maxErrorBytes;
   }
 
-  /** Changes with what arrives; NaN while something is decoded unseen. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#headers();
+  }
+
+  /** Changes with what arrives; NaN while something may be decoded unseen, as by `fetch`. */
   get arrived(): number {
-    return this.kept;
+    return this.headers["content-encoding"] === undefined ? this.kept : Number.NaN;
   }
 
   /** Keeps decoded bytes, up to the limit. */

@@ -1,9 +1,8 @@
-import { SourceError } from "../files/fileSource.js";
 import type { FetchForm, Multipart } from "../files/multipart.js";
 import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
 import { memberOf, textFor } from "../values.js";
 import { answeredEarly, Exchange, type Transport, TransportResponse } from "./exchange.js";
-import { isForm, isNamed, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
+import { isForm, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
 
 /** @param formOf What a form is sent as, where that is not a Blob of its parts, which any `fetch` function takes */
 export function createFetchTransport(
@@ -13,9 +12,7 @@ export function createFetchTransport(
   return { send: (request) => new FetchExchange(fetch as FetchLike, request, formOf), close() {} };
 }
 
-const fileChanged = new SourceError("FAILED_PRECONDITION", "The file changed while it was read.");
-
-class FetchExchange extends Exchange<FetchedResponse> {
+class FetchExchange extends Exchange {
   // Nothing leaves while a form is made.
   phase: Phase = "connect";
   readonly #controller = new AbortController();
@@ -57,7 +54,8 @@ class FetchExchange extends Exchange<FetchedResponse> {
     if (headers) {
       this.body?.answered(memberOf(response, "type"));
       this.phase = "body";
-      this.answer = new FetchedResponse(response.status, headers, maxResponseBytes);
+      // Browsers show a redirect that is not followed as status 0.
+      this.answer = new TransportResponse(response.status || 302, maxResponseBytes, () => headers);
     }
     if (reader === undefined)
       return this.failed("The fetch function gave no Response with status, headers and a readable body.", {
@@ -72,16 +70,12 @@ class FetchExchange extends Exchange<FetchedResponse> {
   }
 
   #lost(cause: unknown, text: string = `The request failed: ${wordsOf(cause)}`): void {
-    const failed = this.body?.failed ?? this.#sourceFault(cause);
+    // Until the phase is "headers", the form is made.
+    const failed: ReturnType<FetchForm["failedBy"]> =
+      this.body?.failedBy(cause) ?? (this.phase === "connect" ? { cause } : undefined);
     if (failed?.isUnsent) this.phase = "connect";
     if (failed) this.cut(sourceFailed, { reason: "source", cause: failed.cause });
     else this.cut(text, { cause, isGuessed: this.phase === "headers" });
-  }
-
-  // A Blob of a file tells of a change of the file only when it is read.
-  #sourceFault(cause: unknown): FetchForm["failed"] {
-    if (isNamed(cause, "NotReadableError")) return { cause: fileChanged };
-    return this.phase === "connect" ? { cause } : undefined;
   }
 
   protected early(): void {
@@ -137,18 +131,4 @@ async function* wholeOf(
   const isText = /json|text/.test(headers["content-type"] ?? "") || !response.arrayBuffer;
   if (isText && response.text) yield new TextEncoder().encode(await response.text());
   else if (response.arrayBuffer) yield new Uint8Array(await response.arrayBuffer());
-}
-
-class FetchedResponse extends TransportResponse {
-  readonly headers: Record<string, string>;
-
-  constructor(status: number, headers: Record<string, string>, maxResponseBytes: number) {
-    // Browsers show a redirect that is not followed as status 0.
-    super(status === 0 ? 302 : status, maxResponseBytes);
-    this.headers = headers;
-  }
-
-  override get arrived(): number {
-    return this.headers["content-encoding"] === undefined ? super.arrived : Number.NaN;
-  }
 }

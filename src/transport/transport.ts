@@ -78,11 +78,6 @@ export function isTransportFailure(thrown: unknown): thrown is TransportFailure 
   return valueOr(() => Object.hasOwn(thrown as object, "phase"), false);
 }
 
-/** Whether an error, or its cause, has a name. */
-export function isNamed(error: unknown, name: string): boolean {
-  return memberOf(error, "name") === name || memberOf(memberOf(error, "cause"), "name") === name;
-}
-
 /** The message when reading the file failed, not the network. */
 export const sourceFailed = "Reading the file failed.";
 

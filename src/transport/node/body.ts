@@ -67,7 +67,6 @@ export class RequestBody {
 
 /** A response that is decoded here. */
 export class DecodedResponse extends TransportResponse {
-  readonly #headers: () => Readonly<Record<string, string>>;
   #encoding: string | undefined;
   #decoder: Transform | undefined;
   // Bytes of the body before decoding.
@@ -76,20 +75,14 @@ export class DecodedResponse extends TransportResponse {
   /** Why nothing was made of the body: set with the first bytes of an encoding that nothing undoes. No byte of it is kept. */
   unread: string | undefined;
 
-  /** @param headers Makes its headers: few calls ask for them */
   constructor(
     status: number,
     maxResponseBytes: number,
     encoding: string | undefined,
     headers: () => Readonly<Record<string, string>>,
   ) {
-    super(status, maxResponseBytes);
+    super(status, maxResponseBytes, headers);
     this.#encoding = encoding;
-    this.#headers = headers;
-  }
-
-  get headers(): Readonly<Record<string, string>> {
-    return this.#headers();
   }
 
   override get arrived(): number {

@@ -1,12 +1,6 @@
 import { isQuoted } from "../../redact/redact.js";
 import { memberOf, textFor } from "../../values.js";
-import {
-  isNamed,
-  networkCode,
-  refusedByAlert,
-  type TransportFailure,
-  type Unconnected,
-} from "../transport.js";
+import { networkCode, refusedByAlert, type TransportFailure, type Unconnected } from "../transport.js";
 
 // Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
@@ -71,7 +65,10 @@ export function mocked<T>(
   make: (words: { readonly message: string; readonly hint: string }) => T,
 ): T | undefined {
   const isMock = /^(ERR_NOCK_NO_MATCH|UND_MOCK_ERR_MOCK_NOT_MATCHED)$/.test(networkCode(error));
-  if (!isMock && !isNamed(error, "NetConnectNotAllowedError")) return undefined;
+  const isRefused = [error, memberOf(error, "cause")].some(
+    (each) => memberOf(each, "name") === "NetConnectNotAllowedError",
+  );
+  if (!isMock && !isRefused) return undefined;
   const hint = "Prepare one for its method, path and body.";
   return make({ message: `The mock has no response for this request: ${message}`, hint });
 }
