@@ -9,11 +9,11 @@ export interface FetchForm {
   readonly duplex: "half" | undefined;
   /** Why reading the file failed, where an error of `fetch` comes from that; unsent where it could not even begin. */
   failedBy(error: unknown): { readonly cause: unknown; readonly isUnsent?: boolean } | undefined;
-  /** Whether the answer came before all of it was sent. */
+  /** Whether the response came before all of the form was sent. */
   readonly incomplete: boolean;
   /** The body that it is. @param headers What may be added to. */
   toBody(headers: Record<string, string>): Promise<Blob | ReadableStream>;
-  /** Called once the answer begins. @param type What `fetch` calls its kind. */
+  /** Called once the response begins. @param type What `fetch` calls its kind. */
   answered(type: unknown): void;
   /** Ends the reading, however far it got. */
   close(): void;
@@ -32,7 +32,7 @@ export class Multipart implements FetchForm {
   declare readonly tail: string;
   /** The whole body's size in bytes; undefined when the file's is unknown. */
   declare readonly size: number | undefined;
-  // For `fetch` it is no stream, and nothing of it is read by us.
+  // `fetch` takes the form as a Blob, of which nothing is read here.
   readonly duplex = undefined;
   readonly incomplete = false;
 
@@ -51,7 +51,7 @@ export class Multipart implements FetchForm {
     this.size = size === undefined ? undefined : framing + size;
   }
 
-  /** The platform tells nothing on the way: once the answer begins, all of a Blob was sent. */
+  /** The platform tells nothing on the way: once the response begins, all of a Blob was sent. */
   answered(): void {
     const { file, onSent } = this.part;
     if (file.blob) onSent(file.size ?? 0, true);
@@ -118,7 +118,7 @@ function changed({ size, replayable }: FileSource, found: string): SourceError {
   );
 }
 
-// What Node's `fetch` takes of a Blob at a time.
+// Bytes that Node's `fetch` is given of a Blob at a time.
 const sliceBytes = 256 * 1024;
 
 /**
@@ -136,7 +136,7 @@ export class FormBlob implements FetchForm {
     this.#form = form;
   }
 
-  /** Never for a mock: it makes its response itself (MSW), or asks for the first slice alone (MockAgent). */
+  /** False for a mock: it makes its response itself (MSW), or asks for the first slice alone (MockAgent). */
   get incomplete(): boolean {
     return !this.#isMade && this.#reads > 1 && this.#leftBytes > 0;
   }

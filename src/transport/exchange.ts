@@ -23,7 +23,7 @@ export interface TransportOptions {
   readonly fetch?: FetchLike | undefined;
 }
 
-/** Sends requests. Follows no redirect and repeats nothing. */
+/** Sends requests. Follows no redirect and retries nothing. */
 export interface Transport {
   /** Loads what sending to an address needs; undefined when nothing is missing. @throws TransportFailure */
   ready?(url: URL): Promise<void> | undefined;
@@ -129,7 +129,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   /** Changes with whatever arrives, NaN while that cannot be known; undefined while nothing of the request has been sent. */
   get arrived(): number | undefined {
-    // It has ended: its response is handed on within a few turns.
+    // The request has ended: its response is handed on within a few turns.
     if (this.request === undefined) return Number.NaN;
     return this.phase === "connect" ? undefined : this.heard + (this.answer ? 1 + this.answer.arrived : 0);
   }

@@ -104,7 +104,7 @@ function fetchedHeaders(response: FetchResponse | undefined): Record<string, str
   return headers;
 }
 
-/** What reads a response's body, or the like of one; undefined when nothing can. */
+/** A reader of a response's body; undefined when nothing can read it. */
 function readerOf(
   response: FetchResponse,
   headers: Record<string, string>,

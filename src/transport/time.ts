@@ -50,7 +50,7 @@ export function readOn(wasLate: boolean, arrived: () => number | undefined, end:
 
 /** A real timer fires so much too early at most. */
 export const earlyMs = 2;
-// What sums of times with fractions may differ by.
+// Sums of times with fractions may differ by so much.
 const roundingMs = 1e-6;
 // How far a test has moved its timers on without `performance`.
 let movedMs = 0;

@@ -7,22 +7,12 @@ import { FormBytes, type Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/clientOptions.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import { answeredEarly, Exchange, type SeenDetails } from "./exchange.js";
-import { cutShort, DecodedResponse, type Flow } from "./node/body.js";
-import { isBeforeConnection } from "./node/networkErrors.js";
+import { acceptEncodings, cutShort, DecodedResponse, type Flow } from "./node/body.js";
+import { isBeforeConnection, refusedByAlert, refusedByProxy, textOf } from "./node/networkErrors.js";
 import { headersFrom } from "./node/quirks.js";
-import {
-  acceptEncodings,
-  isForm,
-  networkCode,
-  type Phase,
-  refusedByAlert,
-  refusedByProxy,
-  sourceFailed,
-  type TransportRequest,
-  textOf,
-} from "./transport.js";
+import { isForm, networkCode, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
 
-/** What ends and slows a request: undici 7 and 8 have an object for it. */
+/** Ends and slows a request: an object of undici 7 and 8. */
 interface Controller extends Flow {
   abort(reason: Error): void;
 }
@@ -30,7 +20,7 @@ interface Controller extends Flow {
 /** Ends and slows a request of undici 6, which asks at each chunk whether to go on. */
 class LegacyController implements Controller {
   paused = false;
-  /** What undici is told when it may go on. */
+  /** Tells undici that it may go on. */
   resumed: () => void = () => {};
   readonly abort: (reason: Error) => void;
 
@@ -82,7 +72,7 @@ function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
   return isEarly ? "connect" : phase;
 }
 
-/** What undici and interceptors are told of a request that needs no more. */
+/** The error that undici and interceptors see of a request that needs no more. */
 const endedText = "The request was ended.";
 
 /** Has undici not send a request that has ended. @param isTold Whether an error of the request was heard of. */
@@ -110,7 +100,7 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.#begin(request);
   }
 
-  // Until it starts, undici may wait for a connection to come about or to be free: it does not say which.
+  // Until a request starts, undici may wait for a connection to come about or to be free: it does not say which.
   get phase(): Phase {
     if (this.answer) return "body";
     return this.#controller ? "headers" : phaseWithoutStart(this.#dispatcher);
@@ -139,15 +129,15 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     const isFirst = this.#controller === undefined;
     this.#controller = controller;
     this.heard += 1;
-    // It ended while it was queued, and undici has no way to take it back: nothing of it is sent.
+    // The request ended while it was queued, and undici has no way to take it back: nothing of it is sent.
     if (request === undefined) refuseStart(controller, () => this.#isTold);
-    // A request that HTTP/2 refused begins again.
+    // A request whose stream HTTP/2 refused begins again.
     else if (isFirst) request.lifetime.started();
     sawStart(this.#dispatcher);
   }
 
   onResponseStart(_controller: Controller, status: number, headers: IncomingHttpHeaders): void {
-    // Not those that come before the response, such as 103.
+    // Responses that come before the final one, such as 103, are left out.
     if (this.request === undefined || status < 200) return;
     if (this.#controller === undefined) sawNoStart(this.#dispatcher);
     this.heard += 1;
@@ -317,7 +307,7 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
 // The codes of undici for a request that it does not take, or a dispatcher that takes none.
 const notTaken = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)$/;
 
-/** What came out of a dispatcher, as an error. */
+/** Whatever a dispatcher threw, as an error. */
 export function errorOf(thrown: unknown): Error {
   return isInstance(thrown, Error)
     ? thrown

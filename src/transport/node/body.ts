@@ -6,8 +6,19 @@ import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
 import { type Exchange, TransportResponse } from "../exchange.js";
 import { isLate, readOn } from "../time.js";
-import { acceptEncodings, type Body, isForm, type TransportRequest, textOf } from "../transport.js";
+import { type Body, isForm, type TransportRequest } from "../transport.js";
+import { textOf } from "./networkErrors.js";
 import { holdWriteErrors } from "./quirks.js";
+
+// Characters of a JSON body whose response fits a packet or two: compressing that costs more than it saves.
+const shortBody = 2_000;
+
+/** Says in a request's headers how its response may be encoded; where that is short nothing, unless a caller did. */
+export function acceptEncodings(headers: Record<string, string>, body: Body): void {
+  const isShort = typeof body === "string" && body.length <= shortBody;
+  if (isShort && headers["accept-encoding"] === undefined) return;
+  headers["accept-encoding"] = "gzip, deflate, br";
+}
 
 /** A request's body as node:http takes it, until it has been sent. */
 export class RequestBody {
@@ -180,7 +191,7 @@ function encodingsIn(header: string): readonly string[] {
   return names.filter((name) => name !== "" && name !== "identity");
 }
 
-/** What undoes content encodings; undefined where nothing does. @param first The first byte of the body. */
+/** The stream that undoes content encodings; undefined where nothing does. @param first The first byte of the body. */
 function createDecoder(
   [encoding, ...more]: readonly string[],
   first: number | undefined,
@@ -192,7 +203,7 @@ function createDecoder(
     case "x-gzip":
       return zlib.createGunzip();
     case "deflate":
-      // It means the zlib format, but some servers send raw deflate: the first byte tells them apart.
+      // The name means the zlib format, but some servers send raw deflate: the first byte tells them apart.
       return ((first ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
     case "br":
       return zlib.createBrotliDecompress();
@@ -253,7 +264,7 @@ class SentForm {
     const dueAt = performance.now() + ms;
     const timer = setTimeout(() => {
       const end = (): void => {
-        // Where any of it was taken since, another timer has been set.
+        // Where any of the form was taken since, another timer has been set.
         if (this.#restTimer === timer) this.#stalled?.();
       };
       readOn(isLate(dueAt, performance.now()), () => this.#written, end);

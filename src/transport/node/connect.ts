@@ -5,14 +5,8 @@ import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
 import type { Exchange } from "../exchange.js";
 import { isLate } from "../time.js";
-import {
-  type FailureReason,
-  networkCode,
-  refusedByProxy,
-  type TransportRequest,
-  textOf,
-} from "../transport.js";
-import { addressesTried, type EndOfAddress } from "./networkErrors.js";
+import { type FailureReason, networkCode, type TransportRequest } from "../transport.js";
+import { addressesTried, type EndOfAddress, refusedByProxy, textOf } from "./networkErrors.js";
 import { connectOptions, eventLoopUtilization, hearErrors, onAddressFound, watchSockets } from "./quirks.js";
 
 // How node:http names an agent that is none, or that is for the other protocol.
@@ -21,7 +15,7 @@ const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one time for all of them. */
 export class Connecting {
   readonly #message: ClientRequest;
-  // Not the request: an agent may hold on to what waits for a socket, but not to the body.
+  // Of the request only this is kept: an agent may hold on to what waits for a socket, but not to the body.
   readonly #secure: boolean;
   readonly #timeoutMs: number;
   readonly #agent: object;
@@ -49,7 +43,7 @@ export class Connecting {
   /** Begins. @param queued Whether the request waits for one of the sockets that its agent has. */
   begin(queued: boolean): void {
     if (!queued) this.#startTimer();
-    // What agents of agent-base's kind say of the proxy's answer to CONNECT.
+    // Agents made with agent-base tell of the proxy's response to CONNECT by this event.
     this.#message.once("proxyConnect", (answer: unknown) => {
       const status = memberOf(answer, "statusCode");
       if (status !== 200 && typeof status === "number") this.refused(status);
@@ -71,7 +65,7 @@ export class Connecting {
     if (!this.#ended) this.#exchange.failed(...refusedByProxy(status));
   }
 
-  /** What an error means in which trying several addresses ended. */
+  /** The text of an error, which trying several addresses may have ended in. */
   textOf(error: Error): string {
     const tried = memberOf(error, "errors") ? this.#addresses?.tried(error) : undefined;
     return tried ?? textOf(error);
@@ -134,7 +128,7 @@ export function notBegun(cause: unknown, protocol: string): { text: string; reas
     : { text, reason: "network" };
 }
 
-/** The status with which a proxy refused a tunnel to Node's own agent (NODE_USE_ENV_PROXY). */
+/** The status with which a proxy rejected a tunnel to Node's own agent (NODE_USE_ENV_PROXY). */
 export function tunnelStatusOf(error: unknown): number | undefined {
   const status = memberOf(error, "statusCode");
   return memberOf(error, "code") === "ERR_PROXY_TUNNEL" && typeof status === "number" ? status : undefined;
@@ -175,7 +169,7 @@ export class Addresses {
   readonly socket: Socket;
   readonly #options: ReturnType<typeof connectOptions>;
   readonly #isOwn: boolean;
-  // What the agent gave each when it opened the socket; undefined for what the platform does.
+  // The milliseconds that the agent gave each address when it opened the socket; undefined for the platform's default.
   readonly #msEach: number | undefined;
   readonly #found: Set<string> = new Set();
   readonly #ended: EndOfAddress[] = [];

@@ -1,14 +1,38 @@
+// What the errors of the network, of TLS and of proxies mean, and what to do about them.
 import { isQuoted } from "../../redact/redact.js";
 import { memberOf, textFor } from "../../values.js";
-import { networkCode, refusedByAlert, type TransportFailure, type Unconnected } from "../transport.js";
+import { networkCode, type TransportFailure, type Unconnected } from "../transport.js";
+
+/** An error's message; never throws. Trying every address of a name leaves one error for each and no message of its own. */
+export function textOf(error: unknown): string {
+  const first = memberOf(memberOf(error, "errors"), "0");
+  const said = memberOf(error, "message") || memberOf(first, "message") || networkCode(error);
+  return textFor(said || "the connection failed");
+}
+
+/** How a server says, after its part of a TLS 1.3 handshake, that it takes no request: it read none. */
+export const refusedByAlert: RegExp =
+  /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
+
+/** A request that ended because a proxy opened no tunnel for it, and what to do about that. */
+export function refusedByProxy(
+  status: number,
+): [text: string, details: { reason: "proxy"; status: number; advice: string }] {
+  let advice = "The proxy allows no connection to this host: ask those who run it, or connect without it.";
+  if (status === 407)
+    advice = "The proxy asks for credentials: put its user name and password in the proxy's address.";
+  if (status >= 500)
+    advice = "The proxy could not reach the service: look at the proxy, or connect without it.";
+  return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
+}
 
 // Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
 
-/** What the network reported, for people; never throws. @param error What it was, with the bytes that Node's parser refused. */
+/** The message of an error of the network, for people; never throws. @param error With the bytes that Node's parser rejected */
 export function wordsFor(message: string, error: unknown): string {
   const first = memberOf(memberOf(error, "rawPacket"), "0");
-  // The alert with which TLS answers what is none.
+  // The alert with which TLS responds to what is no TLS.
   if (first === 21) return `${message}: this port speaks TLS, so baseUrl begins with https.`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
@@ -73,7 +97,7 @@ export function mocked<T>(
   return make({ message: `The mock has no response for this request: ${message}`, hint });
 }
 
-// What the network calls a connection that never came to be, and what to do about it.
+// Codes of connections that never came to be, and what to do about them.
 const hints: readonly (readonly [codes: RegExp, what: string])[] = [
   [/REFUSED/i, "Nothing listens there: check baseUrl, and that the server runs."],
   [/^ENOTFOUND$/, "No host has this name: check baseUrl."],
@@ -93,7 +117,7 @@ const hints: readonly (readonly [codes: RegExp, what: string])[] = [
   ],
 ];
 
-// What Node calls a certificate that it does not trust.
+// Node's codes for certificates that it does not trust.
 const certificate = "CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*";
 
 // A certificate or a protocol that does not fit, or what this machine does not allow: it would fail again.
@@ -114,13 +138,13 @@ export function unconnected(failure: TransportFailure): Unconnected {
   return { event: code === "ENOTFOUND" ? "nameNotFound" : other, code: undefined, hint };
 }
 
-// A proxy that fails is as good as a network that does; what it refuses, it refuses again.
+// A proxy that fails counts as a network that fails; what a proxy rejects once, it rejects again.
 function refusedBy(status = 0): Pick<Unconnected, "event" | "code"> {
   if (status >= 500) return { event: "neverConnected", code: "UNAVAILABLE" };
   return { event: "refused", code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED" };
 }
 
-// What Node's fetch and Bun's name a connection that never came to be, its TLS included.
+// Codes of Node's fetch and Bun's for connections that never came to be, their TLS included.
 const neverConnected = new RegExp(
   `^(${certificate}|ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$`,
 );

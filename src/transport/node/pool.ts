@@ -17,7 +17,7 @@ export interface PoolOptions {
   readonly keepAliveMs: number | undefined;
   /** Whether Node's own agent opens tunnels (NODE_USE_ENV_PROXY). */
   readonly tunnels?: boolean | undefined;
-  /** What else may be behind a connection that never came to be. */
+  /** What to tell of a connection that never came to be. */
   readonly advice?: string | undefined;
   readonly onEmpty?: () => void;
 }
@@ -118,7 +118,7 @@ export class Pool {
     }
     const { keepAliveMs } = this.#options;
     if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
-    // By then the socket of the call that left is idle.
+    // In the next turn the socket of the call that left is idle.
     if (this.#waiting.size > 0) nextTurn(() => this.#next());
   }
 

@@ -17,7 +17,7 @@ export const turnsToConfirm: number = 8;
 /** How long the event loop has been busy. Taken when this is loaded: tests put clocks of their own in its place. */
 export const eventLoopUtilization: typeof performance.eventLoopUtilization = performance.eventLoopUtilization;
 
-/** What node:http is asked for. */
+/** The options that node:http makes a request with. */
 export function requestOptions(
   { method, url, headers }: TransportRequest,
   { agent, protocol }: { readonly agent: http.Agent; readonly protocol?: string | undefined },
@@ -35,14 +35,14 @@ export function requestOptions(
   return { ...Object.fromEntries(optional.map((name) => [name, undefined])), ...options };
 }
 
-// http.request reads these from a polluted Object.prototype unless they are own properties. Added only then: each
+// Options that http.request reads from a polluted Object.prototype unless they are own properties. Added only then: each
 // property costs about 2 µs a request, since agents copy the options into an object without a prototype.
 const optional: readonly string[] =
   "_defaultAgent auth createConnection defaultPort insecureHTTPParser joinDuplicateHeaders maxHeaderSize protocol setHost signal socketPath timeout uniqueHeaders".split(
     " ",
   );
 
-// Each by its name: a loop over them takes ten times as long.
+// Asks for each of those options by its name: a loop over them takes ten times as long.
 function isPolluted(object: object): boolean {
   return (
     "_defaultAgent" in object ||
@@ -179,7 +179,7 @@ export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<strin
   return Object.fromEntries(headers);
 }
 
-// undici 6 has bytes.
+// undici 6 has headers as bytes.
 function headerText(value: string | Uint8Array | undefined): string {
   return typeof value === "string" ? value : Buffer.from(value ?? []).toString("latin1");
 }
@@ -211,6 +211,11 @@ function heldBack(done: (error?: Error | null) => void): typeof done {
   };
 }
 
+/** The proxies that NODE_USE_ENV_PROXY sets on Node's global agent (22.21, 24.5 and newer). */
+export function environmentProxies({ globalAgent }: typeof http): unknown {
+  return memberOf(memberOf(globalAgent, "options"), "proxyEnv");
+}
+
 // Where undici keeps its global dispatcher: 8 in the first, and a wrapper that does not say what it wraps in the second.
 const current = Symbol.for("undici.globalDispatcher.2");
 const wrapper = Symbol.for("undici.globalDispatcher.1");
@@ -222,7 +227,7 @@ export function mockFor(url: URL): DispatcherLike | undefined {
   return mock && !isLoopback(url.hostname) ? mock : undefined;
 }
 
-// Asked before each request: `in` is cheap.
+// A mock is asked for before each request: `in` is cheap.
 function mockIn(dispatcher: unknown): DispatcherLike | undefined {
   if (typeof dispatcher !== "object" || dispatcher === null || !("isMockActive" in dispatcher))
     return undefined;

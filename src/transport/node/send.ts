@@ -2,16 +2,10 @@ import type http from "node:http";
 import type { Duplex } from "node:stream";
 import { answeredEarly, Exchange, type SeenDetails } from "../exchange.js";
 import { nextTurn } from "../time.js";
-import {
-  networkCode,
-  type Phase,
-  refusedByAlert,
-  sourceFailed,
-  type TransportRequest,
-  textOf,
-} from "../transport.js";
+import { networkCode, type Phase, sourceFailed, type TransportRequest } from "../transport.js";
 import { cutShort, DecodedResponse, RequestBody } from "./body.js";
 import { Connecting, notBegun, tunnelStatusOf } from "./connect.js";
+import { refusedByAlert, textOf } from "./networkErrors.js";
 import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PoolCall, type PooledSocket } from "./pool.js";
 import { headersOf, hearErrors, isQueued, rawHeader, turnsToConfirm } from "./quirks.js";
 
@@ -71,7 +65,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
 
   broken(cause: Error): void {
     const { answer } = this;
-    // Bytes behind a whole answer: it counts, and its connection has ended.
+    // Bytes behind a whole response: the response counts, and its connection has ended.
     if (this.#incoming?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
       return;
     const tunnelStatus = tunnelStatusOf(cause);
@@ -86,7 +80,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   protected early(): void {
     const message = this.#message;
     message?.once("finish", () => this.ended());
-    // Its socket may close in silence: Node hears no more of it once the response is read.
+    // The request's socket may close in silence: Node hears no more of it once the response is read.
     message?.once("close", () => this.failed(answeredEarly, {}));
     this.body?.form?.waitForRest(() => this.failed(answeredEarly, {}));
   }
@@ -98,7 +92,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.#handOn(answer, this.#message as http.ClientRequest, turnsToConfirm);
   }
 
-  // Once its request has left, so that the next call finds this connection free.
+  // Hands the response on once its request has left, so that the next call finds this connection free.
   #handOn(answer: DecodedResponse, message: http.ClientRequest, turns: number): void {
     if (message.writableFinished) this.#pool.leave(this);
     else if (message.writableEnded && turns > 0) {
@@ -114,7 +108,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       this.#message = message;
       message.on("error", (cause) => this.broken(cause));
       message.on("response", (answer) => this.#receive(answer));
-      // Nobody asked for it; unheard, it would end the request in silence.
+      // Nobody asked for an upgrade; unheard, it would end the request in silence.
       message.on("upgrade", (answer, socket) => this.#upgraded(answer, socket));
       message.on("socket", (socket) => this.#take(socket));
       const queued = !message.reusedSocket && isQueued(message, this.#pool.agent);

@@ -10,7 +10,7 @@ import type { TransportRequest } from "../transport.js";
 import { watchTunnels } from "./connect.js";
 import { Pool, type PoolOptions } from "./pool.js";
 import { proxyCredentialsOf, proxyFor, proxyVariable } from "./proxies.js";
-import { mockFor } from "./quirks.js";
+import { environmentProxies, mockFor } from "./quirks.js";
 import { NodeExchange } from "./send.js";
 
 /**
@@ -29,20 +29,20 @@ export function createNodeTransport(options: TransportOptions, given: readonly s
     );
   if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
   checkOptions(options);
-  return new NodeTransport(options, new Origins(options), true);
+  return new NodeTransport(options, new OriginPools(options), true);
 }
 
 class NodeTransport implements Transport {
   readonly secrets: readonly string[];
   readonly maxConnections: number | undefined;
   readonly #options: TransportOptions;
-  readonly #origins: Origins;
+  readonly #origins: OriginPools;
   readonly #isFirst: boolean;
   readonly #isMockable: boolean;
-  // The pool of each origin: more than one only where `withOptions` changes the base URL.
+  // The pool of each origin that requests went to: more than one only where `withOptions` changes the base URL.
   readonly #joined: Map<string, SharedPool> = new Map();
 
-  constructor(options: TransportOptions, origins: Origins, isFirst: boolean) {
+  constructor(options: TransportOptions, origins: OriginPools, isFirst: boolean) {
     const { agent, proxy, maxConnections } = options;
     this.secrets = origins.secrets;
     this.maxConnections = agent === undefined ? maxConnections : undefined;
@@ -58,22 +58,22 @@ class NodeTransport implements Transport {
   }
 
   send(request: TransportRequest): Exchange {
-    // Where there is one, `ready` has loaded what sends through it.
-    const mock = this.#isMockable && late !== undefined ? mockFor(request.url) : undefined;
+    // Where there is a mock, `ready` has loaded what sends through it.
+    const mock = this.#isMockable && undici !== undefined ? mockFor(request.url) : undefined;
     if (mock) return dispatch(mock, request);
     const shared = this.#joined.get(request.url.origin);
     const isOpen = shared !== undefined && shared.clients > 0 && !shared.pool.retired;
     return new NodeExchange(request, isOpen ? shared.pool : this.#join(request.url));
   }
 
-  // Nothing refers to it: one that is never closed is collected with its client.
+  // Nothing refers to a derived transport: one that is never closed is collected with its client.
   derive(): Transport {
     return new NodeTransport(this.#options, this.#origins, false);
   }
 
   close(): void {
     if (this.#isFirst) this.#origins.leaveAll();
-    // Where the first was closed since, it is counted no longer.
+    // Where the first transport was closed since, this one is counted no longer.
     else for (const shared of this.#joined.values()) if (shared.clients > 0) this.#origins.leave(shared, 1);
     this.#joined.clear();
   }
@@ -85,13 +85,14 @@ class NodeTransport implements Transport {
   }
 }
 
-let late: typeof import("../undici.js") | undefined;
+// Loaded once in the process, like any module.
+let undici: typeof import("../undici.js") | undefined;
 
-async function load(): Promise<void> {
-  late = await import("../undici.js");
+async function loadUndici(): Promise<void> {
+  undici = await import("../undici.js");
 }
 
-// Through a dispatcher of the caller's, whose connections are its owner's.
+// Sends through a dispatcher of the caller's, whose connections are its owner's.
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
   if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
@@ -99,22 +100,22 @@ function createDispatcherTransport(dispatcher: unknown): Transport {
       hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: other packages of that name may lack it.",
     });
   }
-  const own = dispatcher as DispatcherLike;
-  return { ready: readyToDispatch, send: (request) => dispatch(own, request), close() {} };
+  const send = (request: TransportRequest): Exchange => dispatch(dispatcher as DispatcherLike, request);
+  return { ready: readyToDispatch, send, close() {} };
 }
 
 // Loads what sending through a dispatcher needs.
 function readyToDispatch(): Promise<void> | undefined {
-  return late === undefined ? load() : undefined;
+  return undici === undefined ? loadUndici() : undefined;
 }
 
-// Once that is loaded.
+// Sends through a dispatcher, once that is loaded.
 function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchange {
-  const { DispatcherExchange } = late as NonNullable<typeof late>;
+  const { DispatcherExchange } = undici as NonNullable<typeof undici>;
   return new DispatcherExchange(dispatcher, request);
 }
 
-// The proxy's URL is never repeated in the error: it may hold a password.
+// The proxy's URL is never in the error: it may hold a password.
 function checkOptions({ agent, proxy }: TransportOptions): void {
   if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
     throw invalid("agent must be an agent of node:http or node:https.");
@@ -125,7 +126,7 @@ function checkOptions({ agent, proxy }: TransportOptions): void {
   }
 }
 
-// getBuiltinModule, not import, so that instrumentation can patch it; and plain http never loads TLS.
+// node:http and node:https. By getBuiltinModule, so that instrumentation can patch them; and plain http never loads TLS.
 const modules: Partial<Record<string, typeof http>> = {};
 
 let ProxyAgent: typeof import("https-proxy-agent").HttpsProxyAgent | undefined;
@@ -134,21 +135,21 @@ async function loadProxyAgent(): Promise<void> {
   ({ HttpsProxyAgent: ProxyAgent } = await import("https-proxy-agent"));
 }
 
-// Shared by the clients of one origin and the same options, as long as something is open.
+// The pools that clients of the same options share, by origin and options, as long as something is open.
 const pools = new Map<string, Pool>();
 
 /** A pool, and how many of a client and those made of it have used it since, and were not closed. */
-export interface SharedPool {
+interface SharedPool {
   readonly pool: Pool;
   clients: number;
 }
 
 /** The pools of a client and of those made of it, and the proxies that they go through. */
-export class Origins {
+class OriginPools {
   readonly secrets: string[] = [];
   readonly #options: TransportOptions;
   readonly #pools: Map<string, SharedPool> = new Map();
-  // Read once: the environment may change later.
+  // The proxy to each origin, read once: the environment may change later.
   readonly #proxies: Map<string, URL | undefined> = new Map();
 
   constructor(options: TransportOptions) {
@@ -167,7 +168,7 @@ export class Origins {
     return shared;
   }
 
-  /** Counts so many fewer; idle sockets end with the last, but never those of the caller's agent. */
+  /** Counts so many clients fewer; idle sockets end with the last, but never those of the caller's agent. */
   leave(shared: SharedPool, clients: number): void {
     shared.clients -= clients;
     shared.pool.clients -= clients;
@@ -181,11 +182,11 @@ export class Origins {
     this.#pools.clear();
   }
 
-  // The shared one, or one for the caller's agent.
+  // The pool that clients of the same options share, or one for the caller's agent.
   #poolOf(url: URL): Pool {
     const { agent } = this.#options;
     const proxy = this.#proxyTo(url);
-    return agent === undefined ? sharedPool(url, this.#options, proxy) : ownPool(url, agent);
+    return agent === undefined ? sharedPool(url, this.#options, proxy) : callersPool(url, agent);
   }
 
   /** Loads what a proxy needs; undefined where nothing is missing. */
@@ -213,7 +214,7 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
   if (pool === undefined) {
     const { agent, protocol, tunnels, advice } = agentFor(url, options, proxy);
     const onEmpty = () => {
-      // By then the clients of the same options may share another.
+      // Meanwhile the clients of the same options may share another pool.
       if (pools.get(key) === pool) pools.delete(key);
     };
     const module = moduleOf(url.protocol);
@@ -221,22 +222,22 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
     pool = new Pool({ module, agent, protocol, tunnels, ...limits, onEmpty, advice }, url);
     pools.set(key, pool);
   }
-  // The pool keeps the limit. Set here, since an agent copies its options into each request, and a pool that was closed
+  // The limit is the pool's. The agent's is set here, since an agent copies its options into each request, and a pool that was closed
   // may have calls left.
   pool.agent.maxFreeSockets = maxConnections;
   return pool;
 }
 
-// Of the caller's agent: its own limits apply, and its idle sockets are its owner's.
-function ownPool(url: URL, own: object): Pool {
-  const agent = own as http.Agent;
+// The pool of the caller's agent: its own limits apply, and its idle sockets are its owner's.
+function callersPool(url: URL, callers: object): Pool {
+  const agent = callers as http.Agent;
   const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
   if ("connect" in agent) watchTunnels(agent, false);
   const { protocol } = url;
   return new Pool({ module: moduleOf(protocol), agent, protocol, limit, keepAliveMs: undefined }, url);
 }
 
-/** The agent of the clients that bring none: this is the one place where such an agent is made. */
+// The agent of the clients that bring none: the one place where such an agent is made.
 function agentFor(
   url: URL,
   { keepAliveMs }: TransportOptions,
@@ -246,13 +247,12 @@ function agentFor(
   const module = moduleOf(protocol);
   const keepAlive = keepAliveMs > 0;
   if (proxy !== undefined && ProxyAgent !== undefined) {
-    // Its every connection is a tunnel (CONNECT) through the proxy, for http as for https.
+    // Every connection of this agent is a tunnel (CONNECT) through the proxy, for http as for https.
     const agent: http.Agent = new ProxyAgent(proxy, { keepAlive });
     watchTunnels(agent, true);
     return { agent, protocol, advice: "The connection goes through a proxy: check that too." };
   }
-  // NODE_USE_ENV_PROXY sets it on the global agent (Node 22.21, 24.5 and newer).
-  const { proxyEnv } = (module.globalAgent as { options?: { proxyEnv?: unknown } }).options ?? {};
+  const proxyEnv = environmentProxies(module);
   if (proxyEnv === undefined) return { agent: new module.Agent({ keepAlive }), advice: unusedProxy(url) };
   const agent = new module.Agent({ keepAlive, proxyEnv } as http.AgentOptions);
   const tunnels = protocol === "https:";
@@ -260,7 +260,7 @@ function agentFor(
   return { agent, protocol, tunnels };
 }
 
-// Other programs may reach the address only through it.
+// What to tell of a variable that names a proxy: other programs may reach the address only through that.
 function unusedProxy(url: URL): string | undefined {
   if (isLoopback(url.hostname)) return undefined;
   const name = proxyVariable(url, process.env);
