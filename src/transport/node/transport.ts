@@ -126,9 +126,7 @@ function checkOptions({ agent, proxy }: TransportOptions): void {
   }
 }
 
-// node:http and node:https. By getBuiltinModule, so that instrumentation can patch them; and plain http never loads TLS.
-const modules: Partial<Record<string, typeof http>> = {};
-
+// Loaded once in the process, like any module.
 let ProxyAgent: typeof import("https-proxy-agent").HttpsProxyAgent | undefined;
 
 async function loadProxyAgent(): Promise<void> {
@@ -267,7 +265,7 @@ function unusedProxy(url: URL): string | undefined {
   return name && `${name} is set, which this client does not use: pass proxy: "env".`;
 }
 
+// node:http or node:https. By getBuiltinModule, so that instrumentation can patch it; and plain http never loads TLS.
 function moduleOf(protocol: string): typeof http {
-  modules[protocol] ??= process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
-  return modules[protocol];
+  return process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
 }
