@@ -159,7 +159,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     else this.deliver(answer);
   }
 
-  /** Ends it where the response's body comes to no end. An error response is understood from what came of it; a 2xx must be whole. */
+  /** Ends it with half a response body. An error response is understood from what came of it; a 2xx must be whole. */
   cut(text: string, details: SeenDetails): void {
     if (this.answer === undefined || this.answer.ok) this.failed(text, details);
     else {

@@ -51,20 +51,20 @@ function sawNoStart(dispatcher: DispatcherLike): void {
   announces.set(dispatcher, false);
 }
 
-/** The phase before a start: undici's own dispatchers announce starts; one composed with interceptors, a Proxy, has to show that. */
+/** The phase before a start: undici's own dispatchers announce it; one with interceptors, a Proxy, has to show that. */
 function phaseWithoutStart(dispatcher: DispatcherLike): Phase {
   const isPlain = "compose" in dispatcher && !types.isProxy(dispatcher);
   return (announces.get(dispatcher) ?? isPlain) ? "connect" : "headers";
 }
 
-// Errors of connections that never came about, of whichever dispatcher: a reset in a TLS handshake looks like one after a request was sent.
+// Errors of connections that never came about, of any dispatcher: a reset in a TLS handshake looks like one after a request.
 const neverConnected = new WeakSet<object>();
 subscribe("undici:client:connectError", (message) => {
   const error = memberOf(message, "error");
   if (typeof error === "object" && error !== null) neverConnected.add(error);
 });
 
-/** The phase in which an error came. @param phase What is known without the error. @param isEarly Whether `dispatch` had not yet returned. */
+/** The phase of an error. @param phase The one known without it. @param isEarly Whether `dispatch` had not yet returned. */
 function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
   if (neverConnected.has(error) || isBeforeConnection(error)) return "connect";
   const isLost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(networkCode(error));

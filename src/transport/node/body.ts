@@ -36,7 +36,7 @@ export class RequestBody {
     this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
   }
 
-  /** Adds the headers of the body: its size, unless that of a file is unknown. Without a body node:http knows which methods say so. */
+  /** Adds the headers of the body: its size, unless that is unknown. Without a body node:http knows what its method needs. */
   describe(headers: Record<string, string>): void {
     const value = this.#value;
     acceptEncodings(headers, value);

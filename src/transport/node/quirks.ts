@@ -139,7 +139,7 @@ export function connectOptions(agent: object): readonly TcpSocketConnectOpts[] {
   return found.filter((each): each is TcpSocketConnectOpts => typeof each === "object" && each !== null);
 }
 
-/** Hears the addresses that are found for a new socket. Node takes what Object.prototype has under an event's name for a listener. */
+/** Hears the addresses found for a socket. Node takes what Object.prototype has under an event's name for a listener. */
 export function onAddressFound(socket: Socket, found: (address: string) => void): void {
   if (!("lookup" in Object.prototype)) socket.on("lookup", (_error, address) => address && found(address));
 }

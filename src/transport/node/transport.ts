@@ -220,8 +220,8 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
     pool = new Pool({ module, agent, protocol, tunnels, ...limits, onEmpty, advice }, url);
     pools.set(key, pool);
   }
-  // The limit is the pool's. The agent's is set here, since an agent copies its options into each request, and a pool that was closed
-  // may have calls left.
+  // The limit is the pool's. The agent's is set here, since an agent copies its options into each request, and a pool that
+  // was closed may have calls left.
   pool.agent.maxFreeSockets = maxConnections;
   return pool;
 }
