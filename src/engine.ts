@@ -1,9 +1,9 @@
 // What the command line uses beside the public entries: its one private door.
 export { camelCase } from "./call/request.js";
 export { type RequestRules, type Rules, suggestion } from "./options/validate.js";
-export type { Lane } from "./policy/lane.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
-export { attemptPolicy, type PolicyOption } from "./policy/types.js";
+export type { Lane, Lane as PolicyOption } from "./policy/schedule.js";
+export { attemptPolicy } from "./policy/types.js";
 export { rankingError } from "./ranking/check.js";
 export { runBatches } from "./ranking/run.js";
 export { isExcepted } from "./transport/node/proxies.js";

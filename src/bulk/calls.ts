@@ -1,36 +1,58 @@
 import type { Client } from "../client.js";
+import type { Failure } from "../errors/failure.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/callOptions.js";
-import { Lane, type LaneOptions } from "../policy/lane.js";
-import { type Limiter, MachineLimiter } from "../policy/limiter.js";
-import { machineClock } from "../policy/schedule.js";
+import { Limiter, lowerToOpen, outOfFiles, pauseAskedBy } from "../policy/limiter.js";
+import type { Decision, RetryState } from "../policy/retry.js";
+import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
-import { attemptPolicy, type CallDeadline, type PolicyOption } from "../policy/types.js";
+import { attemptPolicy, type CallDeadline } from "../policy/types.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { memberOf, notify } from "../values.js";
 import { insideOf } from "../wrappers/types.js";
 import type { PendingRequest } from "./intake.js";
 import type { RunSettings } from "./options.js";
 
-/** What the calls of a run have in common. */
-export interface RunParts extends LaneOptions {
-  /** For calls of others. Calls of this package's clients do not listen to it: {@link RunLane.abort} ends them. */
+/** What the lanes of a run have in common. */
+export interface RunParts {
+  readonly schedule: Schedule;
+  /** Ends the calls of a client of the caller's own. This package's clients do not listen to it: {@link RunLane.abort} ends theirs. */
   readonly signal: AbortSignal;
+  /** Called with each failed attempt. */
+  noted(failure: Failure): void;
 }
 
-/** One call of a run, which can end it. */
+/** One call of a bulk run, which the run can end, and make again. */
 export class RunLane extends Lane {
-  readonly signal: AbortSignal;
+  override readonly signal: AbortSignal;
+  /** Milliseconds for which the last response asks the run to pause; 0 for none. */
+  pauseMs = 0;
+  /** Whether the first attempt was one too many for this machine: then the call is over, and can be made again. */
+  isTooMany = false;
+  readonly #run: RunParts;
   #isAborted = false;
   #time: CallDeadline | undefined;
 
-  constructor(parts: RunParts, bytes: number) {
-    super(parts, bytes);
-    this.signal = parts.signal;
+  constructor(run: RunParts, bytes: number) {
+    super(run.schedule, bytes);
+    this.signal = run.signal;
+    this.#run = run;
   }
 
-  begun(time: CallDeadline): void {
+  override decide(failure: Failure, state: RetryState): Decision {
+    // A failure of this machine, which tells nothing of the service.
+    const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
+    const decision = super.decide(failure, state, !isOurs);
+    this.pauseMs = pauseAskedBy(failure, decision);
+    this.#run.noted(failure);
+    // The call's time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
+    const isLowered = isOurs && lowerToOpen(this.#run.schedule.limiter, this.epoch);
+    this.isTooMany = isLowered && state.retries === 0;
+    return this.isTooMany ? { waitMs: undefined, notRetried: "retries-used-up" } : decision;
+  }
+
+  override begun(time: CallDeadline): void {
     this.#time = time;
     if (this.#isAborted) time.end("aborted");
   }
@@ -63,7 +85,7 @@ export class Calls<Id> {
     this.#limiter = limiter;
   }
 
-  begin(pending: PendingRequest<Id>, lane: Lane): Promise<RerankResponse> {
+  begin(pending: PendingRequest<Id>, lane: RunLane): Promise<RerankResponse> {
     const call = (): Promise<RerankResponse> =>
       this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
     return this.areOwn ? call() : this.#watched(call);
@@ -99,10 +121,10 @@ export class Calls<Id> {
     if (event) this.#report(event, id, {});
   }
 
-  #optionsOf(pending: PendingRequest<Id>, lane: Lane): CallOptions {
+  #optionsOf(pending: PendingRequest<Id>, lane: RunLane): CallOptions {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
     const { signal } = this;
-    const options: CallOptions & { [attemptPolicy]: PolicyOption } = {
+    const options: CallOptions & { [attemptPolicy]: Lane } = {
       signal,
       timeoutMs,
       attemptTimeoutMs,
@@ -117,10 +139,10 @@ export class Calls<Id> {
     return options;
   }
 
-  #report(event: AttemptEvent, id: Id, { holdMs = 0, progress }: Partial<Lane>): void {
+  #report(event: AttemptEvent, id: Id, { pauseMs = 0, isTooMany = false }: Partial<RunLane>): void {
     const { onAttempt } = this.#settings;
-    const again = progress === "too-many" ? { waitMs: 0 } : {};
-    const asked = holdMs > 0 ? { holdMs } : {};
+    const again = isTooMany ? { waitMs: 0 } : {};
+    const asked = pauseMs > 0 ? { holdMs: pauseMs } : {};
     const concurrency = this.#limiter.limit;
     if (onAttempt)
       notify(
@@ -156,28 +178,22 @@ export function tokensOf(response: RerankResponse): unknown {
 }
 
 // By what clients have in common; of runs that would find the same, and wait as long.
-const shared = new WeakMap<object, Map<string, Found>>();
+const shared = new WeakMap<object, Map<string, Limiter>>();
 
 /** The limiter of a run: that of the runs beside it, of the same client, where it is to find its limit. */
 export function limiterOf<Id>(
   client: object,
-  { concurrency, maxHoldMs, isOneOfMany }: RunSettings<Id>,
+  { concurrency, maxHoldMs, sharesService }: RunSettings<Id>,
 ): Limiter {
-  if (typeof concurrency === "number") return new MachineLimiter(concurrency);
+  if (typeof concurrency === "number") return new Limiter(concurrency);
   const transport = insideOf(client)?.shared ?? client;
-  const limiters = shared.get(transport) ?? new Map<string, Found>();
+  const limiters = shared.get(transport) ?? new Map<string, Limiter>();
   const name = `${concurrency.max}/${maxHoldMs}`;
-  let found = limiters.get(name);
-  if (found === undefined || found.limiter.isSpent) {
-    const search = new LimitSearch(concurrency.max);
-    found = { search, limiter: new MachineLimiter(search) };
-    shared.set(transport, limiters.set(name, found));
+  let limiter = limiters.get(name);
+  if (limiter === undefined || limiter.isSpent) {
+    limiter = new Limiter(new LimitSearch(concurrency.max));
+    shared.set(transport, limiters.set(name, limiter));
   }
-  found.search.isOneOfMany ||= isOneOfMany;
-  return found.limiter;
-}
-
-interface Found {
-  readonly search: LimitSearch;
-  readonly limiter: Limiter;
+  if (limiter.search) limiter.search.sharesService ||= sharesService;
+  return limiter;
 }

@@ -11,7 +11,7 @@ import {
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import { checkSignal } from "../options/table.js";
 import type { OptionTable } from "../options/validate.js";
-import type { Rate } from "../policy/pace.js";
+import type { Rate } from "../policy/rate.js";
 import { attemptPolicy } from "../policy/types.js";
 
 /** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
@@ -158,7 +158,8 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
   readonly attemptTimeoutMs: number;
   readonly totalTimeoutMs: number | undefined;
   readonly maxHoldMs: number;
-  readonly isOneOfMany: boolean;
+  /** Whether other processes send to the same service. */
+  readonly sharesService: boolean;
 }
 
 /** @internal @throws StatusError naming the first option that cannot be used */
@@ -176,7 +177,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     headers: own.headers,
     signal: own.signal,
     onAttempt: own.onAttempt,
-    isOneOfMany: own[attemptPolicy] === true,
+    sharesService: own[attemptPolicy] === true,
   };
 }
 

@@ -4,10 +4,9 @@ import type { StatusErrorDetails } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { CallPromise } from "../options/callOptions.js";
-import type { Lane } from "../policy/lane.js";
-import { holdAskedBy, type Limiter } from "../policy/limiter.js";
-import { Pace } from "../policy/pace.js";
-import { type Decision, nothingSent, type Ran, worse } from "../policy/retry.js";
+import type { Limiter } from "../policy/limiter.js";
+import { Pace } from "../policy/rate.js";
+import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import { isLate, readOn } from "../transport/time.js";
 import { memberOf } from "../values.js";
@@ -23,8 +22,6 @@ const pendingForEach = 4;
 /** A run over many requests: what is taken from the source, sent, tried again and handed out, within fixed bounds. */
 export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
-  readonly untilDeadline = true;
-  readonly maxHoldMs: number;
   readonly signal: AbortSignal;
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
@@ -35,7 +32,7 @@ export class Run<Id> implements RunParts {
   #unset: (() => void) | undefined;
   #state: "new" | "running" | "over" = "new";
   // The service asks to wait for too long: what is under way is waited for, and nothing else is sent.
-  #heldBy: StatusError | undefined;
+  #pausedBy: StatusError | undefined;
   #settled = 0;
   #ran: Ran = nothingSent;
 
@@ -44,16 +41,16 @@ export class Run<Id> implements RunParts {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
-    const { rate, maxHoldMs } = settings;
+    const { rate, maxHoldMs: maxPauseMs } = settings;
     const limiter = limiterOf(client, settings);
     const pace = rate && new Pace(rate);
     this.#pace = pace;
     this.#settings = settings;
     this.#limiter = limiter;
-    this.maxHoldMs = maxHoldMs;
     this.#calls = new Calls(client, settings, limiter);
     this.signal = this.#calls.signal;
-    this.schedule = new Schedule({ limiter, pace, clock: machineClock }, (now) => this.#take(now));
+    const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
+    this.schedule = new Schedule(parts, (now) => this.#take(now));
     this.#intake = new Intake(source, () => this.#advance());
     this.#delivery = new Delivery(settings.ordered);
   }
@@ -75,9 +72,8 @@ export class Run<Id> implements RunParts {
     await closed;
   }
 
-  noted(lane: Lane, failed: Failure, decision: Decision): void {
-    lane.holdMs = holdAskedBy(failed, decision);
-    this.#ran = worse(this.#ran, failed);
+  noted(failure: Failure): void {
+    this.#ran = worse(this.#ran, failure);
   }
 
   #start(): void {
@@ -118,10 +114,10 @@ export class Run<Id> implements RunParts {
   #finish(): void {
     if (this.#state !== "running") return;
     const { isDry, pending, failed } = this.#intake;
-    if (this.#heldBy === undefined) {
+    if (this.#pausedBy === undefined) {
       if (isDry && pending.size === 0) void this.#stop(failed);
     } else if (this.schedule.inFlight === 0)
-      this.#end(endedByHold(this.#heldBy, this.maxHoldMs, this.#progress()));
+      this.#end(endedByHold(this.#pausedBy, this.#settings.maxHoldMs, this.#progress()));
   }
 
   get #hasRoom(): boolean {
@@ -140,7 +136,7 @@ export class Run<Id> implements RunParts {
     call.then(
       (response) => {
         lane.answered();
-        pace?.counted(tokensOf(response), lane);
+        pace?.counted(tokensOf(response), lane.bytes, lane.estimated);
         this.#ran = ranWell;
         this.#calls.answered(pending);
         const ranking = rankingOf(pending.body, response, this.#calls.areOwn);
@@ -161,21 +157,21 @@ export class Run<Id> implements RunParts {
     });
   }
 
-  #failed(pending: PendingRequest<Id>, lane: Lane, error: StatusError): void {
+  #failed(pending: PendingRequest<Id>, lane: RunLane, error: StatusError): void {
     lane.failed();
     this.#ran = worse(this.#ran, error);
-    if (lane.progress === "too-many") this.#intake.putBack(pending);
-    else if (error.notRetried === "asked-to-wait-too-long") this.#holdBack(error);
-    else if (endsRun(error, lane.progress)) this.#end(endedBy(error, this.#progress()));
+    if (lane.isTooMany) this.#intake.putBack(pending);
+    else if (error.notRetried === "asked-to-wait-too-long") this.#endByPause(error);
+    else if (endsRun(error, lane.isAdmitted)) this.#end(endedBy(error, this.#progress()));
     else this.#settle(pending, { id: pending.id, error });
     this.#advance();
   }
 
-  #holdBack(error: StatusError): void {
-    if ((error.retryAfterMs ?? 0) > (this.#heldBy?.retryAfterMs ?? 0)) this.#heldBy = error;
+  #endByPause(error: StatusError): void {
+    if ((error.retryAfterMs ?? 0) > (this.#pausedBy?.retryAfterMs ?? 0)) this.#pausedBy = error;
     this.schedule.close();
     // Other runs that share the limiter may go on: the pause that ended this one is not theirs.
-    this.#limiter.heldUntil = 0;
+    this.#limiter.pausedUntil = 0;
   }
 
   #settle(pending: PendingRequest<Id>, result: RerankAllResult<Id>): void {
@@ -291,11 +287,11 @@ function withProgress<Id>(
 }
 
 /** Whether no other request of the run can fare better: the key is refused, or the client cannot call at all. */
-function endsRun(error: StatusError, progress: Lane["progress"]): boolean {
+function endsRun(error: StatusError, isAdmitted: boolean): boolean {
   if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
   const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
   // What is refused by a client that could make the call, before it made a request ready, is what it was given.
-  const isClients = progress !== "admitted" || error.path !== undefined;
+  const isClients = !isAdmitted || error.path !== undefined;
   return refusedHere && error.notRetried === "refused" && isClients;
 }
 

@@ -7,7 +7,8 @@ import type { CallOptions } from "../options/callOptions.js";
 import { type ApiKey, type ClientOptions, type LogLevel, logLevels } from "../options/clientOptions.js";
 import type { Check } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
-import { attemptPolicy, type PolicyOption } from "../policy/types.js";
+import type { Lane } from "../policy/schedule.js";
+import { attemptPolicy } from "../policy/types.js";
 import { notify } from "../values.js";
 import type { CallSettings, ClientSettings, Log } from "./types.js";
 
@@ -20,7 +21,7 @@ import type { CallSettings, ClientSettings, Log } from "./types.js";
 export function callSettings(late: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
   const client = late.settle(needsAccount && own.accountId === undefined);
-  const policy = (own as { readonly [attemptPolicy]?: PolicyOption })[attemptPolicy];
+  const policy = (own as { readonly [attemptPolicy]?: Lane })[attemptPolicy];
   return {
     client,
     // A run ends its calls itself.

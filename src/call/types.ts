@@ -5,7 +5,7 @@ import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import type { ApiKey } from "../options/clientOptions.js";
 import type { Ran } from "../policy/retry.js";
-import type { AttemptPolicy } from "../policy/types.js";
+import type { Lane } from "../policy/schedule.js";
 import type { Redact } from "../redact/redact.js";
 import type { Transport, TransportResponse } from "../transport/exchange.js";
 import type { Body } from "../transport/transport.js";
@@ -81,7 +81,7 @@ export interface CallSettings {
   readonly onAttempt: CallOptions["onAttempt"];
   readonly accountId: string | undefined;
   /** What decides over its attempts, where it is one of many; else this client does. */
-  readonly policy: AttemptPolicy | undefined;
+  readonly policy: Lane | undefined;
 }
 
 /** Writes the line of an attempt, of what was sent and came. */

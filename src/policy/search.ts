@@ -1,237 +1,257 @@
+// Finds the concurrency limit of a run where nobody gave one. The scheme is nearest to PCC Allegro (Dong and others, NSDI
+// 2015): it doubles at first, then tries another limit now and then, measures over a round of responses what that brings,
+// and keeps it or goes back. What differs: it moves the number in flight, not a rate; one trial at a time, the less they
+// bring the rarer; and where 429s go on, a sequential test (Wald, 1945) asks whether they depend on the limit at all. AIMD,
+// which lowers its limit at each 429, would be held down by those that do not.
+//
+// state    | the limit is             | the next state, once the round has enough responses; at once: settling, from steady
+//          |                          | or up, where there are more 429s than usual
+// steady   | the best that is known   | a step due: up, if the limit was used and no response slow; down, if 429s go on
+// up       | a step above the base    | up from here, if it brought enough, or (test) as many are rejected at any limit; else
+//          |                          | down, if 429s go on and less was not tried; else steady at the base
+// down     | below the base           | (test) up from the base, if as many are rejected at any limit; else steady, if hardly
+//          |                          | any are here; else settling at what the service accepted
+// settling | what 429s left in flight | steady, if hardly any more are rejected; else down, or from 1 and 2 up
 import type { AttemptTimes } from "./types.js";
 
+// What nearly every service accepts at once, and cheap where it does not.
 const firstLimit = 4;
-// So many answers tell what part of them are refusals.
+// The share of 429s in fewer responses is mostly chance.
 const fewestSamples = 16;
-// So few good ones tell nothing of the speed, unless there are hardly any.
+// Fewer good responses tell nothing of the speed, unless there are hardly any.
 const fewestGood = 10;
-// What a doubling has to bring, and what a smaller step has to, as a part of itself.
+// A doubling that brings no fifth more only makes a queue longer. Of a smaller step half of itself is enough: the rest is noise.
 const doublingGain = 0.2;
 const stepGain = 0.5;
-// A service that queues takes longer: it is asked for no more.
+// Responses that take more than twice the best have waited in a queue: the service is asked for no more.
 const slowest = 2;
-// So much more likely is certain, as a logarithm.
+// With less of the limit in use, the source or the rate is what holds the run up, and a larger limit changes nothing.
+const fullShare = 0.75;
+// The logarithm of how much more likely one reason is than the other: 4 is 55 times, so that one test of 56 errs.
 const certain = 4;
+// A smaller share of 429s costs less than to look for its reason; and no measured share is nearer to 0 or 1 for certain.
+const leastShare = 0.03;
+// The weight of one response in the time that a response takes of late: that of TCP's round-trip time (RFC 6298).
+const smoothing = 1 / 8;
+// The only slot is paused for at least so long: nothing else keeps the run from five rejected attempts in a second and more.
+const onlySlotMs = 200;
+// A service that counts by time counts by seconds: any slot is paused so long where it asked for time, or counts others too.
+const longSlotMs = 1000;
 
-// "up" and "down" try another limit; "settling" follows refusals that were not expected.
 type State = "steady" | "up" | "down" | "settling";
 
-/**
- * Finds how many attempts at once serve a run best; the clock is the caller's. It begins with 4 and doubles. A refusal,
- * or a step that brings too little, ends that; then it tries a little more now and then. Where refusals go on, another
- * limit tells whether they come from the limit: then it is what the service took; else it grows in spite of them.
- */
+/** The concurrency limit that serves a run best; the clock is the caller's. */
 export class LimitSearch {
-  limit: number = firstLimit;
-  /** Whether others send to the same service. */
-  isOneOfMany = false;
+  limit: number;
   /** Counts the changes of the limit: the response to an attempt that began in an earlier epoch tells nothing of the present limit. */
   epoch = 0;
+  /** Whether other processes send to the same service. */
+  sharesService = false;
   #most: number;
   #state: State = "steady";
-  #base: Measured = { limit: firstLimit, rate: 0, share: 0, answerMs: 0, taken: 0 };
+  // The limit to go back to: how many good responses it brought in a millisecond, and the share of 429s.
+  #base = { limit: firstLimit, rate: 0, share: 0 };
   readonly #steps: Steps = new Steps();
-  readonly #usual: AverageShare = new AverageShare();
-  // Whether the refusals at the base may come from its limit.
+  readonly #usual: UsualRejections = new UsualRejections();
+  // Whether the 429s at the base may come from its limit, and less has not been tried.
   #isDoubted = false;
-  // The refusals of this epoch show how many were too many.
-  #tooMany = -1;
-  #fewest = 1;
-  // How long a good answer takes: of late, and at best.
-  #answerMs = 0;
-  #fastest = Number.POSITIVE_INFINITY;
+  // The 429s of the epoch before lower the limit so far: they show how many were too many.
+  #fewest: number;
+  // How long a good response takes of late, and how long at best.
+  #responseMs = 0;
+  #fastestMs = Number.POSITIVE_INFINITY;
   #round: Round = new Round(0);
+  // A slot is one of the limit. When those that are paused may be used again, in order.
+  readonly #pausedSlots: number[] = [];
 
   /** @param most The limit never exceeds it */
   constructor(most: number) {
     this.#most = most;
-    this.limit = Math.min(firstLimit, most);
+    this.limit = this.#fewest = Math.min(firstLimit, most);
   }
 
-  /** There are never more than so many. */
+  /** The limit never exceeds `most` from now on. */
   cap(most: number): void {
     this.#most = Math.min(this.#most, most);
     if (this.limit > this.#most) this.#set(this.#most, "steady");
   }
 
-  /** Time has passed with so many under way, and so many places empty after a refusal. */
-  passed(now: number, inFlight: number, resting: number): void {
-    this.#round.passed(now, inFlight, resting);
+  /** When a slot is free, where only paused ones are left; else 0. */
+  opensAt(now: number, inFlight: number): number {
+    const slots = this.#pausedSlots;
+    while ((slots[0] ?? now + 1) <= now) slots.shift();
+    return inFlight < this.limit && inFlight + slots.length >= this.limit ? (slots[0] ?? 0) : 0;
   }
 
-  /** An attempt was answered. */
-  answered({ epoch, began, now }: AttemptTimes): void {
-    this.#answerMs += (now - began - this.#answerMs) / (this.#answerMs > 0 ? 8 : 1);
+  /** Time has passed with so many in flight. */
+  passed(now: number, inFlight: number): void {
+    this.#round.passed(now, inFlight, this.#pausedSlots.length);
+  }
+
+  /** An attempt got a response that is no sign of overload. */
+  answered({ epoch, began, ended }: AttemptTimes): void {
+    this.#responseMs += (ended - began - this.#responseMs) * (this.#responseMs > 0 ? smoothing : 1);
     if (epoch !== this.epoch) return;
-    this.#round.addGood(now - began, 2 * (this.#round.ended + 1) > this.#samples);
+    this.#round.addGood(ended - began, this.#samples);
     this.#judge();
   }
 
   /**
-   * An attempt was refused.
-   * @param inFlight How many are under way without it
-   * @param askedMs How long it is asked to wait
-   * @returns until when its place stays empty, where it still has one: else the next would be refused at once, and again
+   * An attempt was rate limited. Its slot is paused, unless the limit is lowered by it: else the next attempt would be
+   * rejected at once, and again.
+   * @param inFlight How many are in flight without it
+   * @param askedMs How long the service asked to wait
    */
-  refused({ epoch, now }: AttemptTimes, inFlight: number, askedMs: number): number | undefined {
+  rateLimited({ epoch, ended }: AttemptTimes, inFlight: number, askedMs: number): void {
     const before = this.limit;
     if (epoch === this.epoch) {
-      this.#round.addRefused();
+      this.#round.rejected += 1;
       const isSure = this.#state === "steady" || this.#state === "up";
-      if (isSure && this.#usual.isExceededBy(this.#round)) this.#drop();
-      else this.#judge();
+      if (isSure && this.#usual.areExceededBy(this.#round)) {
+        const fewest = this.#state === "up" ? this.#base.limit : Math.max(1, this.limit >> 1);
+        this.#steps.slowDown(this.#base.limit);
+        this.#set(this.limit, "settling", fewest);
+      } else this.#judge();
     }
-    // It took those that are left.
-    if (epoch === this.#tooMany && this.#state === "settling")
-      this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
-    if (this.limit < before) return undefined;
-    // Refusals that have nothing to do with the limit are no reason to wait.
-    const isLong = this.isOneOfMany && !(this.#steps.areWide && this.#usual.value > 0);
-    return now + restAfter(this.#answerMs, this.limit, askedMs, isLong);
+    // The service accepted those that are left.
+    if (epoch === this.epoch - 1) this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
+    if (this.limit < before) return;
+    this.#pausedSlots.push(ended + this.#slotMs(askedMs));
+    this.#pausedSlots.sort((a, b) => a - b);
   }
 
-  // How many responses end a round: as many as may be in flight, and more where some of them are rejections.
+  // How long the slot of a rejected attempt is paused.
+  #slotMs(askedMs: number): number {
+    // 429s that have nothing to do with the limit are no reason to wait.
+    const isLong = this.sharesService && !(this.#steps.areWide && this.#usual.share > 0);
+    const isOnly = this.limit === 1;
+    const shortest = isLong || askedMs > 0 ? longSlotMs : isOnly ? onlySlotMs : 0;
+    // The whole run pauses for the time that was asked for. One slot of several is paused after that too; the only one is not.
+    return Math.max(this.#responseMs, shortest) + (isOnly ? 0 : askedMs);
+  }
+
+  // How many responses end a round: as many as may be in flight, and more once there was a reason to look closely.
   get #samples(): number {
-    const isClean = this.#round.refused === 0 && this.#steps.areWide;
+    const isClean = this.#round.rejected === 0 && this.#steps.areWide;
     return Math.max(isClean ? firstLimit : fewestSamples, this.limit);
   }
 
-  #drop(): void {
-    this.#fewest = this.#state === "up" ? this.#base.limit : Math.max(1, this.limit >> 1);
-    this.#tooMany = this.epoch;
-    this.#steps.slowDown(this.#base.limit);
-    this.#set(this.limit, "settling");
-  }
-
   #judge(): void {
-    const { ended, good, refused } = this.#round;
+    const round = this.#round;
     const samples = this.#samples;
-    if (ended < samples) return;
-    const found = this.#round.measured(this.limit);
-    const isTest = this.#base.share > 0 && (this.#state === "up" || this.#state === "down");
-    if (isTest) this.#test(found);
-    if (isTest || (refused > 0 && good < fewestGood && ended < 4 * samples)) return;
-    if (this.#state === "settling") this.#usual.found(this.#round);
-    else this.#usual.follow(this.#round);
-    if (refused === 0) this.#fastest = Math.min(this.#fastest, found.answerMs);
-    this.#steps.passed(ended);
-    if (this.#state === "up") this.#judgeMore(found);
-    else if (this.#state === "settling") this.#settled(found);
-    else this.#goOn(found);
+    if (round.ended < samples) return;
+    if (this.#base.share > 0 && (this.#state === "up" || this.#state === "down")) {
+      this.#test();
+      return;
+    }
+    if (round.rejected > 0 && round.good < fewestGood && round.ended < 4 * samples) return;
+    if (this.#state === "settling") this.#usual.found(round);
+    else this.#usual.follow(round);
+    if (round.rejected === 0) this.#fastestMs = Math.min(this.#fastestMs, round.responseMs);
+    this.#steps.passed(round.ended);
+    if (this.#state === "up") this.#judgeMore();
+    else if (this.#state === "settling") this.#settled();
+    else this.#goOn();
   }
 
-  // Whether another limit changes the refusals.
-  #test(found: Measured): void {
-    const { ended } = this.#round;
+  // Whether 429s depend on the limit.
+  #test(): void {
+    const round = this.#round;
     const { limit, share } = this.#base;
-    const evidence = this.#round.evidence(this.#base, this.limit);
-    if (Math.abs(evidence) < certain && ended < 8 * Math.max(fewestSamples, this.limit)) return;
-    this.#steps.passed(ended);
+    const evidence = round.evidence(this.#base, this.limit);
+    // After so many the likelier reason is taken: it makes little difference.
+    if (Math.abs(evidence) < certain && round.ended < 8 * Math.max(fewestSamples, this.limit)) return;
+    this.#steps.passed(round.ended);
     if (evidence > 0) {
-      // The limit is not why attempts are rejected: it may grow in spite of them.
+      // They do not: the limit may grow in spite of them.
       this.#steps.areWide = true;
-      const common = this.#usual.join(this.#round, share);
-      this.#grow({ ...found, limit: Math.max(limit, found.limit), share: common });
+      this.#grow(Math.max(limit, this.limit), this.#usual.join(round, share));
     } else if (this.#state === "down") {
-      this.#usual.value = 0;
-      if (found.share < leastShare) this.#set(found.limit, "steady");
-      else this.#set(acceptedBy(found), "settling");
+      this.#usual.share = 0;
+      if (round.share < leastShare) this.#set(this.limit, "steady");
+      else this.#set(accepted(this.limit, round.share), "settling");
     } else if (this.#isDoubted) this.#tryLess();
-    else this.#stay(limit);
+    else this.#stay();
   }
 
-  #goOn(found: Measured): void {
-    this.#base = { ...found, share: this.#usual.value };
-    const isFull =
-      found.taken > 0.75 * (1 - found.share) * this.limit && found.answerMs <= slowest * this.#fastest;
-    this.#isDoubted = this.#usual.value > 0 && this.limit > 1;
-    if (this.#steps.isDue && isFull && this.limit < this.#most) this.#tryMore();
-    else if (this.#steps.isDue && this.#isDoubted) this.#tryLess();
-    else this.#round = this.#round.next();
+  #goOn(): void {
+    const round = this.#round;
+    const { share } = this.#usual;
+    this.#base = { limit: this.limit, rate: round.rate, share };
+    const isFull = round.inUse > fullShare * (1 - round.share) * this.limit;
+    const isFast = round.responseMs <= slowest * this.#fastestMs;
+    this.#isDoubted = share > 0 && this.limit > 1;
+    if (this.#steps.areDue && isFull && isFast && this.limit < this.#most) this.#tryMore();
+    else if (this.#steps.areDue && this.#isDoubted) this.#tryLess();
+    else this.#round = round.next();
   }
 
-  #judgeMore(found: Measured): void {
+  // Whether a larger limit brought enough.
+  #judgeMore(): void {
     const { limit, rate } = this.#base;
-    const more = found.limit / limit - 1;
+    const more = this.limit / limit - 1;
     const gain = more >= 1 ? doublingGain : stepGain * more;
-    if (found.rate >= rate * (1 + gain)) {
+    if (this.#round.rate >= rate * (1 + gain)) {
       this.#steps.broughtMore();
-      this.#grow(found);
-    } else this.#stay(limit);
+      this.#grow(this.limit, this.#round.share);
+    } else this.#stay();
   }
 
-  #grow(base: Measured): void {
-    this.#base = base;
-    if (base.limit < this.#most) this.#tryMore();
-    else this.#set(base.limit, "steady");
+  #grow(limit: number, share: number): void {
+    this.#base = { limit, rate: this.#round.rate, share };
+    if (limit < this.#most) this.#tryMore();
+    else this.#set(limit, "steady");
   }
 
-  #stay(limit: number): void {
+  #stay(): void {
     this.#steps.slowDown(this.#base.limit);
-    this.#set(limit, "steady");
+    this.#set(this.#base.limit, "steady");
   }
 
-  // Refusals that go on have to do with the limit, or not: less tells, or more.
-  #settled(found: Measured): void {
-    this.#base = found;
-    this.#isDoubted = found.limit > 1;
-    if (found.share < leastShare) this.#set(found.limit, "steady");
-    else if (found.limit > 2) this.#tryLess();
+  // 429s that go on depend on the limit, or not: less tells, or more.
+  #settled(): void {
+    const { rate, share } = this.#round;
+    this.#base = { limit: this.limit, rate, share };
+    this.#isDoubted = this.limit > 1;
+    if (share < leastShare) this.#set(this.limit, "steady");
+    else if (this.limit > 2) this.#tryLess();
     else this.#tryMore();
   }
 
   #tryLess(): void {
+    const { limit, share } = this.#base;
     this.#isDoubted = false;
-    this.#steps.slowDown(this.#base.limit);
-    this.#set(Math.min(this.#base.limit - 1, acceptedBy(this.#base)), "down");
+    this.#steps.slowDown(limit);
+    this.#set(Math.min(limit - 1, accepted(limit, share)), "down");
   }
 
   #tryMore(): void {
     this.#set(Math.min(this.#most, this.#steps.after(this.#base.limit)), "up");
   }
 
-  #set(limit: number, state: State): void {
+  #set(limit: number, state: State, fewest: number = limit): void {
     this.limit = limit;
     this.#state = state;
+    this.#fewest = fewest;
     this.epoch += 1;
     this.#round = this.#round.next();
   }
 }
 
-/** What a limit was found to bring. */
-export interface Measured {
-  readonly limit: number;
-  /** Good answers in a millisecond. */
-  readonly rate: number;
-  /** The part of the attempts that were refused. */
-  readonly share: number;
-  /** How long a good answer took. */
-  readonly answerMs: number;
-  /** How many places were not free on average. */
-  readonly taken: number;
-}
-
-/** A smaller part of refusals is none. */
-export const leastShare = 0.03;
-
-/** How many of the limit were not refused. */
-export function acceptedBy({ limit, share }: Measured): number {
+// How many of a limit were not rejected.
+function accepted(limit: number, share: number): number {
   return Math.max(1, Math.round(limit * (1 - share)));
 }
 
-// By chance all may be refused, or none.
-function possible(share: number): number {
-  return Math.min(1 - leastShare, Math.max(leastShare, share));
-}
-
 /** Measures the attempts that began with one limit. */
-export class Round {
+class Round {
   good = 0;
-  refused = 0;
+  rejected = 0;
   #lateGood = 0;
   #lateMs = 0;
-  #area = 0;
-  #restingArea = 0;
+  // How many were in flight, and how many slots were paused, each times how long.
+  #inFlightMs = 0;
+  #pausedMs = 0;
   #began: number;
   #last: number;
 
@@ -240,133 +260,141 @@ export class Round {
   }
 
   get ended(): number {
-    return this.good + this.refused;
+    return this.good + this.rejected;
   }
 
-  /** Time has passed with so many under way, and so many places empty after a refusal. */
-  passed(now: number, inFlight: number, resting: number): void {
-    // The first begins it.
+  /** The share of the attempts that were rate limited. */
+  get share(): number {
+    return this.rejected / this.ended;
+  }
+
+  /** How long a good response took. */
+  get responseMs(): number {
+    return this.#lateMs / Math.max(1, this.#lateGood);
+  }
+
+  /** Good responses in a millisecond. */
+  get rate(): number {
+    return this.#inFlightMs / this.#ms / Math.max(1, this.responseMs);
+  }
+
+  /** How many slots were in use on average: in flight or paused. */
+  get inUse(): number {
+    return this.#inFlightMs / this.#ms + this.#pausedMs / this.#ms;
+  }
+
+  get #ms(): number {
+    return Math.max(1, this.#last - this.#began);
+  }
+
+  passed(now: number, inFlight: number, paused: number): void {
+    // The first attempt of a run begins its first round.
     if (this.#last === 0) this.#began = this.#last = now;
-    this.#area += inFlight * (now - this.#last);
-    this.#restingArea += resting * (now - this.#last);
+    this.#inFlightMs += inFlight * (now - this.#last);
+    this.#pausedMs += paused * (now - this.#last);
     this.#last = now;
   }
 
-  /** @param isLate Whether it is of the later half: the first of a larger number do not wait for each other yet */
-  addGood(ms: number, isLate: boolean): void {
+  /** @param samples How many responses end the round: the first half of a larger number do not wait for each other yet */
+  addGood(ms: number, samples: number): void {
+    const isLate = 2 * (this.ended + 1) > samples;
     this.good += 1;
     if (!isLate) return;
     this.#lateGood += 1;
     this.#lateMs += ms;
   }
 
-  addRefused(): void {
-    this.refused += 1;
-  }
-
-  measured(limit: number): Measured {
-    const { refused, ended } = this;
-    const ms = Math.max(1, this.#last - this.#began);
-    const underWay = this.#area / ms;
-    const answerMs = this.#lateMs / Math.max(1, this.#lateGood);
-    const rate = underWay / Math.max(1, answerMs);
-    return { limit, rate, share: refused / ended, answerMs, taken: underWay + this.#restingArea / ms };
-  }
-
   /**
-   * Above 0 where its refusals are those of `base` again, whatever the limit; below 0 where they are those of a service
-   * that takes no more than it took there. The logarithm of how much more likely the one is than the other.
+   * Above 0 where the share of 429s is that of the base again, whatever the limit; below 0 where the service accepted no
+   * more than it accepted there. The logarithm of how much more likely the one is than the other.
    */
-  evidence({ limit, share }: Measured, ofLimit: number): number {
-    const same = possible(share);
-    const full = possible(1 - ((1 - share) * limit) / ofLimit);
-    return this.refused * Math.log(same / full) + this.good * Math.log((1 - same) / (1 - full));
+  evidence(base: { readonly limit: number; readonly share: number }, limit: number): number {
+    const same = possible(base.share);
+    const full = possible(1 - ((1 - base.share) * base.limit) / limit);
+    return this.rejected * Math.log(same / full) + this.good * Math.log((1 - same) / (1 - full));
   }
 
-  /** Another begins where this one ends. */
+  /** The round that begins where this one ends. */
   next(): Round {
     return new Round(this.#last);
   }
 }
 
-/** The part of refusals that has nothing to do with the limit, as far as is known. */
-export class AverageShare {
-  value = 0;
-  // The answers by which it is known.
+// By chance a round may have all attempts rejected, or none.
+function possible(share: number): number {
+  return Math.min(1 - leastShare, Math.max(leastShare, share));
+}
+
+/** The 429s that have nothing to do with the limit: their share of the attempts, as far as is known. */
+class UsualRejections {
+  share = 0;
+  // The number of responses by which it is known.
   #known = 0;
 
-  /** A round was to find it out. */
-  found({ refused, ended }: Round): void {
-    this.#set(refused / ended);
+  /** A round that was to find the share out. */
+  found({ share, ended }: Round): void {
+    this.#set(share);
     this.#known = ended;
   }
 
-  /** A round like those before. By chance a few attempts show more or fewer refusals than there are. */
-  follow({ refused, ended }: Round): void {
-    this.#set(Math.min(1.1 * this.value, 0.75 * this.value + (0.25 * refused) / ended));
+  /** A round like those before has the weight of a quarter, and raises the share by a tenth at most: its own is partly chance. */
+  follow({ share }: Round): void {
+    this.#set(Math.min(1.1 * this.share, 0.75 * this.share + 0.25 * share));
   }
 
-  /** A round with another limit has the same. */
-  join({ refused, ended }: Round, before: number): number {
-    this.#set((before * this.#known + refused) / (this.#known + ended));
+  /** A round with another limit has the same share. @param before The share that was known */
+  join({ rejected, ended }: Round, before: number): number {
+    this.#set((before * this.#known + rejected) / (this.#known + ended));
     this.#known += ended;
-    return this.value;
+    return this.share;
   }
 
-  /** Whether there are more than before. */
-  isExceededBy({ refused, ended }: Round): boolean {
-    return refused > (this.value > 0 ? 1.5 * this.value * ended + 3 : 0);
+  /** Whether a round has more: half as many again, and three that may be chance; where there were none, a single one. */
+  areExceededBy({ rejected, ended }: Round): boolean {
+    return rejected > (this.share > 0 ? 1.5 * this.share * ended + 3 : 0);
   }
 
   #set(share: number): void {
-    this.value = share < leastShare ? 0 : share;
+    this.share = share < leastShare ? 0 : share;
   }
 }
 
+// A step that may bring 429s is small, once one was in the way.
 const smallStep = 1 / 8;
-// Answers between two steps that may bring refusals: twice as many after each that brought nothing.
-const firstPause = 64;
-const longestPause = 1024;
+// Responses between two such steps: a small part of them may be rejected. Twice as many after each that brought nothing.
+const firstGap = 64;
+// The service may have changed: a gap grows no longer than this, and for a small limit than 16 responses for each slot more.
+const longestGap = 1024;
+const gapForEach = 16;
 
-/** How far a limit steps up, and how often: it doubles until something is in its way. */
-export class Steps {
+/** How far the limit steps up, and how often: it doubles until something is in its way. */
+class Steps {
   areWide = true;
-  #pause = 0;
-  #nextPause: number = firstPause;
+  // How many responses are to come before the next step, and before the one after that.
+  #left = 0;
+  #nextGap: number = firstGap;
 
-  /** Whether there were answers enough since the last that brought nothing. */
-  get isDue(): boolean {
-    return this.#pause <= 0;
+  /** Whether there were responses enough since the last step that brought nothing. */
+  get areDue(): boolean {
+    return this.#left <= 0;
   }
 
   after(limit: number): number {
     return limit + (this.areWide ? limit : Math.max(1, Math.floor(limit * smallStep)));
   }
 
-  passed(answers: number): void {
-    this.#pause -= answers;
+  passed(responses: number): void {
+    this.#left -= responses;
   }
 
   slowDown(limit: number): void {
     this.areWide = false;
-    this.#pause = this.#nextPause;
-    const longest = Math.min(longestPause, firstPause + 16 * limit);
-    this.#nextPause = Math.min(longest, this.#nextPause * 2);
+    this.#left = this.#nextGap;
+    const longest = Math.min(longestGap, firstGap + gapForEach * limit);
+    this.#nextGap = Math.min(longest, this.#nextGap * 2);
   }
 
   broughtMore(): void {
-    this.#nextPause = firstPause;
+    this.#nextGap = firstGap;
   }
-}
-
-// The shortest time in which the only place stays empty after a refusal.
-const onlyRestMs = 200;
-// And any place of a run that is asked to wait, or is one of several: a service that counts by time counts seconds.
-const longRestMs = 1000;
-
-/** In how many milliseconds a place that was refused is free again. */
-export function restAfter(answerMs: number, limit: number, askedMs: number, isLong: boolean): number {
-  const shortest = isLong || askedMs > 0 ? longRestMs : limit > 1 ? 0 : onlyRestMs;
-  // A Retry-After pauses all places, so it does not count as the rest of this one, unless it is the only one.
-  return Math.max(answerMs, shortest) + (limit > 1 ? askedMs : 0);
 }

@@ -9,7 +9,7 @@ import { checkCallback, checkCount, ownProperties } from "../options/arguments.j
 import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import { callOptionTable } from "../options/table.js";
 import { type OptionTable, validate } from "../options/validate.js";
-import type { Lane } from "../policy/lane.js";
+import type { Lane } from "../policy/schedule.js";
 import { attemptPolicy } from "../policy/types.js";
 import { now } from "../transport/time.js";
 import { type DoneBatch, type Merged, mergeRankings, notifyBatch, partialOf, readRanking } from "./merge.js";

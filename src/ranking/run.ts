@@ -1,10 +1,9 @@
 import type { Attempt } from "../errors/codes.js";
 import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
-import { Lane } from "../policy/lane.js";
 import { Limiter } from "../policy/limiter.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
-import { machineClock, Schedule } from "../policy/schedule.js";
+import { Lane, machineClock, Schedule } from "../policy/schedule.js";
 import type { Places } from "./plan.js";
 import { itemsOf } from "./plan.js";
 import type { ItemBatch } from "./types.js";
@@ -61,7 +60,8 @@ class Batches {
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    const parts = { limiter: new Limiter(given.concurrency), pace: undefined, clock: machineClock };
+    const { concurrency, untilDeadline } = given;
+    const parts = { limiter: new Limiter(concurrency), clock: machineClock, untilDeadline };
     this.#schedule = new Schedule(parts, (now) => this.#begin(now));
     this.#schedule.advance();
     this.finish();
@@ -81,8 +81,8 @@ class Batches {
   }
 
   async #run(batch: number, now: number): Promise<void> {
-    const { run, untilDeadline, batches } = this.#given;
-    const lane = new Lane({ schedule: this.#schedule, untilDeadline }, 0);
+    const { run, batches } = this.#given;
+    const lane = new Lane(this.#schedule);
     this.#underWay += 1;
     lane.begin(now);
     try {

@@ -2,9 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../src/errors/failure.js";
-import { Lane } from "../../src/policy/lane.js";
 import { Limiter } from "../../src/policy/limiter.js";
-import { Schedule } from "../../src/policy/schedule.js";
+import { Lane, Schedule } from "../../src/policy/schedule.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { EventClock, numbersFrom } from "../support/simulatedRun.js";
 
@@ -94,12 +93,12 @@ describe("a run that is told to wait", () => {
     const limiter = new Limiter(concurrency);
     const began: [name: string, at: number][] = [];
     const fresh: string[] = [];
-    const schedule: Schedule = new Schedule({ limiter, pace: undefined, clock }, (now) => {
+    const schedule: Schedule = new Schedule({ limiter, clock, untilDeadline: true }, (now) => {
       while (fresh.length > 0 && schedule.isOpen(now)) begin(fresh.shift() as string, now);
     });
     const lanes = new Map<string, Lane>();
     function begin(name: string, now: number): void {
-      const lane = new Lane({ schedule, untilDeadline: true }, 0);
+      const lane = new Lane(schedule);
       lanes.set(name, lane);
       lane.begin(now);
       began.push([name, now]);
@@ -145,7 +144,7 @@ describe("a run that is told to wait", () => {
       ["a", 10_500],
       ["b", 10_500],
     ]);
-    expect(run.limiter.heldUntil).toBe(10_500);
+    expect(run.limiter.pausedUntil).toBe(10_500);
   });
 
   test("draws again for the next time", async () => {

@@ -1,17 +1,18 @@
 // A run of many rows against a service, in simulated time: what the schedule of a run does, without sockets.
 
 import { Failure, type RetryEvent } from "../../src/errors/failure.js";
-import { Lane } from "../../src/policy/lane.js";
-import { SearchedLimiter } from "../../src/policy/limiter.js";
-import { Pace, type Rate } from "../../src/policy/pace.js";
-import { type Clock, Schedule } from "../../src/policy/schedule.js";
+import { Limiter } from "../../src/policy/limiter.js";
+import { Pace, type Rate } from "../../src/policy/rate.js";
+import type { RetryState } from "../../src/policy/retry.js";
+import { type Clock, Lane, Schedule } from "../../src/policy/schedule.js";
 import { LimitSearch } from "../../src/policy/search.js";
 import { usual } from "./decisionRows.js";
 
-/** What a service makes of a request: an answer after so long, or a refusal. */
+/** What a service makes of a request: an answer after so long, or a refusal, or no connection. */
 export interface Reaction {
   readonly afterMs: number;
   readonly refused?: true;
+  readonly isAway?: true;
   readonly retryAfterMs?: number;
   readonly tokens?: number;
 }
@@ -109,17 +110,17 @@ type Counted = { -readonly [Name in keyof Omit<Figures, "ms">]: Figures[Name] } 
 
 function start(simulation: Simulation, clock: EventClock, figures: Counted): void {
   const { rows, concurrency, rate, service, random, bytesOf = () => 100, workers = 1 } = simulation;
-  const limiter = new SearchedLimiter(
+  const limiter = new Limiter(
     typeof concurrency === "number" ? concurrency : searching(concurrency.max, workers),
   );
   const pace = rate && new Pace(rate);
   let next = 0;
   let held = 0;
-  const schedule: Schedule = new Schedule({ limiter, pace, clock }, (now) => {
+  const schedule: Schedule = new Schedule({ limiter, pace, clock, untilDeadline: true }, (now) => {
     while (next < rows && held < 4 * limiter.limit && schedule.isOpen(now)) {
       held += 1;
       const bytes = bytesOf(next++);
-      const lane = new Lane({ schedule, untilDeadline: true }, bytes);
+      const lane = new Lane(schedule, bytes);
       lane.begin(now);
       attempt(lane, bytes, 0);
     }
@@ -127,18 +128,19 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
   const attempt = (lane: Lane, bytes: number, retries: number): void => {
     const began = clock.now();
     figures.received += 1;
-    const { afterMs, refused, retryAfterMs, tokens } = service.received(began, bytes);
+    const { afterMs, refused, isAway, retryAfterMs, tokens } = service.received(began, bytes);
     clock.after(afterMs, () => {
-      if (refused === undefined) {
+      if (refused === undefined && isAway === undefined) {
         service.answered?.();
         lane.answered();
-        pace?.counted(tokens, lane);
+        pace?.counted(tokens, bytes, lane.estimated);
         figures.slowestMs = Math.max(figures.slowestMs, clock.now() - began);
         figures.doneAt.push(clock.now());
         held -= 1;
       } else {
         figures.refused += 1;
-        const waited = refuse(lane, retries, retryAfterMs, random());
+        const told = { retries, random: random() };
+        const waited = isAway ? lose(lane, told) : refuse(lane, told, retryAfterMs);
         void waited.then(() => attempt(lane, bytes, retries + 1));
       }
       figures.limits.push(limiter.limit);
@@ -149,27 +151,26 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
 }
 
 function searching(max: number, workers: number): LimitSearch {
-  return Object.assign(new LimitSearch(max), { isOneOfMany: workers > 1 });
+  return Object.assign(new LimitSearch(max), { sharesService: workers > 1 });
 }
 
-function refuse(
-  lane: Lane,
-  retries: number,
-  retryAfterMs: number | undefined,
-  random: number,
-): Promise<void> {
+type Told = Pick<RetryState, "retries" | "random">;
+
+function refuse(lane: Lane, told: Told, retryAfterMs: number | undefined): Promise<void> {
   const events: readonly RetryEvent[] = [retryAfterMs === undefined ? "exhausted" : "exhaustedTimed"];
   const code = "RESOURCE_EXHAUSTED";
+  const what = { message: "", code, codeSource: "status", events, executed: "no" } as const;
+  return retry(lane, new Failure({ ...what, httpStatus: 429, retryAfterMs }), told);
+}
+
+function lose(lane: Lane, told: Told): Promise<void> {
+  const events: readonly RetryEvent[] = ["neverConnected"];
+  const what = { message: "", code: "UNAVAILABLE", codeSource: "transport", events, executed: "no" } as const;
+  return retry(lane, new Failure(what), told);
+}
+
+function retry(lane: Lane, failure: Failure, told: Told): Promise<void> {
   const timeLeftMs = Number.POSITIVE_INFINITY;
-  const failure = new Failure({
-    message: "",
-    code,
-    codeSource: "status",
-    events,
-    executed: "no",
-    httpStatus: 429,
-    retryAfterMs,
-  });
-  const { waitMs = 0 } = lane.decide(failure, { ...usual, retries, timeLeftMs, random });
+  const { waitMs = 0 } = lane.decide(failure, { ...usual, ...told, timeLeftMs });
   return lane.wait(waitMs, { during: (promise) => promise, end: () => {} });
 }

@@ -7,20 +7,16 @@ export interface Rate {
 const minuteMs = 60_000;
 // A timer fires late; so much of the time that was lost may be made up for.
 const spareMs = 20;
-// Until the first answer says how many there are.
+// The bytes of a token until the first response says how many tokens there are.
 const firstBytesPerToken = 4;
-// What came earlier counts for less.
+// The weight of what came before one response.
 const remembered = 0.98;
 
 /**
  * Spreads attempts evenly over time, by their number and by their tokens; the clock is passed in. The tokens of what is
- * under way are estimated by its bytes, from the answers before; each answer corrects its own estimate.
+ * in flight are estimated by its bytes, from the responses before; each response corrects its own estimate.
  */
 export class Pace {
-  /** Nothing is sent before. */
-  get opensAt(): number {
-    return Math.max(this.#requestAt, this.#tokenAt) - spareMs;
-  }
   readonly #requestMs: number;
   readonly #tokenMs: number;
   #requestAt = 0;
@@ -33,7 +29,12 @@ export class Pace {
     this.#tokenMs = tokensPerMinute === undefined ? 0 : minuteMs / tokensPerMinute;
   }
 
-  /** Whether it needs to know how large a request is. */
+  /** Nothing is sent before. */
+  get opensAt(): number {
+    return Math.max(this.#requestAt, this.#tokenAt) - spareMs;
+  }
+
+  /** Whether the bytes of a request matter. */
   get countsTokens(): boolean {
     return this.#tokenMs > 0;
   }
@@ -46,11 +47,8 @@ export class Pace {
     return estimated;
   }
 
-  /** An answer says how many it needed, if it does. */
-  counted(
-    tokens: unknown,
-    { bytes, estimated }: { readonly bytes: number; readonly estimated: number },
-  ): void {
+  /** A response says how many tokens its request needed, if it does. */
+  counted(tokens: unknown, bytes: number, estimated: number): void {
     if (typeof tokens !== "number" || !(tokens >= 0)) return;
     this.#tokenAt += (tokens - estimated) * this.#tokenMs;
     this.#tokens = this.#tokens * remembered + tokens;
