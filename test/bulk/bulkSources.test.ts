@@ -319,6 +319,37 @@ describe("a process without a free file", () => {
     expect(refused()).toBe(6);
   });
 
+  test("an adaptive run that was lowered so still learns what the service takes", async () => {
+    const clock = new TestClock();
+    let open = 0;
+    const machine = machineWith(10, "EMFILE", () => clock.sleep(200));
+    const fetch = async (...args: Parameters<typeof globalThis.fetch>): Promise<Response> => {
+      if (machine.refused() === 0) return machine.fetch(...args);
+      // From then on the service takes three at once.
+      if (open >= 3) return Response.json({ code: "RESOURCE_EXHAUSTED", message: "Wait." }, { status: 429 });
+      open += 1;
+      const response = await machine.fetch(...args);
+      open -= 1;
+      return response;
+    };
+    const limits: number[] = [];
+    const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
+    const found: unknown[] = [];
+    const run = async (): Promise<void> => {
+      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(300), { onAttempt });
+      for await (const { id, error } of results) found.push(error ?? id);
+    };
+    clock.install();
+    try {
+      await clock.until(run());
+    } finally {
+      clock.remove();
+    }
+    expect(new Set(found).size).toBe(300);
+    expect(machine.refused()).toBeGreaterThan(0);
+    expect(Math.max(...limits.slice(-100))).toBeLessThanOrEqual(4);
+  });
+
   test("a machine that can open nothing is no endless run: each request ends in its own time", async () => {
     const { fetch } = machineWith(0, "EMFILE");
     const found: unknown[] = [];

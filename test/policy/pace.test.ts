@@ -240,4 +240,21 @@ describe("a run that finds its limit", () => {
       expect(refused / 1000, `seed ${seed}`).toBeLessThanOrEqual(0.4);
     }
   });
+
+  test("goes on where a service asks for a pause, and is away when that is over", async () => {
+    let asked = 0;
+    const service: Service = {
+      received(now) {
+        if (now < 1000 || now > 1900) return { afterMs: 100 };
+        asked += 1;
+        if (asked > 3) return { afterMs: 1, isAway: true };
+        return { afterMs: 1, refused: true, retryAfterMs: 500 };
+      },
+    };
+    const { doneAt, ms } = await run(200, service, { max: 4 });
+    expect(asked).toBeGreaterThan(8);
+    expect(doneAt).toHaveLength(200);
+    // 5 s without all that; with half the limit from then on 9 s and the time that it was away.
+    expect(ms).toBeLessThan(9000);
+  });
 });
