@@ -10,6 +10,7 @@ const stepMs = 250;
 const stepsPerSecond = 1000 / stepMs;
 const latencyMs = 40;
 const mostAtOnce = 24;
+const ranked = small.documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) }));
 const outage = { from: 9, until: 12 };
 // No wider than a phone shows without shrinking its text.
 const width = 400;
@@ -57,7 +58,7 @@ async function startService() {
       const headers = now > 5 && !isAsked ? { "retry-after": "2" } : {};
       if (now > 5) isAsked = true;
       answer(429, headers, {});
-    } else answer(200, {}, { object: "list", data: [] });
+    } else answer(200, {}, { object: "list", data: ranked });
   });
   await new Promise((resolve) => service.listen(0, "127.0.0.1", resolve));
   return { server: service, baseUrl: `http://127.0.0.1:${service.address().port}`, counts: found };

@@ -66,7 +66,7 @@ describe.each<[name: string, reply: Reply, requests: number, says: string]>([
 
     server.requests = [];
     const second = await bulk(...more);
-    expect(server.requests).toEqual([]);
+    expect([second.exitCode, server.requests]).toEqual([10, []]);
     expect(second.stderr).toContain(
       "1 request was paid for without a result by an earlier run. --resend-paid sends it again.",
     );

@@ -37,6 +37,8 @@ interface BulkRun {
   readonly signal: AbortSignal;
   readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
+  /** Requests that earlier runs paid for without a result. */
+  readonly paidBefore: number;
   readonly found: FirstPassResult | undefined;
   readonly files: OutputFiles;
   readonly report: Report;
@@ -87,11 +89,11 @@ async function openRun(
   [output, errors]: readonly CheckpointFile[],
 ): Promise<BulkRun> {
   const { resendPaid } = settings;
-  const checkpoint = await readDone(output as CheckpointFile, resendPaid);
+  const before = await readDone(output as CheckpointFile, resendPaid);
   const { wrong, paid } = await readWrong(errors, resendPaid);
-  if (settings.isPipe && checkpoint.size + wrong.size > 0)
+  if (settings.isPipe && before.size + wrong.size > 0)
     throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
-  const pass = { ...settings, checkpoint, wrong, signal };
+  const pass = { ...settings, checkpoint: before, wrong, signal };
   // What cannot be read is a fault of the command line, as long as nothing was sent.
   const found = settings.isPipe
     ? undefined
@@ -99,17 +101,21 @@ async function openRun(
         throw cannotRead("--bulk", error);
       });
   const files: OutputFiles = {
-    output: await openOutput(output as CheckpointFile, checkpoint, resendPaid),
+    output: await openOutput(output as CheckpointFile, before, resendPaid),
     errors: errors && (await openErrors(errors, wrong)),
   };
+  // Written anew, its rows stand elsewhere.
+  const isMoved = resendPaid && before.paid > 0;
+  const checkpoint = isMoved ? await readDone(output as CheckpointFile, resendPaid) : before;
+  const paidBefore = resendPaid ? 0 : before.paid + paid;
   const earlier = {
     requests: found?.requests,
     before: found?.done.size ?? 0,
     wrongBefore: found?.wrong ?? 0,
   };
   const report = new Report(terminal, { ...earlier, ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0 });
-  if (!resendPaid) report.paidBefore(checkpoint.paid + paid);
-  return { settings, signal, checkpoint, wrong, found, files, report };
+  report.paidBefore(paidBefore);
+  return { settings, signal, checkpoint, wrong, paidBefore, found, files, report };
 }
 
 async function rankAll(run: BulkRun, client: Client): Promise<void> {
@@ -137,6 +143,7 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
   // Whichever run found a request to be wrong.
   const { wrong, wrongBefore, badLines } = report.counts;
   if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
+  if (run.paidBefore > 0 && wrongBefore > 0) throw new Reported(exitCodeOf.INTERNAL);
   if (wrong + wrongBefore + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
