@@ -1,6 +1,6 @@
 // What the command line uses beside the public entries: its one private door.
 export { camelCase } from "./call/request.js";
-export { type RequestRules, type Rules, suggestion } from "./options/validate.js";
+export { type RequestRules, type Rules, suggestion, validate } from "./options/validate.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export type { Lane, Lane as PolicyOption } from "./policy/schedule.js";
 export { attemptPolicy } from "./policy/types.js";

@@ -151,7 +151,11 @@ function addFiles(command: Command): Command {
     )
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
-    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.");
+    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
+    .option(
+      "--ignore-fields <NAMES>",
+      "Fields of lines that are not used, such as task or model,top_n. Without it, they are used instead of --task, --model and --top-n.",
+    );
 }
 
 function addLimits(command: Command): Command {

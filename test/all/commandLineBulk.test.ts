@@ -190,21 +190,35 @@ test("wrong requests do not run again, and transient failures do", async () => {
 test("a wrong request that was mended runs again, and its error is gone", async () => {
   await lines({ id: "a", query: "a", documents: [] });
   expect((await bulk("--errors", errors)).exitCode).toBe(5);
-  expect(await rowsOf(errors)).toMatchObject([{ id: "a", final: true }]);
+  // It was never sent.
+  expect(await rowsOf(errors)).toMatchObject([{ id: "a", final: false }]);
   await lines({ id: "a", query: "a", documents });
   expect((await bulk("--errors", errors)).exitCode).toBe(0);
   expect(await rowsOf(errors)).toEqual([]);
   expect(await rowsOf(output)).toHaveLength(1);
 });
 
-test("without a file for errors, a wrong request is a row of the output", async () => {
+test("without a file for errors, a wrong request that was sent is a row of the output", async () => {
+  await lines({ id: "a", query: "a", documents }, { id: "b", query: "b", documents });
+  server.reply((request) =>
+    queryOf(request) === "a"
+      ? { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } }
+      : rankingOf(request),
+  );
+  const { exitCode, stderr } = await bulk();
+  expect(exitCode).toBe(5);
+  expect(stderr).toContain("Line 1: [INVALID_ARGUMENT] No.");
+  const byId = new Map((await rowsOf(output)).map((row) => [row.id, row]));
+  expect(byId.get("a")).toMatchObject({ final: true, error: { code: "INVALID_ARGUMENT" } });
+  expect(byId.get("b")?.response).toBeDefined();
+});
+
+test("a wrong request that was never sent is told, and is no row", async () => {
   await lines({ id: "a", query: "a", documents, topN: 3 }, { id: "b", query: "b", documents });
   const { exitCode, stderr } = await bulk();
   expect(exitCode).toBe(5);
   expect(stderr).toContain("Line 1: [INVALID_ARGUMENT] body has topN: did you mean top_n?");
-  const byId = new Map((await rowsOf(output)).map((row) => [row.id, row]));
-  expect(byId.get("a")).toMatchObject({ final: true, error: { code: "INVALID_ARGUMENT" } });
-  expect(byId.get("b")?.response).toBeDefined();
+  expect((await rowsOf(output)).map(({ id }) => id)).toEqual(["b"]);
 });
 
 test("fields may have other names, gzip is read, and what is no field of a request is not sent", async () => {

@@ -23,6 +23,8 @@ const reading = {
   queryField: "query",
   documentsField: "documents",
   defaults: { return_documents: false },
+  given: [],
+  ignored: new Set<string>(),
   shard: undefined,
 };
 const requestOf = (id: string | number, query = "q") => ({ id, query, documents: ["ä", "two"] });

@@ -34,6 +34,20 @@ export class BulkRequest {
     return this.#body;
   }
 
+  /** The fields of the line, whatever they are called. */
+  get fields(): RequestFields {
+    return this.#fields;
+  }
+
+  /** The fields of a request that it has itself, and that the command line gives another value for. */
+  get ownInstead(): readonly string[] {
+    const { given, defaults } = this.#reading;
+    return given.filter((name) => {
+      const own = ownOf(this.#fields, name, this.#reading);
+      return own !== undefined && own !== fieldOf(defaults as RequestFields, name);
+    });
+  }
+
   /** Stands for the id and all that is sent. It is made when it is asked for: it costs more than all else. */
   get fingerprint(): string {
     this.#fingerprint ??= fingerprintOf([this.key, jsonOf(this.body)]);
@@ -53,14 +67,21 @@ export interface InputFormat {
   readonly queryField: string;
   readonly documentsField: string;
   readonly defaults: Partial<RerankRequest>;
+  /** Those of the defaults that were given on the command line. */
+  readonly given: readonly string[];
+  /** The fields of lines that are not used. */
+  readonly ignored: ReadonlySet<string>;
   /** The part of the lines that this machine reads; undefined for all of them. */
   readonly shard: Shard | undefined;
 }
 
 const fieldNames = Object.keys(requests.rerankDocuments.body.properties);
-const others = fieldNames.filter((name) => name !== "query" && name !== "documents");
+/** The fields of a request that a line may have besides a query and documents. */
+export const otherFields: readonly string[] = fieldNames.filter(
+  (name) => name !== "query" && name !== "documents",
+);
 const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
-const otherLetters = new Set(others.map(lettersOf));
+const otherLetters = new Set(otherFields.map(lettersOf));
 
 /** Reads a line; undefined when it is empty, or of another shard. What has no id is of shard 0: it is told once. */
 export function readLine(line: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
@@ -99,18 +120,24 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
     query: fieldOf(fields, queryField),
     documents: fieldOf(fields, documentsField),
   };
-  const named = new Set([idField, queryField, documentsField]);
-  for (const name of others) {
-    const isSaid = !named.has(name) && Object.hasOwn(fields, name);
-    const value = isSaid ? fields[name] : fieldOf(defaults as RequestFields, name);
+  for (const name of otherFields) {
+    const value = ownOf(fields, name, reading) ?? fieldOf(defaults as RequestFields, name);
     if (value !== undefined) body[name] = value;
   }
+  const named = new Set([idField, queryField, documentsField]);
   // A field in another spelling is refused by the client, which names the right one.
   for (const name of Object.keys(fields).sort()) {
-    const isOther = !others.includes(name) && otherLetters.has(lettersOf(name));
-    if (isOther && !named.has(name)) body[name] = fields[name];
+    const isOther = !otherFields.includes(name) && otherLetters.has(lettersOf(name));
+    if (isOther && !named.has(name) && fields[name] !== null) body[name] = fields[name];
   }
   return body as unknown as RerankRequest;
+}
+
+// Null means not given: tables that were written as JSON have it for each value that is missing.
+function ownOf(fields: RequestFields, name: string, reading: InputFormat): unknown {
+  const { idField, queryField, documentsField, ignored } = reading;
+  const isNamed = name === idField || name === queryField || name === documentsField;
+  return isNamed || ignored.has(name) ? undefined : (fieldOf(fields, name) ?? undefined);
 }
 
 function fieldOf(fields: RequestFields, name: string): unknown {

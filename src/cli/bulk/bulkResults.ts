@@ -54,6 +54,21 @@ export class Report {
     this.#shownAt = this.#isDrawn ? Number.NEGATIVE_INFINITY : this.#started;
   }
 
+  /** Tells of a field that lines have themselves, and that is used instead of an option. @param lines How many, or which */
+  overruled(field: string, lines: number | { readonly first: number }): void {
+    if (this.#terminal.quiet) return;
+    const option = `--${field.replace("_", "-")}`;
+    const they =
+      typeof lines !== "number"
+        ? `Line ${lines.first} has its`
+        : lines === 1
+          ? "1 line has its"
+          : `${lines} lines have their`;
+    const note = `${they} own ${field}, which is used instead of ${option}; --ignore-fields ${field} uses ${option} for all.`;
+    this.end();
+    this.#terminal.tell({ note }, note);
+  }
+
   /** Tells of something that is wrong; the first of many only. */
   note(line: string): void {
     this.#noted += 1;
@@ -187,7 +202,9 @@ function addError(
 ): StatusError | undefined {
   const isPaid = error.executed === "yes";
   const isWrong = saysWrong(error) && !isPaid;
-  const final = isWrong || isPaid;
+  // What was never sent may be the command's fault, and is found again for nothing.
+  const isUnsent = error.codeSource === "client" && error.attempts.length === 0;
+  const final = isPaid || (isWrong && !isUnsent);
   const row = { id, fingerprint, error: errorFields(error), final, ...(files.errors && { line }) };
   // Without a file for errors, the output has those that do not run again.
   if (files.errors) files.errors.add(row);

@@ -6,7 +6,7 @@ import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, refuseOptions, UsageError } from "../context.js";
 import type { InputRequest } from "../input/readInput.js";
-import type { InputFormat } from "./bulkRequest.js";
+import { type InputFormat, otherFields } from "./bulkRequest.js";
 
 /** The options of `rerank` that a bulk run takes or refuses. */
 export interface BulkOptions {
@@ -16,6 +16,7 @@ export interface BulkOptions {
   readonly wait?: boolean;
   readonly resendPaid?: boolean;
   readonly allowEmpty?: boolean;
+  readonly ignoreFields?: string;
   readonly shard?: string;
   readonly idField?: string;
   readonly queryField?: string;
@@ -103,7 +104,19 @@ function readingOf(options: BulkOptions): InputFormat {
   if (model !== undefined) defaults.model = model;
   if (topN !== undefined) defaults.top_n = topN;
   if (task !== undefined) defaults.task = task;
-  return { idField, queryField, documentsField, defaults, shard };
+  const given = Object.entries({ model: options.model, task, top_n: topN });
+  return {
+    ...{ idField, queryField, documentsField, defaults, shard },
+    given: given.flatMap(([name, value]) => (value === undefined ? [] : [name])),
+    ignored: ignoredOf(options.ignoreFields),
+  };
+}
+
+function ignoredOf(names: string | undefined): ReadonlySet<string> {
+  const ignored = names?.split(",").map((name) => name.trim()) ?? [];
+  if (ignored.every((name) => otherFields.includes(name))) return new Set(ignored);
+  const known = otherFields.join(", ");
+  throw new UsageError(`--ignore-fields must name fields of a request, such as task: ${known}.`);
 }
 
 function isNoFile(file: string): boolean {

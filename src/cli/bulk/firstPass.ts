@@ -26,6 +26,8 @@ export interface FirstPassResult {
   readonly done: LineSet;
   /** How many of them were wrong. */
   readonly wrong: number;
+  /** By a field, in how many of the others it is used instead of what the command line gives. */
+  readonly ownInstead: ReadonlyMap<string, number>;
   /** What was read: the lines of anything else are not those. */
   readonly content: FileContent;
 }
@@ -40,6 +42,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const suspects = new Set<string>();
   const changed: number[] = [];
   const done = new LineSet();
+  const ownInstead = new Map<string, number>();
   let wrongs = 0;
   for await (const requests of requestsOf(pass, content)) {
     for (const request of requests) {
@@ -50,11 +53,12 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
       const isWrong = known === "wrong" || isKnownWrong(wrong, request);
       if (isWrong) wrongs += 1;
       if (isWrong || known === "done") done.add(request.line);
+      else for (const name of request.ownInstead) ownInstead.set(name, (ownInstead.get(name) ?? 0) + 1);
     }
   }
   if (suspects.size > 0) await refuseDuplicates(pass, suspects);
   if (changed.length > 0) throw refusalOf(changed);
-  return { requests: seen.size, done, wrong: wrongs, content };
+  return { requests: seen.size, done, wrong: wrongs, ownInstead, content };
 }
 
 // The lines that are requests, many at once.

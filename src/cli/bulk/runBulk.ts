@@ -1,5 +1,5 @@
 import { rerankAll } from "../../bulk/index.js";
-import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
+import { type Client, isStatusError, type StatusError } from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, Reported, UsageError } from "../context.js";
@@ -7,6 +7,7 @@ import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
 import { withClient } from "../withClient.js";
+import { type RequestToSend, startingWell } from "./allInvalid.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
 import {
   addBadLine,
@@ -115,6 +116,7 @@ async function openRun(
   };
   const report = new Report(terminal, { ...earlier, ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0 });
   report.paidBefore(paidBefore);
+  for (const [field, lines] of found?.ownInstead ?? []) report.overruled(field, lines);
   return { settings, signal, checkpoint, wrong, paidBefore, found, files, report };
 }
 
@@ -147,14 +149,12 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
   if (wrong + wrongBefore + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
-type RequestToSend = RerankRequest & { readonly id: BulkRequest };
-
 // Once somebody else has changed a file of results, nothing more is sent, and what is under way is waited for.
 async function* requestsOf(run: BulkRun): AsyncGenerator<RequestToSend> {
   const { output, errors } = run.files;
   const changed = AbortSignal.any([output.changed, ...(errors ? [errors.changed] : [])]);
   try {
-    yield* requestsUntil(changed, run);
+    yield* startingWell(requestsUntil(changed, run));
   } catch (error) {
     if (!changed.aborted) throw error;
   }
@@ -163,6 +163,7 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<RequestToSend> {
 async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerator<RequestToSend> {
   const { settings, checkpoint, wrong, found, files, report } = run;
   const seen = new Set<string>();
+  const told = new Set<string>();
   for await (const lines of linesToDo(run, AbortSignal.any([run.signal, changed]))) {
     for (const line of lines) {
       if (changed.aborted) return;
@@ -173,9 +174,18 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
       else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
       else if (checkpoint.find(request) === "no" && !isKnownWrong(wrong, request)) {
         if (settings.isPipe) seen.add(request.key);
+        if (settings.isPipe) tellOnce(request, told, report);
         yield { ...request.body, id: request };
       }
     }
+  }
+}
+
+// How many lines of a pipe there are is not known before they are sent.
+function tellOnce(request: BulkRequest, told: Set<string>, report: Report): void {
+  for (const name of request.ownInstead) {
+    if (!told.has(name)) report.overruled(name, { first: request.line });
+    told.add(name);
   }
 }
 

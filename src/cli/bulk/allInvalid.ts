@@ -1,0 +1,66 @@
+// A run whose first requests are all invalid in the same way was started with a wrong option: it stops before the rest.
+import { validate } from "../../engine.js";
+import { requests } from "../../generated/contract.js";
+import { isStatusError, type RerankRequest } from "../../index.js";
+import { UsageError } from "../context.js";
+import { named } from "../terminal.js";
+import type { BulkRequest } from "./bulkRequest.js";
+
+export type RequestToSend = RerankRequest & { readonly id: BulkRequest };
+
+const judged = 20;
+const mostNames = 12;
+
+/** The same requests. @throws UsageError instead of the first ones, when these are all invalid in the same way */
+export async function* startingWell(all: AsyncIterable<RequestToSend>): AsyncGenerator<RequestToSend> {
+  let held: RequestToSend[] | undefined = [];
+  let fault: string | undefined;
+  for await (const request of all) {
+    if (held === undefined) {
+      yield request;
+      continue;
+    }
+    const found = faultOf(request.id);
+    held.push(request);
+    if (found !== undefined && found === (fault ?? found)) {
+      if (held.length === judged) throw refusalOf(found, held[0] as RequestToSend);
+      fault = found;
+      continue;
+    }
+    yield* held;
+    held = undefined;
+  }
+  yield* held ?? [];
+}
+
+function faultOf({ body }: BulkRequest): string | undefined {
+  try {
+    validate(body, requests.rerankDocuments.body, "body");
+    return undefined;
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return error.text;
+  }
+}
+
+function refusalOf(fault: string, { id: { line, fields } }: RequestToSend): UsageError {
+  const names = Object.keys(fields);
+  const more = names.length > mostNames ? " and others" : "";
+  const shown = names.slice(0, mostNames).map(named).join(", ");
+  return new UsageError(
+    `The first ${judged} requests are all invalid: ${fault} Line ${line} has ${shown}${more}${adviceFor(fault, fields)}. Nothing was sent.`,
+  );
+}
+
+// Where there is one field that fits, it is that.
+function adviceFor(fault: string, fields: Readonly<Record<string, unknown>>): string {
+  const [field] = /\b(query|documents)\b/.exec(fault) ?? [];
+  if (field === undefined) return "";
+  const fits = (value: unknown): boolean =>
+    field === "query" ? typeof value === "string" : Array.isArray(value);
+  const fitting = Object.keys(fields).filter((name) => name !== "id" && fits(fields[name]));
+  const [only] = fitting.length === 1 ? fitting : [];
+  return only === undefined
+    ? `; name the field that holds the ${field} with --${field}-field`
+    : `; use --${field}-field ${named(only)}`;
+}

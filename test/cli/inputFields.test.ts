@@ -1,0 +1,168 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { queryOf, rankingOf, rowsOf } from "../support/bulkFiles.js";
+import { tunerank } from "../support/commandLine.js";
+import { type Outcome, temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+let folder: string;
+let remove: () => Promise<void>;
+let input: string;
+let output: string;
+let errors: string;
+
+beforeEach(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
+    path.join(folder, name),
+  ) as [string, string, string];
+  server.reply(rankingOf);
+});
+afterEach(() => remove());
+
+const documents = ["one", "two"];
+const textOf = (rows: readonly object[]): string =>
+  rows
+    .map((row, index) => `${JSON.stringify({ id: index, query: `q${index}`, documents, ...row })}\n`)
+    .join("");
+const bulk = (...more: string[]): Promise<Outcome> =>
+  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "1", ...more], {
+    baseUrl: server.url,
+  });
+const sent = (name: string): unknown[] => server.requests.map(({ body }) => JSON.parse(`${body}`)[name]);
+
+describe("a field of a line that is used instead of an option", () => {
+  test.each([
+    ["--task", "task", "mine", "theirs"],
+    ["--model", "model", "accounts/a/models/m", "accounts/a/models/n"],
+    ["--top-n", "top_n", 2, 1],
+  ] as const)("%s is told before anything is sent", async (option, field, mine, theirs) => {
+    await writeFile(input, textOf([{ [field]: theirs }, {}, { [field]: mine }, { [field]: theirs }]));
+    const { exitCode, stderr } = await bulk(option, `${mine}`);
+    expect([exitCode, stderr]).toEqual([
+      0,
+      `2 lines have their own ${field}, which is used instead of ${option}; --ignore-fields ${field} uses ${option} for all.\n`,
+    ]);
+    expect(sent(field)).toEqual([theirs, mine, mine, theirs]);
+  });
+
+  test("is not used with --ignore-fields, of which nothing is told", async () => {
+    await writeFile(input, textOf([{ task: "theirs", top_n: 1 }, {}]));
+    const more = ["--task", "mine", "--ignore-fields", "task,top_n"];
+    expect(await bulk(...more)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect([sent("task"), sent("top_n")]).toEqual([
+      ["mine", "mine"],
+      [undefined, undefined],
+    ]);
+    // It is the same run that goes on, and another one without.
+    expect((await bulk(...more)).exitCode).toBe(0);
+    expect((await bulk("--task", "mine")).stderr).toContain("Line 1: the id is done in --output");
+  });
+
+  test("is told of the first line of a pipe, and as JSON for programs", async () => {
+    const piped = { baseUrl: server.url, input: textOf([{}, { task: "theirs" }, { task: "theirs" }]) };
+    const args = ["rerank", "--bulk", "-", "--output", output, "--task", "mine"];
+    const line =
+      "Line 2 has its own task, which is used instead of --task; --ignore-fields task uses --task for all.";
+    expect((await tunerank(args, piped)).stderr).toBe(`${line}\n`);
+    output = path.join(folder, "other.jsonl");
+    await writeFile(input, textOf([{ task: "theirs" }]));
+    expect(JSON.parse((await bulk("--task", "mine", "--json")).stderr)).toEqual({
+      note: "1 line has its own task, which is used instead of --task; --ignore-fields task uses --task for all.",
+    });
+  });
+
+  test("is no news where the lines are done, and --quiet tells nothing", async () => {
+    await writeFile(input, textOf([{ task: "theirs" }]));
+    expect((await bulk("--task", "mine", "--quiet")).stderr).toBe("");
+    expect((await bulk("--task", "mine")).stderr).toBe("");
+  });
+
+  test.each([
+    [
+      "query",
+      "--ignore-fields must name fields of a request, such as task: model, top_n, return_documents, task.",
+    ],
+    [
+      "",
+      "--ignore-fields must name fields of a request, such as task: model, top_n, return_documents, task.",
+    ],
+  ])("--ignore-fields %j is refused", async (value, message) => {
+    await writeFile(input, textOf([{}]));
+    const { exitCode, stderr } = await bulk(`--ignore-fields=${value}`);
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([2, `tunerank: ${message}`]);
+  });
+});
+
+test("null means not given", async () => {
+  const nothing = { top_n: null, task: null, model: null, return_documents: null };
+  await writeFile(input, textOf([nothing, { ...nothing, topN: null }]));
+  expect(await bulk("--task", "mine")).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(server.requests.map(({ body }) => JSON.parse(`${body}`))).toEqual(
+    ["q0", "q1"].map((query) => ({ query, documents, task: "mine", return_documents: false })),
+  );
+  // It is the request without them.
+  await writeFile(input, textOf([{}, {}]));
+  expect(await bulk("--task", "mine")).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(server.requests).toHaveLength(2);
+});
+
+describe("a request that was never sent", () => {
+  test.each([
+    ["without a file for errors", () => []],
+    ["with one", () => ["--errors", errors]],
+  ])("is told, and the mended command sends it: %s", async (_, more) => {
+    const rows = Array.from({ length: 3 }, (_each, index) => ({
+      id: `r${index}`,
+      question: `q${index}`,
+      documents,
+    }));
+    await writeFile(input, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const first = await bulk(...more());
+    expect(first.exitCode).toBe(5);
+    expect(first.stdout).toMatch(/^Ranked 0, 0 done before, 3 wrong, in /);
+    expect(await rowsOf(output)).toEqual([]);
+    expect((await bulk(...more())).exitCode).toBe(5);
+    const mended = await bulk("--query-field", "question", ...more());
+    expect(mended).toMatchObject({ exitCode: 0, stderr: "" });
+    expect((await rowsOf(output)).map(({ id }) => id)).toEqual(["r0", "r1", "r2"]);
+    expect(server.requests.map(queryOf)).toEqual(["q0", "q1", "q2"]);
+    if (more().length > 0) expect(await rowsOf(errors)).toEqual([]);
+  });
+});
+
+describe("a run whose first rows are all invalid in the same way", () => {
+  const questions = (count: number, from = 0): string =>
+    Array.from(
+      { length: count },
+      (_, index) => `${JSON.stringify({ id: from + index, question: "q", pos: ["a"], neg: ["b"] })}\n`,
+    ).join("");
+
+  test.each([
+    ["from a file", false],
+    ["from a pipe", true],
+  ])("stops, and says what the fields are: %s", async (_, isPiped) => {
+    const text = questions(20) + textOf([{ id: "x" }]);
+    await writeFile(input, text);
+    const args = ["rerank", "--bulk", isPiped ? "-" : input, "--output", output, "--errors", errors];
+    const { exitCode, stdout, stderr } = await tunerank(args, {
+      baseUrl: server.url,
+      ...(isPiped && { input: text }),
+    });
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr.split("\n")[0]).toBe(
+      "tunerank: The first 20 requests are all invalid: query must be a string. Line 1 has id, question, pos, neg; use --query-field question. Nothing was sent.",
+    );
+    expect(server.connections).toBe(0);
+  });
+
+  test("goes on where one of them is valid, or where they are fewer", async () => {
+    await writeFile(input, questions(10) + textOf([{ id: "x" }]) + questions(20, 10));
+    expect((await bulk("--errors", errors)).exitCode).toBe(5);
+    expect(server.requests).toHaveLength(1);
+    await writeFile(input, questions(19));
+    expect((await bulk("--errors", errors)).exitCode).toBe(5);
+  });
+});
