@@ -222,7 +222,7 @@ describe("errors", () => {
 describe("a bulk run", () => {
   test("is an async iterator of results with the caller's own ids, for await using too", () => {
     const run = rerankAll(client, [{ id: 7, query: "q", documents: ["d"] }], {
-      maxHoldMs: Number.POSITIVE_INFINITY,
+      maxPauseMs: Number.POSITIVE_INFINITY,
       onAttempt: (event) => expectTypeOf(event).toEqualTypeOf<RerankAllAttempt<number>>(),
     });
     expectTypeOf(run).toExtend<AsyncIterableIterator<RerankAllResult<number>>>();

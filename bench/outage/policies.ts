@@ -45,7 +45,7 @@ const unavailable: RetryCause = { events: ["unavailable"], code: "UNAVAILABLE", 
 function decide(retries: number, timeLeftMs: number, random: number, budget: number): number | undefined {
   return decideRetry(unavailable, {
     operation: "rerankDocuments",
-    repeatable: undefined,
+    idempotent: undefined,
     retries,
     maxRetries,
     timeLeftMs,

@@ -37,7 +37,7 @@ async function run(name, upload, child) {
   if (name !== "tunerank, one retry") return runChild("upload", { ...upload, client: name }, child);
   // The whole file arrives twice: the first answer is a 503.
   await control(upload.baseUrl, "POST", "/fail-next-upload");
-  const options = { repeatable: true };
+  const options = { idempotent: true };
   const figures = await runChild("upload", { ...upload, client: "tunerank", options }, child);
   // Without retries there is nothing to measure: the figure stays empty.
   return figures.error ? { peakBytes: Number.NaN } : figures;

@@ -4,7 +4,7 @@ import { createRerankingModel } from "tunerank/ai-sdk";
 import { type RerankAllResults, rerankAll } from "tunerank/bulk";
 import { createDocumentCompressor } from "tunerank/langchain";
 import { type OpenTelemetryApi, traceCalls } from "tunerank/opentelemetry";
-import { mayRepeat } from "tunerank/queues";
+import { mayRetry } from "tunerank/queues";
 import { type Activities, type CallFailure, createActivities } from "tunerank/temporal";
 import { rerankMany } from "tunerank/temporal/workflows";
 import { createTestService } from "tunerank/testing";
@@ -61,9 +61,9 @@ export const activities: Activities = createActivities(client, {
   writePart: (_chunk, _part, rows) => void rows.map(({ error }) => error?.executed),
   readParts: () => [],
 });
-export const results: RerankAllResults<number> = rerankAll(client, [{ ...body, id: 1 }], { maxHoldMs: 0 });
+export const results: RerankAllResults<number> = rerankAll(client, [{ ...body, id: 1 }], { maxPauseMs: 0 });
 export async function bulk(error: unknown): Promise<CallFailure["executed"] | number> {
-  if (!mayRepeat(error)) return "unknown";
+  if (!mayRetry(error)) return "unknown";
   const { ranked } = await rerankMany({ chunks: 3, reference: "nightly" });
   return ranked;
 }

@@ -149,9 +149,9 @@ for (const operation of once) {
       { attempt: 2 },
       { attempt: 2, heartbeatDetails: { attempt: 1 } },
       { attempt: 2, heartbeatDetails: { attempt: 1, sentBytes: 0, totalBytes: 9 } },
-      { attempt: 2, heartbeatDetails: { attempt: 1, mayRepeat: false } },
+      { attempt: 2, heartbeatDetails: { attempt: 1, mayRetry: false } },
       // Of an earlier attempt: the last one said nothing.
-      { attempt: 3, heartbeatDetails: { attempt: 1, mayRepeat: true } },
+      { attempt: 3, heartbeatDetails: { attempt: 1, mayRetry: true } },
       // Somebody set the count of attempts back.
       { attempt: 1, heartbeatDetails: { attempt: 4 } },
       { attempt: 2, heartbeatDetails: "of another activity" },
@@ -162,7 +162,7 @@ for (const operation of once) {
       assert.match(call.message, /sends nothing.*look at/);
     }
     assert.equal(service.requests.length, 0);
-    await within(operations[operation], { attempt: 2, heartbeatDetails: { attempt: 1, mayRepeat: true } })
+    await within(operations[operation], { attempt: 2, heartbeatDetails: { attempt: 1, mayRetry: true } })
       .result;
     assert.equal(service.requests.length, 1);
   });
@@ -175,11 +175,11 @@ for (const operation of once) {
     };
     const unsent = within<unknown>(calls[operation], { attempt: 1 });
     assert.equal((await failureOf(unsent.result)).call.executedBecause, "nothing-sent");
-    assert.deepEqual(unsent.heartbeats.at(-1), { attempt: 1, mayRepeat: true });
+    assert.deepEqual(unsent.heartbeats.at(-1), { attempt: 1, mayRetry: true });
     service.fail(operation, { reset: true });
     const sent = within(operations[operation]);
     await failureOf(sent.result);
-    assert.deepEqual(sent.heartbeats.at(-1), { attempt: 1, mayRepeat: false });
+    assert.deepEqual(sent.heartbeats.at(-1), { attempt: 1, mayRetry: false });
   });
 }
 
@@ -198,7 +198,7 @@ test("a cancellation aborts the call, and is told as Temporal's own failure", as
   assert.ok(failure instanceof CancelledFailure);
   const [call] = failure.details as [CallFailure];
   assert.deepEqual([call.code, call.executed], ["CANCELLED", "unknown"]);
-  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRepeat: false });
+  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRetry: false });
   await until(() => service.ended.some(({ status }) => status === undefined));
 });
 
@@ -206,7 +206,7 @@ test("what is cancelled before it is sent may start on another worker", async ()
   const { environment, heartbeats, result } = within(operations.resume);
   environment.cancel("WORKER_SHUTDOWN");
   await assert.rejects(result, CancelledFailure);
-  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRepeat: true });
+  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRetry: true });
 });
 
 test("the call ends before the activity's time, with a failure of its own", async () => {
@@ -453,5 +453,5 @@ test("a file is opened by name, and one that cannot be opened was not sent", asy
   assert.deepEqual([stored.filename, stored.bytes], ["b.jsonl", 9]);
   const { heartbeats, result } = within(() => opening.upload("reviews", "missing"));
   await assert.rejects(result, /The store is away/);
-  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRepeat: true });
+  assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRetry: true });
 });

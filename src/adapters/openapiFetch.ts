@@ -32,7 +32,7 @@ const callNames: OptionTable<OpenapiCallOptions> = {
   timeoutMs: 1,
   attemptTimeoutMs: 1,
   maxRetries: 1,
-  repeatable: 1,
+  idempotent: 1,
   onAttempt: 1,
   maxResponseBytes: 1,
 };

@@ -7,7 +7,7 @@
 import { isIdempotent, type NotRetried } from "../errors/codes.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { eventOfCode, events } from "../policy/decisions.js";
-import { isRepeatable } from "../policy/retry.js";
+import { isRetrySafe } from "../policy/retry.js";
 
 /**
  * Whether a queue may run the job of a failed call again: the client's own decision, without its limits of number, time
@@ -18,9 +18,9 @@ import { isRepeatable } from "../policy/retry.js";
  *
  * @param error Anything that was caught; false for all that is no StatusError.
  * @example
- * catch (error) { throw mayRepeat(error) ? error : new UnrecoverableError(error.message); }
+ * catch (error) { throw mayRetry(error) ? error : new UnrecoverableError(error.message); }
  */
-export function mayRepeat(error: unknown): boolean {
+export function mayRetry(error: unknown): boolean {
   // A key that was refused is refused again.
   if (!isStatusError(error) || error.code === "UNAUTHENTICATED" || error.httpStatus === 401) return false;
   // What ran was paid for: the client has made the retries that the table allows of it.
@@ -55,7 +55,7 @@ function reasonOf({ code }: StatusError): NotRetried {
 
 function isSafe({ operation, method }: StatusError): boolean {
   if (operation === undefined) return false;
-  return operation === "request" ? isIdempotent(method) : isRepeatable(operation, undefined);
+  return operation === "request" ? isIdempotent(method) : isRetrySafe(operation, undefined);
 }
 
 function isNamedUnavailable({ code, codeSource }: StatusError): boolean {

@@ -10,7 +10,7 @@ import type { OperationName } from "../errors/codes.js";
 import { isStatusError } from "../errors/statusError.js";
 import { checkCallback, checkInteger, ownProperties } from "../options/arguments.js";
 import type { OptionTable } from "../options/validate.js";
-import { isRepeatable } from "../policy/retry.js";
+import { isRetrySafe } from "../policy/retry.js";
 import { checkRanking } from "../ranking/check.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
 import { type ChunkTools, rankChunk, withoutDocuments } from "./temporalChunk.js";
@@ -46,7 +46,7 @@ const names: OptionTable<ActivitiesOptions> = {
 /**
  * Activities that know what may be repeated. A failed call is an ApplicationFailure: its `type` is the error's code, its
  * one detail a {@link CallFailure}, its `nextRetryDelay` the service's Retry-After, and it is `nonRetryable` unless
- * `mayRepeat` of `tunerank/queues` allows a repeat. So Temporal's default retry policy is right for all of them.
+ * `mayRetry` of `tunerank/queues` allows a repeat. So Temporal's default retry policy is right for all of them.
  *
  * `resume` and `upload` are sent once under any policy: after a worker died, the next attempt fails with
  * `executed: "unknown"` and sends nothing. Heartbeats carry the progress, and a cancellation aborts the call; a
@@ -125,7 +125,7 @@ async function runCall<T>(
 ): Promise<T> {
   const context = Context.current();
   try {
-    const once = !isRepeatable(operation, undefined);
+    const once = !isRetrySafe(operation, undefined);
     return fitting(await callWithin(context, { operation, once, call }), mostBytes, operation);
   } catch (error) {
     if (!isStatusError(error)) throw error;

@@ -2,7 +2,7 @@ import type { OperationName } from "../errors/codes.js";
 import { isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/callOptions.js";
 import { memberOf } from "../values.js";
-import { mayRepeat } from "./queues.js";
+import { mayRetry } from "./queues.js";
 import { ActivityTime, type ActivityTimes } from "./temporalTime.js";
 
 export { timeLeftMs } from "./temporalTime.js";
@@ -71,7 +71,7 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   } catch (thrown) {
     const error = time.failureOf(thrown);
     // The worker sends the last heartbeat before the failure, so that the next attempt finds it.
-    if (once) context.heartbeat({ attempt, mayRepeat: unprepared || mayStartAgain(error) });
+    if (once) context.heartbeat({ attempt, mayRetry: unprepared || mayStartAgain(error) });
     throw error;
   } finally {
     time.dispose();
@@ -84,13 +84,13 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
 function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
   if (attempt === 1) return heartbeatDetails === undefined || heartbeatDetails === null;
   return (
-    memberOf(heartbeatDetails, "attempt") === attempt - 1 && memberOf(heartbeatDetails, "mayRepeat") === true
+    memberOf(heartbeatDetails, "attempt") === attempt - 1 && memberOf(heartbeatDetails, "mayRetry") === true
   );
 }
 
 // What was cancelled before it was sent, as when a worker shuts down, may start on another one.
 function mayStartAgain(error: unknown): boolean {
-  return mayRepeat(error) || (isStatusError(error) && error.executedBecause === "nothing-sent");
+  return mayRetry(error) || (isStatusError(error) && error.executedBecause === "nothing-sent");
 }
 
 function secondSending(operation: OperationName, attempt: number): StatusError {

@@ -1,7 +1,7 @@
 import type { StatusCode } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import { isInstance } from "../values.js";
-import { mayRepeat } from "./queues.js";
+import { mayRetry } from "./queues.js";
 import type { CallFailure } from "./temporalTypes.js";
 
 const optional = ["operation", "notRetried", "httpStatus", "requestId", "retryAfterMs", "path"] as const;
@@ -28,7 +28,7 @@ export interface FailureOptions {
 /** A failed call in Temporal's terms: its type is the code, and it is repeated only where that is allowed. */
 export function failureOptions(error: StatusError): FailureOptions {
   const { message, code, retryAfterMs } = error;
-  const nonRetryable = !mayRepeat(error);
+  const nonRetryable = !mayRetry(error);
   const nextRetryDelay = nonRetryable ? undefined : retryAfterMs;
   const failure = { message, type: code, nonRetryable, nextRetryDelay, details: [activityFailure(error)] };
   const { cause } = error;

@@ -183,12 +183,12 @@ const shared = new WeakMap<object, Map<string, Limiter>>();
 /** The limiter of a run: that of the runs beside it, of the same client, where it is to find its limit. */
 export function limiterOf<Id>(
   client: object,
-  { concurrency, maxHoldMs, sharesService }: RunSettings<Id>,
+  { concurrency, maxPauseMs, sharesService }: RunSettings<Id>,
 ): Limiter {
   if (typeof concurrency === "number") return new Limiter(concurrency);
   const transport = insideOf(client)?.shared ?? client;
   const limiters = shared.get(transport) ?? new Map<string, Limiter>();
-  const name = `${concurrency.max}/${maxHoldMs}`;
+  const name = `${concurrency.max}/${maxPauseMs}`;
   let limiter = limiters.get(name);
   if (limiter === undefined || limiter.isSpent) {
     limiter = new Limiter(new LimitSearch(concurrency.max));

@@ -30,7 +30,7 @@ export type {
  *
  * Requests are taken from the source as there is room for them, so that memory does not grow with their number, and only
  * while results are asked for. A transient failure is tried again until the request's time is over, by the decision table
- * of all calls, but what ran only as often as the table says; when the service asks to wait (`Retry-After`), everything waits, up to `maxHoldMs`. A request that is wrong is a result with
+ * of all calls, but what ran only as often as the table says; when the service asks to wait (`Retry-After`), everything waits, up to `maxPauseMs`. A request that is wrong is a result with
  * its error, and so is a response that cannot be joined with the documents of its request ({@link checkRanking}). Leaving the loop early aborts what is under way, and closes the source.
  *
  * @param client The client that makes the calls. Its `maxRetries` and `timeoutMs` have no effect here.
@@ -38,7 +38,7 @@ export type {
  * @param options How many at once, in which order, and how long.
  * @returns An async iterator, which can be gone through once. It throws a {@link RerankAllError} that says what is not
  * done: `UNAUTHENTICATED` or `PERMISSION_DENIED` as soon as the service refuses the key, `RESOURCE_EXHAUSTED` when it asks
- * to wait longer than `maxHoldMs`, `DEADLINE_EXCEEDED` when `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts,
+ * to wait longer than `maxPauseMs`, `DEADLINE_EXCEEDED` when `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts,
  * `INVALID_ARGUMENT` when the client has no key or address. What the source throws is thrown on, after the results of what
  * was taken from it.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for options that cannot be used.

@@ -79,7 +79,7 @@ export interface RerankAllAttempt<Id = string> extends AttemptEvent {
   readonly concurrency: number;
   /**
    * Milliseconds in which the whole run sends nothing, because this answer asks to wait (`Retry-After`); absent when it
-   * does not. Longer than `maxHoldMs`, it ends the run.
+   * does not. Longer than `maxPauseMs`, it ends the run.
    */
   readonly holdMs?: number;
 }
@@ -125,7 +125,7 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
    * `retryAfterMs`.
    * @default 60,000
    */
-  maxHoldMs?: number | undefined;
+  maxPauseMs?: number | undefined;
   /** Ends the run with `CANCELLED` when it aborts, and what is under way with it. */
   signal?: AbortSignalLike | undefined;
   /** Called after each attempt, as the same option of a call is. */
@@ -139,7 +139,7 @@ const names: OptionTable<RerankAllOptions> = {
   timeoutMs: checkDuration,
   attemptTimeoutMs: checkDuration,
   totalTimeoutMs: checkDuration,
-  maxHoldMs: 1,
+  maxPauseMs: 1,
   headers: checkHeaders,
   signal: checkSignal,
   onAttempt: checkCallback,
@@ -157,7 +157,7 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
   readonly totalTimeoutMs: number | undefined;
-  readonly maxHoldMs: number;
+  readonly maxPauseMs: number;
   /** Whether other processes send to the same service. */
   readonly sharesService: boolean;
 }
@@ -173,7 +173,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     timeoutMs,
     attemptTimeoutMs: own.attemptTimeoutMs ?? timeoutMs / 2,
     totalTimeoutMs: own.totalTimeoutMs,
-    maxHoldMs: holdOf(own.maxHoldMs),
+    maxPauseMs: holdOf(own.maxPauseMs),
     headers: own.headers,
     signal: own.signal,
     onAttempt: own.onAttempt,
@@ -205,7 +205,7 @@ function rateOf(value: RerankAllOptions["rate"]): Rate | undefined {
 function holdOf(value: unknown): number {
   if (value === undefined) return defaultMaxHoldMs;
   if (typeof value !== "number" || Number.isNaN(value))
-    throw invalid("maxHoldMs must be a number of milliseconds, or Infinity.");
-  if (value < 0) throw refusal("OUT_OF_RANGE", `maxHoldMs must be at least 0, not ${value}.`);
+    throw invalid("maxPauseMs must be a number of milliseconds, or Infinity.");
+  if (value < 0) throw refusal("OUT_OF_RANGE", `maxPauseMs must be at least 0, not ${value}.`);
   return value;
 }

@@ -41,7 +41,7 @@ export class Run<Id> implements RunParts {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
-    const { rate, maxHoldMs: maxPauseMs } = settings;
+    const { rate, maxPauseMs } = settings;
     const limiter = limiterOf(client, settings);
     const pace = rate && new Pace(rate);
     this.#pace = pace;
@@ -117,7 +117,7 @@ export class Run<Id> implements RunParts {
     if (this.#pausedBy === undefined) {
       if (isDry && pending.size === 0) void this.#stop(failed);
     } else if (this.schedule.inFlight === 0)
-      this.#end(endedByHold(this.#pausedBy, this.#settings.maxHoldMs, this.#progress()));
+      this.#end(endedByHold(this.#pausedBy, this.#settings.maxPauseMs, this.#progress()));
   }
 
   get #hasRoom(): boolean {
@@ -255,21 +255,21 @@ function endedAs<Id>(
 /** The same for a run that the service asks to wait for too long. @param error That of the request that was told so */
 function endedByHold<Id>(
   error: StatusError,
-  maxHoldMs: number,
+  maxPauseMs: number,
   progress: RunProgress<Id>,
 ): RerankAllError<Id> {
   const { retryAfterMs = 0, httpStatus, requestId, headers, attempts } = error;
   const longest =
-    maxHoldMs === 0
-      ? "never waits (maxHoldMs is 0)"
-      : `waits no longer than ${maxHoldMs / 1000} s (maxHoldMs)`;
+    maxPauseMs === 0
+      ? "never waits (maxPauseMs is 0)"
+      : `waits no longer than ${maxPauseMs / 1000} s (maxPauseMs)`;
   const details = {
     code: "RESOURCE_EXHAUSTED",
     codeSource: "client",
     operation: "rerankDocuments",
     notRetried: "asked-to-wait-too-long",
     ...{ retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
-    hint: "Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
+    hint: "Go on after that time with what is not done, or allow a longer wait with maxPauseMs.",
   } as const;
   const text = `The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`;
   return withProgress(text, details, progress);

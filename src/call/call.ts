@@ -3,7 +3,7 @@ import type { Attempt } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { isStatusError, withHeaders } from "../errors/statusError.js";
 import { budget as budgetRule } from "../policy/decisions.js";
-import { type Decision, decideRetry, isRepeatable, nothingSent, worse } from "../policy/retry.js";
+import { type Decision, decideRetry, isRetrySafe, nothingSent, worse } from "../policy/retry.js";
 import { redactorOf } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/exchange.js";
 import { isForm } from "../transport/transport.js";
@@ -36,7 +36,7 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
     ran: nothingSent,
     key: "",
     keys: [],
-    freshSocket: !isRepeatable(request.operation, settings.repeatable),
+    freshSocket: !isRetrySafe(request.operation, settings.idempotent),
     retriedFree: false,
   };
   settings.policy?.begun?.(deadline);
@@ -131,7 +131,7 @@ function decide<T>(call: RunningCall<T>, failure: Failure, budget: number): Deci
   const { body } = request;
   const state = {
     operation: request.operation,
-    repeatable: settings.repeatable,
+    idempotent: settings.idempotent,
     retries: attempts.length - 1,
     maxRetries: settings.maxRetries,
     timeLeftMs: deadline.ended ? 0 : deadline.leftMs,

@@ -3,7 +3,7 @@ import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import type { RequestRules } from "../options/validate.js";
-import { isRepeatable } from "../policy/retry.js";
+import { isRetrySafe } from "../policy/retry.js";
 import { isForm } from "../transport/transport.js";
 import type { CallSettings, CallSpec, PreparedRequest } from "./types.js";
 
@@ -90,8 +90,8 @@ export function timesOf<T>(
   request: PreparedRequest<T>,
   settings: CallSettings,
 ): { timeoutMs: number; attemptTimeoutMs: number } {
-  const { repeatable, maxRetries, timeoutMs = defaultTimeoutMs(request) } = settings;
-  const retried = isRepeatable(request.operation, repeatable) && maxRetries > 0;
+  const { idempotent, maxRetries, timeoutMs = defaultTimeoutMs(request) } = settings;
+  const retried = isRetrySafe(request.operation, idempotent) && maxRetries > 0;
   // Half of the time for a first try leaves the other half for a second.
   return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
 }

@@ -29,7 +29,7 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
     timeoutMs: own.timeoutMs ?? client.timeoutMs,
     attemptTimeoutMs: own.attemptTimeoutMs ?? client.attemptTimeoutMs,
     maxRetries: own.maxRetries ?? client.maxRetries ?? defaultMaxRetries,
-    repeatable: own.repeatable,
+    idempotent: own.idempotent,
     headers:
       own.headers === undefined
         ? client.headers

@@ -76,7 +76,7 @@ export interface CallSettings {
   readonly timeoutMs: number | undefined;
   readonly attemptTimeoutMs: number | undefined;
   readonly maxRetries: number;
-  readonly repeatable: boolean | undefined;
+  readonly idempotent: boolean | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly onAttempt: CallOptions["onAttempt"];
   readonly accountId: string | undefined;

@@ -98,7 +98,7 @@ const optionNames: Readonly<Record<string, string>> = {
   concurrency: "--concurrency",
   contentType: "--content-type",
   maxBatchBytes: "--max-batch-bytes",
-  maxHoldMs: "--max-hold",
+  maxPauseMs: "--max-hold",
   maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",
   timeoutMs: "--timeout",

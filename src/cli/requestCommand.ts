@@ -48,7 +48,7 @@ async function callOperation(context: Context<RequestCommandOptions>, operation:
   const { repeatable, contentType } = options;
   await withClient(context, operation, async (client) => {
     // Of a file: the type of its part.
-    const own = { signal, repeatable, ...(contentType !== undefined && { contentType }) };
+    const own = { signal, idempotent: repeatable, ...(contentType !== undefined && { contentType }) };
     const made = (insideOf(client) as ClientInside).callOperation(input, own);
     await show(made, terminal);
   });
@@ -65,7 +65,7 @@ async function callAny(context: Context<RequestCommandOptions>): Promise<void> {
   const query = options.query && pairsOf(options.query, "--query");
   const request = { method, path, query, accept, ...content } as ServiceRequest;
   await withClient(context, "request", (client) =>
-    show(client.request(request, { signal, repeatable, maxResponseBytes }), terminal),
+    show(client.request(request, { signal, idempotent: repeatable, maxResponseBytes }), terminal),
   );
 }
 

@@ -44,7 +44,7 @@ export type NotRetried =
   | "budget"
   /** The wait would end after the call's deadline, or the deadline has passed. */
   | "deadline-too-close"
-  /** The service asked to wait for more than 60 s, or than `maxHoldMs` of a bulk run: see `retryAfterMs`. */
+  /** The service asked to wait for more than 60 s, or than `maxPauseMs` of a bulk run: see `retryAfterMs`. */
   | "asked-to-wait-too-long"
   /** The service refused the request, or this client did before sending it. */
   | "refused"

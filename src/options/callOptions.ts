@@ -63,7 +63,7 @@ export interface CallOptions {
    * Whether this call is safe to send twice, when you know better than the contract's `x-retry`: with true it is retried
    * as a `read` is, with false as a `start` is.
    */
-  repeatable?: boolean | undefined;
+  idempotent?: boolean | undefined;
   /**
    * Called after each attempt. It never sees a key or a body. The call does not wait for it, and ignores what it throws,
    * also as the rejection of an async function.

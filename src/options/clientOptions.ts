@@ -98,7 +98,7 @@ export interface LoggerLike {
 }
 
 /** Options of {@link createClient}. */
-export interface ClientOptions extends Omit<CallOptions, "signal" | "repeatable"> {
+export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"> {
   /** The service's address, such as `https://api.example.com`. @default TUNERANK_BASE_URL */
   baseUrl?: string | undefined;
   /** The API key, sent as `Authorization: Bearer` (the contract's security scheme). @default TUNERANK_API_KEY */

@@ -25,7 +25,7 @@ const ofBoth = {
 export const callOptionTable: OptionTable<CallOptions> = {
   ...ofBoth,
   signal: checkSignal,
-  repeatable: checkFlag,
+  idempotent: checkFlag,
 };
 
 export const clientOptionTable: OptionTable<ClientOptions> = {

@@ -134,8 +134,13 @@ export function checkSpelling(body: object, fields: object, what: string): void 
   }
 }
 
+// What an option was called before.
+const renamed: Readonly<Record<string, string>> = { repeatable: "idempotent", maxHoldMs: "maxPauseMs" };
+
 /** What to write in place of a name that is not known. @param known At least one */
 export function suggestion(name: string, known: readonly string[]): string {
+  const now = Object.hasOwn(renamed, name) ? (renamed[name] as string) : "";
+  if (known.includes(now)) return `it is renamed to ${now}.`;
   const near = known
     // Of its length: a long name is abbreviated.
     .map((candidate) => ({

@@ -10,10 +10,10 @@ import type { Failure, RetryEvent } from "../errors/failure.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
 import { backoff, budget, eventOfCode, events, rowOfStatus } from "./decisions.js";
 
-/** The kind of a call: its operation's, or the one that `repeatable` chose, as it always does for `request`. */
-export function kindOf(operation: OperationName, repeatable: boolean | undefined): RetryKind {
-  if (repeatable === undefined) return operations[operation as OperationId].kind;
-  return repeatable ? "read" : "start";
+/** The kind of a call: its operation's, or the one that `idempotent` chose, as it always does for `request`. */
+export function kindOf(operation: OperationName, idempotent: boolean | undefined): RetryKind {
+  if (idempotent === undefined) return operations[operation as OperationId].kind;
+  return idempotent ? "read" : "start";
 }
 
 /** Whether sending a request of this kind twice is safe. */
@@ -22,8 +22,8 @@ export function isSafe(kind: RetryKind): boolean {
 }
 
 /** Whether sending a call twice is safe. */
-export function isRepeatable(operation: OperationName, repeatable: boolean | undefined): boolean {
-  return isSafe(kindOf(operation, repeatable));
+export function isRetrySafe(operation: OperationName, idempotent: boolean | undefined): boolean {
+  return isSafe(kindOf(operation, idempotent));
 }
 
 /** The events of an error answer: of the code it names, of its status when it names none or the two disagree. */
@@ -73,7 +73,7 @@ export type RetryCause = Pick<Failure, "events" | "code" | "retryAfterMs">;
 /** What else the decision depends on. */
 export interface RetryState {
   readonly operation: OperationName;
-  readonly repeatable: boolean | undefined;
+  readonly idempotent: boolean | undefined;
   /** Retries made so far. */
   readonly retries: number;
   readonly maxRetries: number;
@@ -144,7 +144,7 @@ function forbidden(
 ): NotRetried | undefined {
   const renewing = happened.includes("unauthenticated");
   const { retries, maxRetries, freshKey } = state;
-  const kind = kindOf(state.operation, state.repeatable);
+  const kind = kindOf(state.operation, state.idempotent);
   const most = Math.min(...happened.map((event) => events[event].retries[kind]));
   if (most === 0) return neverRetried(happened, kind);
   if (renewing && !freshKey) return retries === 0 || untilDeadline ? "refused" : "retries-used-up";

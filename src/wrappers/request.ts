@@ -189,7 +189,7 @@ function withDefaults(settings: CallSettings, { method, accept }: EncodedRequest
   return {
     ...settings,
     timeoutMs: settings.timeoutMs ?? defaultTimeoutMs,
-    repeatable: settings.repeatable ?? isIdempotent(method),
+    idempotent: settings.idempotent ?? isIdempotent(method),
     // Nobody knows how long its response is.
     headers: {
       "accept-encoding": "gzip, deflate, br",

@@ -67,7 +67,7 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
    * contract is, else as a `start` is.
    * @default true for GET, HEAD, PUT and DELETE, by HTTP's own rule; false for all others
    */
-  repeatable?: boolean | undefined;
+  idempotent?: boolean | undefined;
   /** Milliseconds for the whole call: every attempt, wait and body. Greater than 0. @default 30,000 */
   timeoutMs?: number | undefined;
   /** The most bytes of the response: at least 1. @default 1,048,576 */

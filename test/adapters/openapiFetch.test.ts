@@ -203,7 +203,7 @@ describe.each(transports)("over $name", ({ options }) => {
     await failureOf(() => other({ maxRetries: 2 }).POST("/v1/models/{id}", { params, body }));
     expect(server.requests).toHaveLength(1);
     await failureOf(() =>
-      other({ maxRetries: 2 }).POST("/v1/models/{id}", { params, body, repeatable: true }),
+      other({ maxRetries: 2 }).POST("/v1/models/{id}", { params, body, idempotent: true }),
     );
     expect(server.requests).toHaveLength(4);
     expect(`${server.requests[3]?.body}`).toBe('{"size":1}');

@@ -217,7 +217,7 @@ describe("the hold that rows share", () => {
         cause: { code },
       });
       expect(error?.message).toBe(
-        "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (maxHoldMs). The run ended with 4 results handed out and 1 requests begun. Go on after that time with what is not done, or allow a longer wait with maxHoldMs.",
+        "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (maxPauseMs). The run ended with 4 results handed out and 1 requests begun. Go on after that time with what is not done, or allow a longer wait with maxPauseMs.",
       );
       expect(events.find(({ id }) => id === "1")).toMatchObject({ holdMs: 3_600_000, httpStatus: status });
       // There is no other attempt.
@@ -268,7 +268,7 @@ describe("the hold that rows share", () => {
     expect(error).toMatchObject({ done: 2, notDone: ["0"] });
   });
 
-  test("a hold of exactly maxHoldMs is waited for, and told", async () => {
+  test("a hold of exactly maxPauseMs is waited for, and told", async () => {
     const seen: unknown[] = [];
     server.reply(() => (server.requests.length === 1 ? asking(60) : good));
     const onAttempt = ({ holdMs, waitMs }: RerankAllAttempt): void => void seen.push([holdMs, waitMs]);
@@ -282,19 +282,19 @@ describe("the hold that rows share", () => {
     ]);
   });
 
-  test("maxHoldMs: 0 waits for no Retry-After, but goes on after one of 0 s and after a failure without one", async () => {
+  test("maxPauseMs: 0 waits for no Retry-After, but goes on after one of 0 s and after a failure without one", async () => {
     server.reply(() => [{ status: 503 }, asking(0), good, asking(1)][server.requests.length - 1] ?? good);
-    const { results, error } = await run(3, { concurrency: 1, maxHoldMs: 0 });
+    const { results, error } = await run(3, { concurrency: 1, maxPauseMs: 0 });
     expect(results).toEqual(["0"]);
     expect(error).toMatchObject({ retryAfterMs: 1000, done: 1, notDone: ["1"] });
     expect(error?.message).toContain(
-      "The service asks to wait 1 s, and the run never waits (maxHoldMs is 0).",
+      "The service asks to wait 1 s, and the run never waits (maxPauseMs is 0).",
     );
   });
 
-  test("maxHoldMs: Infinity waits for as long as the service asks", async () => {
+  test("maxPauseMs: Infinity waits for as long as the service asks", async () => {
     server.reply(() => (server.requests.length === 1 ? asking(86_400) : good));
-    const running = run(1, { maxHoldMs: Number.POSITIVE_INFINITY, timeoutMs: 1e9 });
+    const running = run(1, { maxPauseMs: Number.POSITIVE_INFINITY, timeoutMs: 1e9 });
     await clock.passWhenWaiting(86_400_000);
     expect((await running).results).toEqual(["0"]);
   });
@@ -333,15 +333,15 @@ describe("the hold that rows share", () => {
   });
 
   test.each<[unknown, string, string]>([
-    [-1, "OUT_OF_RANGE", "maxHoldMs must be at least 0, not -1."],
-    [Number.NaN, "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
-    ["60", "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
-    [null, "INVALID_ARGUMENT", "maxHoldMs must be a number of milliseconds, or Infinity."],
-    [Number.NEGATIVE_INFINITY, "OUT_OF_RANGE", "maxHoldMs must be at least 0, not -Infinity."],
-  ])("maxHoldMs: %o is refused before anything is sent", (maxHoldMs, code, message) => {
+    [-1, "OUT_OF_RANGE", "maxPauseMs must be at least 0, not -1."],
+    [Number.NaN, "INVALID_ARGUMENT", "maxPauseMs must be a number of milliseconds, or Infinity."],
+    ["60", "INVALID_ARGUMENT", "maxPauseMs must be a number of milliseconds, or Infinity."],
+    [null, "INVALID_ARGUMENT", "maxPauseMs must be a number of milliseconds, or Infinity."],
+    [Number.NEGATIVE_INFINITY, "OUT_OF_RANGE", "maxPauseMs must be at least 0, not -Infinity."],
+  ])("maxPauseMs: %o is refused before anything is sent", (maxPauseMs, code, message) => {
     let error: StatusError | undefined;
     try {
-      rerankAll(connect(server.url), [], { maxHoldMs } as RerankAllOptions);
+      rerankAll(connect(server.url), [], { maxPauseMs } as RerankAllOptions);
     } catch (thrown) {
       error = thrown as StatusError;
     }

@@ -87,10 +87,10 @@ describe("a row that waits", () => {
     expect(result?.error?.message).not.toContain("maxRetries");
   });
 
-  test("a longer Retry-After than a single call waits for is waited for when maxHoldMs and the deadline allow it", async () => {
+  test("a longer Retry-After than a single call waits for is waited for when maxPauseMs and the deadline allow it", async () => {
     server.reply(() => (server.requests.length < 2 ? busy(100) : good));
     const run = collect(
-      rerankAll(connect(server.url), requests(1), { timeoutMs: 500_000, maxHoldMs: 100_000 }),
+      rerankAll(connect(server.url), requests(1), { timeoutMs: 500_000, maxPauseMs: 100_000 }),
     );
     await clock.passWhenWaiting(100_000);
     expect((await run)[0]?.error).toBeUndefined();

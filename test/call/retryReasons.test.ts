@@ -35,9 +35,9 @@ describe("why it was not repeated", () => {
       { events: ["namedFault"], operation: "scaleDeployment" },
     ],
     [
-      "the same of an upload that its caller calls repeatable",
+      "the same of an upload that its caller calls idempotent",
       undefined,
-      { events: ["namedFault"], repeatable: true },
+      { events: ["namedFault"], idempotent: true },
     ],
     ["a 401 that no fresh key can answer", "refused", { events: ["unauthenticated"] }],
     ["the same after a retry", "retries-used-up", { events: ["unauthenticated"], retries: 1 }],

@@ -153,9 +153,9 @@ describe("the times of repeats", () => {
       expect(attempts[0]?.durationMs).toBeLessThanOrEqual(1000);
     });
 
-    test("with repeatable false an attempt may take all of the time", async () => {
+    test("with idempotent false an attempt may take all of the time", async () => {
       server.reply(silence);
-      const running = failureOf(() => retrying().rerank(rerank, { timeoutMs: 600, repeatable: false }));
+      const running = failureOf(() => retrying().rerank(rerank, { timeoutMs: 600, idempotent: false }));
       await server.received();
       clock.pass(600);
       const error = await running;

@@ -210,9 +210,9 @@ const calls: readonly (readonly [
     "deploymentId of scale(id, replicas) must be a string.",
   ],
   [
-    "repeatable that is no boolean",
-    (client) => client.deployments.scale("prod", 1, { repeatable: "yes" as unknown as boolean }),
-    "repeatable must be true or false.",
+    "idempotent that is no boolean",
+    (client) => client.deployments.scale("prod", 1, { idempotent: "yes" as unknown as boolean }),
+    "idempotent must be true or false.",
   ],
   [
     "onAttempt that is no function",

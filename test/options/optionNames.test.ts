@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createRerankingModel } from "../../src/adapters/aiSdk.js";
 import { createDocumentCompressor } from "../../src/adapters/langchain.js";
-import { rerankAll } from "../../src/bulk/index.js";
+import { type RerankAllOptions, rerankAll } from "../../src/bulk/index.js";
 import { type CallOptions, type ClientOptions, createClient, type RerankRequest } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
@@ -36,9 +36,20 @@ test("createClient refuses a misspelt name that is undefined, and what only a ca
   expect(
     thrownBy(() => createClient({ ...complete, baseURL: undefined } as ClientOptions)).message,
   ).toContain("did you mean baseUrl?");
-  expect(thrownBy(() => createClient({ ...complete, repeatable: true } as ClientOptions)).message).toContain(
-    "options has no repeatable",
+  expect(thrownBy(() => createClient({ ...complete, idempotent: true } as ClientOptions)).message).toContain(
+    "options has no idempotent",
   );
+});
+
+test("an option that was renamed is refused with its new name", async () => {
+  const error = await failureOf(() =>
+    connect(server.url).deployments.scale("prod", 0, { repeatable: true } as CallOptions),
+  );
+  expect(error.message).toContain("options has no repeatable: it is renamed to idempotent.");
+  expect(
+    thrownBy(() => rerankAll(connect(server.url), [], { maxHoldMs: 1 } as RerankAllOptions)).message,
+  ).toContain("options has no maxHoldMs: it is renamed to maxPauseMs.");
+  expect(server.requests).toEqual([]);
 });
 
 test("withOptions refuses a name that is not known", () => {

@@ -3,7 +3,7 @@ import { transportFailure } from "../../scripts/generate/conformance/failures.js
 import { networkFailure } from "../../src/call/noResponse.js";
 import type { RetryEvent } from "../../src/errors/failure.js";
 import type { OperationId, StatusError } from "../../src/index.js";
-import { isRepeatable, kindOf } from "../../src/policy/retry.js";
+import { isRetrySafe, kindOf } from "../../src/policy/retry.js";
 import type { FailureReason, Phase } from "../../src/transport/transport.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
@@ -65,18 +65,18 @@ describe.each(columns)("for a call of the kind %s", (kind, operation) => {
   test.each(table)(
     "%s is repeated as a read is, or as a start is, when the caller says so",
     (event, most) => {
-      expect(repeatsOf({ operation, events: [event], repeatable: true })).toBe(most[1]);
-      expect(repeatsOf({ operation, events: [event], repeatable: false })).toBe(most[0]);
+      expect(repeatsOf({ operation, events: [event], idempotent: true })).toBe(most[1]);
+      expect(repeatsOf({ operation, events: [event], idempotent: false })).toBe(most[0]);
     },
   );
 
   test("the caller's word moves it to the other kind's column", () => {
-    expect([undefined, true, false].map((repeatable) => kindOf(operation, repeatable))).toEqual([
+    expect([undefined, true, false].map((idempotent) => kindOf(operation, idempotent))).toEqual([
       kind,
       "read",
       "start",
     ]);
-    expect([undefined, true, false].map((repeatable) => isRepeatable(operation, repeatable))).toEqual([
+    expect([undefined, true, false].map((idempotent) => isRetrySafe(operation, idempotent))).toEqual([
       kind === "read" || kind === "set",
       true,
       false,

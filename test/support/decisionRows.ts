@@ -59,7 +59,7 @@ export type RetryInput = RetryCause & RetryState;
 /** A rerank whose first attempt failed with UNAVAILABLE. */
 export const usual: RetryInput = {
   operation: "rerankDocuments",
-  repeatable: undefined,
+  idempotent: undefined,
   events: ["unavailable"],
   code: "UNAVAILABLE",
   retries: 0,

@@ -93,7 +93,7 @@ async function act({ call }: OperationCall, row: DecisionRow, { name, options }:
     else server.events.on("stalled", () => clock.pass(rest.attemptTimeoutMs ?? rest.timeoutMs ?? 0));
     // By then the wait it tells of has begun.
     const onAttempt = ({ waitMs }: AttemptEvent) => setImmediate(() => clock.pass(waitMs ?? 0));
-    const failure = failureOf(() => call(client, { signal, repeatable, onAttempt }));
+    const failure = failureOf(() => call(client, { signal, idempotent: repeatable, onAttempt }));
     if (rest.connectTimeoutMs) await connectingStalls(failure, rest.connectTimeoutMs);
     const error = await failure;
     return { requests: server.requests, error };

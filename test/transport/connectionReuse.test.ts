@@ -15,35 +15,35 @@ describe("a connection that is used again", () => {
   // takes a new connection, however short the last one was idle.
 
   const rerank = { query: "q", documents: ["d"] };
-  const unrepeatable = operationCalls.filter(({ safe }) => !safe);
-  const repeatable = operationCalls.filter(({ safe }) => safe);
+  const notIdempotent = operationCalls.filter(({ safe }) => !safe);
+  const idempotent = operationCalls.filter(({ safe }) => safe);
 
   describe("over node:http", () => {
-    test.each(unrepeatable)("$operation always takes a new connection", async ({ call }) => {
+    test.each(notIdempotent)("$operation always takes a new connection", async ({ call }) => {
       const client = connect(server.url);
       for (let i = 0; i < 4; i++) await call(client);
       expect(server.used).toEqual([1, 2, 3, 4]);
     });
 
-    test.each(unrepeatable)("$operation with repeatable: true uses a connection again", async ({ call }) => {
+    test.each(notIdempotent)("$operation with idempotent: true uses a connection again", async ({ call }) => {
       const client = connect(server.url);
-      for (let i = 0; i < 4; i++) await call(client, { repeatable: true });
+      for (let i = 0; i < 4; i++) await call(client, { idempotent: true });
       expect(server.used).toEqual([1, 1, 1, 1]);
     });
 
-    test.each(repeatable)("$operation uses a connection again", async ({ call }) => {
+    test.each(idempotent)("$operation uses a connection again", async ({ call }) => {
       const client = connect(server.url);
       for (let i = 0; i < 4; i++) await call(client);
       expect(server.used).toEqual([1, 1, 1, 1]);
     });
 
-    test.each(repeatable)("$operation with repeatable: false takes a new connection", async ({ call }) => {
+    test.each(idempotent)("$operation with idempotent: false takes a new connection", async ({ call }) => {
       const client = connect(server.url);
-      for (let i = 0; i < 4; i++) await call(client, { repeatable: false });
+      for (let i = 0; i < 4; i++) await call(client, { idempotent: false });
       expect(server.used).toEqual([1, 2, 3, 4]);
     });
 
-    test.each(unrepeatable)("the connection of $operation serves what may be repeated", async ({ call }) => {
+    test.each(notIdempotent)("the connection of $operation serves what may be repeated", async ({ call }) => {
       const client = connect(server.url);
       for (let i = 0; i < 3; i++) {
         await call(client);
@@ -52,7 +52,7 @@ describe("a connection that is used again", () => {
       expect(server.used).toEqual([1, 1, 2, 2, 3, 3]);
     });
 
-    test.each(unrepeatable)("$operation replaces the connection that was idle longest", async ({ call }) => {
+    test.each(notIdempotent)("$operation replaces the connection that was idle longest", async ({ call }) => {
       const client = connect(server.url);
       await Promise.all(Array.from({ length: 5 }, () => client.rerank(rerank)));
       for (let i = 0; i < 20; i++) await call(client);
@@ -62,7 +62,7 @@ describe("a connection that is used again", () => {
       expect(server.connections).toBe(25);
     });
 
-    test.each(unrepeatable)("$operation stays within maxConnections", async ({ call }) => {
+    test.each(notIdempotent)("$operation stays within maxConnections", async ({ call }) => {
       const client = connect(server.url, { maxConnections: 3 });
       const sockets = countClientSockets();
       await Promise.all(Array.from({ length: 3 }, () => client.rerank(rerank)));

@@ -9,7 +9,7 @@ import { type Reply, type Script, useRecordingServer } from "../support/recordin
 const server = useRecordingServer();
 useNoBackoff();
 
-const repeatable = ["GET", "HEAD", "PUT", "DELETE"] as const;
+const idempotent = ["GET", "HEAD", "PUT", "DELETE"] as const;
 const others = ["POST", "PATCH", "OPTIONS"] as const;
 const to = (method: ServiceRequest["method"]): ServiceRequest => ({ method, path: "/v1/things/a" });
 const notFound: Reply = { status: 404, json: { code: "NOT_FOUND", message: "No such thing." } };
@@ -20,19 +20,19 @@ describe.each(transports)("over $name", ({ options }) => {
   const failure = (request: ServiceRequest, own = {}): Promise<StatusError> =>
     failureOf(() => client().request(request, own));
 
-  test.each(repeatable)("%s is repeated when its connection is lost", async (method) => {
+  test.each(idempotent)("%s is repeated when its connection is lost", async (method) => {
     server.reply(inTurn(reset, gateway, { json: {} }));
     await client().request(to(method));
     expect(server.requests.map((request) => request.method)).toEqual([method, method, method]);
   });
 
-  test.each(others)("%s is not, unless it is said to be repeatable", async (method) => {
+  test.each(others)("%s is not, unless it is said to be idempotent", async (method) => {
     server.reply(reset);
     const error = await failure(to(method));
     expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", notRetried: "not-safe" });
     expect(server.requests).toHaveLength(1);
     server.reply(inTurn(reset, { json: {} }));
-    await client().request(to(method), { repeatable: true });
+    await client().request(to(method), { idempotent: true });
     expect(server.requests).toHaveLength(3);
   });
 
@@ -42,9 +42,9 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test("a GET that is said not to be repeatable is sent once", async () => {
+  test("a GET that is said not to be idempotent is sent once", async () => {
     server.reply(gateway);
-    await failure(to("GET"), { repeatable: false });
+    await failure(to("GET"), { idempotent: false });
     expect(server.requests).toHaveLength(1);
   });
 

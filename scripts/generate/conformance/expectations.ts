@@ -143,7 +143,7 @@ function stateOf(
   const { repeatable, maxRetries = defaultMaxRetries, timeoutMs = 30_000 } = row.client ?? {};
   return {
     operation,
-    repeatable,
+    idempotent: repeatable,
     retries,
     maxRetries,
     timeLeftMs: timeoutMs,

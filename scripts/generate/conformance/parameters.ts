@@ -63,7 +63,7 @@ function backoffRule(): Record<string, unknown> {
   const wait = (retries: number, random: number): number => {
     const { waitMs } = decideRetry(unavailable, {
       operation: "request",
-      repeatable: true,
+      idempotent: true,
       retries,
       maxRetries: 9,
       timeLeftMs: Number.MAX_SAFE_INTEGER,
@@ -90,8 +90,8 @@ function deadlineRule(): Record<string, unknown> {
 }
 
 // The part of the whole time that one attempt may take.
-function attemptShare(repeatable: boolean): number {
-  const settings = { maxRetries: defaultMaxRetries, timeoutMs: 1000, repeatable } as CallSettings;
+function attemptShare(idempotent: boolean): number {
+  const settings = { maxRetries: defaultMaxRetries, timeoutMs: 1000, idempotent } as CallSettings;
   return timesOf({ operation: "request" } as PreparedRequest<unknown>, settings).attemptTimeoutMs / 1000;
 }
 

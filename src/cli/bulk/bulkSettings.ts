@@ -50,7 +50,7 @@ export interface BulkSettings {
   readonly rate: RerankAllOptions["rate"];
   readonly timeoutMs: number | undefined;
   readonly totalTimeoutMs: number | undefined;
-  readonly maxHoldMs: number | undefined;
+  readonly maxPauseMs: number | undefined;
 }
 
 export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSettings {
@@ -85,7 +85,7 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
     rate: { requestsPerMinute, tokensPerMinute },
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     totalTimeoutMs,
-    maxHoldMs: maxHold === undefined ? undefined : maxHold * 1000,
+    maxPauseMs: maxHold === undefined ? undefined : maxHold * 1000,
   };
 }
 

@@ -122,8 +122,8 @@ async function openRun(
 
 async function rankAll(run: BulkRun, client: Client): Promise<void> {
   const { settings, signal, files, report } = run;
-  const { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs } = settings;
-  const limits = { concurrency, rate, timeoutMs, totalTimeoutMs, maxHoldMs };
+  const { concurrency, rate, timeoutMs, totalTimeoutMs, maxPauseMs } = settings;
+  const limits = { concurrency, rate, timeoutMs, totalTimeoutMs, maxPauseMs };
   const options = { ...limits, signal, onAttempt: report.attempted.bind(report) };
   let failed: StatusError | undefined;
   const results = rerankAll(client, requestsOf(run), options);

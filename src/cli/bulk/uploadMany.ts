@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
-import { attemptPolicy, type Lane, type PolicyOption, runBatches } from "../../engine.js";
+import { attemptPolicy, type Lane, runBatches } from "../../engine.js";
 import {
   type Client,
   type DatasetFile,
@@ -167,7 +167,7 @@ async function uploadOne(
   rows?.flush();
   // Another run may have sent it while this one was asleep.
   owned?.check();
-  const uploadOptions: UploadOptions & { [attemptPolicy]: PolicyOption } = {
+  const uploadOptions: UploadOptions & { [attemptPolicy]: Lane } = {
     verifyBytes: options.verify === true,
     onProgress: ({ sentBytes }) => show(planned, sentBytes),
     signal,

@@ -271,7 +271,7 @@ const events: readonly RetryEvent[] = [
 test("a wait is never shorter than asked, never past the deadline, and never longer than 8 s unasked", () => {
   const inputs = fc.record({
     operation: fc.constantFrom<OperationId[]>(...operationCalls.map(({ operation }) => operation)),
-    repeatable: fc.constantFrom(undefined, true, false),
+    idempotent: fc.constantFrom(undefined, true, false),
     events: fc.array(fc.constantFrom(...events), { minLength: 1, maxLength: 2 }),
     code: fc.constantFrom<StatusCode[]>("UNAVAILABLE", "RESOURCE_EXHAUSTED", "UNAUTHENTICATED", "UNKNOWN"),
     retries: fc.nat(5),

@@ -137,7 +137,7 @@ function posted(data: unknown): unknown {
 function call(client: Client, { operation, arguments: given, options }: Task): CallPromise<unknown> {
   const { repeatable, abortAfterMs } = options;
   const own: CallOptions = {
-    ...(repeatable !== undefined && { repeatable }),
+    ...(repeatable !== undefined && { idempotent: repeatable }),
     ...(abortAfterMs !== undefined && { signal: abortedIn(abortAfterMs) }),
   };
   const { body, file } = given as {

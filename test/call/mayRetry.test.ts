@@ -4,7 +4,7 @@ import http from "node:http";
 import { connect as connectSocket } from "node:net";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { mayRepeat } from "../../src/adapters/queues.js";
+import { mayRetry } from "../../src/adapters/queues.js";
 import type { RetryEvent } from "../../src/errors/failure.js";
 import { operations as rows } from "../../src/generated/contract.js";
 import {
@@ -48,7 +48,7 @@ describe("who may repeat", () => {
       for (const limit of limits) {
         const { notRetried } = decideOf({
           operation,
-          repeatable: undefined,
+          idempotent: undefined,
           events: [event],
           code: "UNAVAILABLE",
           retries: 0,
@@ -64,7 +64,7 @@ describe("who may repeat", () => {
         const code = refusedKey ? "UNAUTHENTICATED" : "UNAVAILABLE";
         const codeSource = event === "unavailable" ? "body" : "status";
         const error = new StatusError("x", { code, executed, codeSource, operation, notRetried });
-        expect(mayRepeat(error), `${event} ${JSON.stringify(limit)}`).toBe(allowed && !refusedKey);
+        expect(mayRetry(error), `${event} ${JSON.stringify(limit)}`).toBe(allowed && !refusedKey);
       }
     });
   });
@@ -108,7 +108,7 @@ describe("who may repeat", () => {
       const found: boolean[] = [];
       for (const [operation, call] of Object.entries(calls)) {
         service.fail(operation as keyof typeof calls, failure);
-        found.push(mayRepeat(await failureOf(call as () => Promise<unknown>)));
+        found.push(mayRetry(await failureOf(call as () => Promise<unknown>)));
       }
       expect(found).toEqual(expected);
     },
@@ -123,7 +123,7 @@ describe("who may repeat", () => {
     });
     service.answer("rerank", {} as never);
     const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
-    expect([error.executed, error.attempts.length, mayRepeat(error)]).toEqual(["yes", 2, false]);
+    expect([error.executed, error.attempts.length, mayRetry(error)]).toEqual(["yes", 2, false]);
   });
 
   describe("an error of one's own", () => {
@@ -141,7 +141,7 @@ describe("who may repeat", () => {
       [false, { executed: "no", code: "NOT_FOUND" }],
       [false, { executed: "no", code: "UNAUTHENTICATED" }],
     ])("%s for %j", (expected, details) => {
-      expect(mayRepeat(error(details))).toBe(expected);
+      expect(mayRetry(error(details))).toBe(expected);
     });
 
     test("what is no StatusError is not repeated", () => {
@@ -152,14 +152,14 @@ describe("who may repeat", () => {
         new Error("x"),
         { code: "UNAVAILABLE", executed: "no" },
       ])
-        expect(mayRepeat(value)).toBe(false);
+        expect(mayRetry(value)).toBe(false);
     });
   });
 
   test("the operations that are safe to repeat are the contract's", () => {
     const details = { code: "DEADLINE_EXCEEDED", executed: "unknown", codeSource: "client" } as const;
     const repeated = operations.filter((operation) =>
-      mayRepeat(new StatusError("x", { ...details, operation, notRetried: "deadline-too-close" })),
+      mayRetry(new StatusError("x", { ...details, operation, notRetried: "deadline-too-close" })),
     );
     expect(repeated).toEqual(idsWhere(isSafe));
     expect(repeated).toEqual(expect.arrayContaining(["rerankDocuments", "scaleDeployment"]));
