@@ -14,8 +14,8 @@ import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
 import { checkIfGiven, ownProperties } from "./options/arguments.js";
-import type { ClientOptions } from "./options/clientOptions.js";
 import { clientOptionTable } from "./options/table.js";
+import type { ClientOptions } from "./options/types.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import type { Transport } from "./transport/exchange.js";
 import { addMethods } from "./wrappers/contractClient.js";
@@ -84,10 +84,12 @@ export function createClient(options: ClientOptions = {}): Client {
   return build(own, { transport, budget: { left: budget.full } }, transport);
 }
 
-// What clients made with `withOptions` have in common: the first one's transport, and the budget.
-type Shared = Pick<ClientSettings, "transport" | "budget">;
-
-function build(options: ClientOptions, shared: Shared, transport: Transport): Client {
+/** @param shared What clients made with `withOptions` have in common: the first one's transport, and the budget. */
+function build(
+  options: ClientOptions,
+  shared: Pick<ClientSettings, "transport" | "budget">,
+  transport: Transport,
+): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
     throw invalid("In a browser every visitor can read the API key.", {
       hint: 'Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',

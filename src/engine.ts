@@ -2,8 +2,8 @@
 export { camelCase } from "./call/request.js";
 export { type RequestRules, type Rules, suggestion, validate } from "./options/validate.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
+export { attemptPolicy } from "./policy/retry.js";
 export type { Lane } from "./policy/schedule.js";
-export { attemptPolicy } from "./policy/types.js";
 export { rankingError } from "./ranking/check.js";
 export { runBatches } from "./ranking/run.js";
 export { isExcepted } from "./transport/node/proxies.js";

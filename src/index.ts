@@ -52,26 +52,24 @@ export type {
 } from "./generated/types.js";
 export type {
   AbortSignalLike,
+  ApiKey,
   AttemptEvent,
   AttemptTrace,
   CallOptions,
   CallPromise,
   CallResponse,
   CallTrace,
-  HeadersLike,
-  TraceDetails,
-} from "./options/callOptions.js";
-export type {
-  ApiKey,
   ClientOptions,
   DispatcherLike,
   FetchLike,
   FetchResponse,
+  HeadersLike,
   LogFunction,
   LoggerLike,
   LogLevel,
   LogRecord,
-} from "./options/clientOptions.js";
+  TraceDetails,
+} from "./options/types.js";
 export { type CodeOfStatus, codeOfHttpStatus } from "./policy/decisions.js";
 export type {
   ItemBatch,

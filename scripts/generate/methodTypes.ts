@@ -30,7 +30,7 @@ export function importsOf(document: Document, shapes: readonly OperationShape[])
   }
   const names = [...schemas].sort().join(", ");
   const types =
-    shapes.length === 0 ? "" : `import type { CallOptions, CallPromise } from "../options/callOptions.js";\n`;
+    shapes.length === 0 ? "" : `import type { CallOptions, CallPromise } from "../options/types.js";\n`;
   const hasFile = shapes.some(({ body }) => body?.file !== undefined);
   return [
     hasFile ? `import type { UploadFile } from "../files/fileSource.js";\n` : "",

@@ -5,7 +5,7 @@
  */
 import type { Client } from "../client.js";
 import { ownProperties } from "../options/arguments.js";
-import type { AbortSignalLike } from "../options/callOptions.js";
+import type { AbortSignalLike } from "../options/types.js";
 import type { OptionTable } from "../options/validate.js";
 import type { RerankItemsOptions } from "../ranking/types.js";
 import { memberOf } from "../values.js";

@@ -8,7 +8,7 @@ import { tracingChannel } from "node:diagnostics_channel";
 import type { StatusError } from "../errors/statusError.js";
 import { version } from "../generated/version.js";
 import { checkFlag, ownProperties } from "../options/arguments.js";
-import type { AttemptTrace, CallTrace } from "../options/callOptions.js";
+import type { AttemptTrace, CallTrace } from "../options/types.js";
 
 /** The value of a span's attribute. */
 export type AttributeValue = string | number | boolean;

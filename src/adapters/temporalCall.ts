@@ -1,6 +1,6 @@
 import type { OperationName } from "../errors/codes.js";
 import { isStatusError, StatusError } from "../errors/statusError.js";
-import type { AbortSignalLike } from "../options/callOptions.js";
+import type { AbortSignalLike } from "../options/types.js";
 import { memberOf } from "../values.js";
 import { mayRetry } from "./queues.js";
 import { ActivityTime, type ActivityTimes } from "./temporalTime.js";

@@ -2,7 +2,7 @@ import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { attemptPolicy } from "../policy/types.js";
+import { attemptPolicy } from "../policy/retry.js";
 import { memberOf } from "../values.js";
 import type { CallAids } from "./temporalCall.js";
 import { activityFailure } from "./temporalFailure.js";

@@ -1,4 +1,4 @@
-import type { AbortSignalLike } from "../options/callOptions.js";
+import type { AbortSignalLike } from "../options/types.js";
 import { rankingError } from "../ranking/check.js";
 import { activityFailure } from "./temporalFailure.js";
 import type { ChunkResult } from "./temporalTypes.js";

@@ -1,6 +1,6 @@
 import type { Executed, OperationName, StatusErrorDetails } from "../errors/codes.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
-import type { AbortSignalLike } from "../options/callOptions.js";
+import type { AbortSignalLike } from "../options/types.js";
 
 /** The times of an activity. */
 export interface ActivityTimes {

@@ -19,7 +19,7 @@ declare module "@temporalio/activity" {
   export class Context {
     static current(): Context;
     readonly info: import("./temporalCall.js").ActivityInfo;
-    readonly cancellationSignal: import("../options/callOptions.js").AbortSignalLike;
+    readonly cancellationSignal: import("../options/types.js").AbortSignalLike;
     readonly heartbeat: (details?: unknown) => void;
   }
 }

@@ -1,14 +1,12 @@
-type Receiver<T> = readonly [
-  resolve: (result: IteratorResult<T, undefined>) => void,
-  reject: (error: unknown) => void,
-];
-
 /** Hands results to those who ask for them, as they come or in the order of their numbers. */
 export class Delivery<T> {
   readonly #ordered: boolean;
   // By their places in what is handed out, from 0 on.
   readonly #results: Map<number, T> = new Map();
-  readonly #receivers: Receiver<T>[] = [];
+  readonly #receivers: {
+    resolve(result: IteratorResult<T, undefined>): void;
+    reject(error: unknown): void;
+  }[] = [];
   #added = 0;
   #next = 0;
   #isOver: boolean;
@@ -26,8 +24,8 @@ export class Delivery<T> {
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    return new Promise((...receiver) => {
-      this.#receivers.push(receiver);
+    return new Promise((resolve, reject) => {
+      this.#receivers.push({ resolve, reject });
       this.#handOut();
     });
   }
@@ -55,14 +53,14 @@ export class Delivery<T> {
     while (this.#receivers.length > 0) {
       const value = this.#take();
       if (value === undefined && !this.#isOver) return;
-      const [resolve, reject] = this.#receivers.shift() as Receiver<T>;
+      const receiver = this.#receivers.shift();
       const failed = this.#failed;
-      if (value !== undefined) resolve({ done: false, value });
-      else if (failed === undefined) resolve({ done: true, value: undefined });
+      if (value !== undefined) receiver?.resolve({ done: false, value });
+      else if (failed === undefined) receiver?.resolve({ done: true, value: undefined });
       else {
         // It is thrown once; then it is over.
         this.#failed = undefined;
-        reject(failed.error);
+        receiver?.reject(failed.error);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import type { AttemptEvent } from "../options/callOptions.js";
+import type { AttemptEvent } from "../options/types.js";
 import { WithoutPrototype } from "../values.js";
 import type { RerankAllRequest } from "./options.js";
 

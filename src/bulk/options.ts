@@ -8,11 +8,11 @@ import {
   checkInteger,
   ownProperties,
 } from "../options/arguments.js";
-import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
 import { checkSignal } from "../options/table.js";
+import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/types.js";
 import type { OptionTable } from "../options/validate.js";
 import type { Rate } from "../policy/rate.js";
-import { attemptPolicy } from "../policy/types.js";
+import { attemptPolicy } from "../policy/retry.js";
 
 /** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {

@@ -2,7 +2,7 @@ import { readRerank, unusableResponse } from "../call/response.js";
 import { Failure } from "../errors/failure.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
-import type { CallPromise, CallResponse } from "../options/callOptions.js";
+import type { CallPromise, CallResponse } from "../options/types.js";
 import { joinable, rankingError } from "../ranking/check.js";
 import { valueOr } from "../values.js";
 

@@ -3,7 +3,7 @@ import type { Client } from "../client.js";
 import type { StatusErrorDetails } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
-import type { CallPromise } from "../options/callOptions.js";
+import type { CallPromise } from "../options/types.js";
 import type { Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";

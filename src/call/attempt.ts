@@ -4,7 +4,7 @@ import { Failure } from "../errors/failure.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { keyProblem } from "../options/arguments.js";
-import type { ApiKey } from "../options/clientOptions.js";
+import type { ApiKey } from "../options/types.js";
 import { redactorOf, redactValues } from "../redact/redact.js";
 import type { Exchange } from "../transport/exchange.js";
 import { isForm, isTransportFailure, type TransportRequest } from "../transport/transport.js";

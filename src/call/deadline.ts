@@ -1,5 +1,6 @@
 import { longestTimerMs } from "../options/arguments.js";
-import type { AbortSignalLike } from "../options/callOptions.js";
+import type { AbortSignalLike } from "../options/types.js";
+import type { CallDeadline } from "../policy/schedule.js";
 import { after, earlyMs, firedAt, isLate, now, readOn } from "../transport/time.js";
 
 /** Why a call ended before its response. */
@@ -141,16 +142,14 @@ export class Deadline {
   }
 }
 
-/** What ends when a signal is aborted. */
-interface EndsOnAbort {
-  end(reason: "aborted"): void;
-}
-
 // One listener for all that a signal ends: Node warns of a leak when an eleventh is added.
-const listening = new WeakMap<AbortSignalLike, { calls: Set<EndsOnAbort>; onAbort: () => void }>();
+const listening = new WeakMap<
+  AbortSignalLike,
+  { calls: Set<Pick<CallDeadline, "end">>; onAbort: () => void }
+>();
 
 /** Ends a call when the signal is aborted, until {@link stopEndingOnAbort}. */
-export function endOnAbort(signal: AbortSignalLike, call: EndsOnAbort): void {
+export function endOnAbort(signal: AbortSignalLike, call: Pick<CallDeadline, "end">): void {
   const entry = listening.get(signal);
   if (entry) {
     entry.calls.add(call);
@@ -165,7 +164,7 @@ export function endOnAbort(signal: AbortSignalLike, call: EndsOnAbort): void {
 }
 
 /** The call listens no longer. */
-export function stopEndingOnAbort(signal: AbortSignalLike, call: EndsOnAbort): void {
+export function stopEndingOnAbort(signal: AbortSignalLike, call: Pick<CallDeadline, "end">): void {
   const entry = listening.get(signal);
   entry?.calls.delete(call);
   if (entry?.calls.size !== 0) return;

@@ -1,8 +1,7 @@
 // Loaded only where attempts are logged.
 
 import { requests } from "../generated/contract.js";
-import type { AttemptEvent } from "../options/callOptions.js";
-import { type ClientOptions, logLevels } from "../options/clientOptions.js";
+import { type AttemptEvent, type ClientOptions, logLevels } from "../options/types.js";
 import type { RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { Log } from "./types.js";

@@ -3,12 +3,17 @@ import type { OperationName } from "../errors/codes.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import { operations } from "../generated/contract.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
-import type { CallOptions } from "../options/callOptions.js";
-import { type ApiKey, type ClientOptions, type LogLevel, logLevels } from "../options/clientOptions.js";
+import {
+  type ApiKey,
+  type CallOptions,
+  type ClientOptions,
+  type LogLevel,
+  logLevels,
+} from "../options/types.js";
 import type { Check } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
+import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
-import { attemptPolicy } from "../policy/types.js";
 import { notify } from "../values.js";
 import type { CallSettings, ClientSettings, Log } from "./types.js";
 

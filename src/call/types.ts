@@ -2,8 +2,7 @@
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import type { OperationId } from "../generated/contract.js";
-import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/callOptions.js";
-import type { ApiKey } from "../options/clientOptions.js";
+import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions } from "../options/types.js";
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import type { Redact } from "../redact/redact.js";

@@ -1,6 +1,6 @@
 import { invalid, refusal } from "../errors/statusError.js";
 import { isLoopback, memberOf, tagOf, urlOf, WithoutPrototype } from "../values.js";
-import type { HeadersLike } from "./callOptions.js";
+import type { HeadersLike } from "./types.js";
 import { checkTable, type OptionTable, validate } from "./validate.js";
 
 const nothing: object = Object.freeze(Object.create(null));

@@ -9,8 +9,7 @@ import {
   checkInteger,
   checkText,
 } from "./arguments.js";
-import type { AbortSignalLike, CallOptions } from "./callOptions.js";
-import type { ClientOptions } from "./clientOptions.js";
+import type { AbortSignalLike, CallOptions, ClientOptions } from "./types.js";
 import type { OptionTable } from "./validate.js";
 
 const ofBoth = {

@@ -4,7 +4,7 @@ import type { StatusError } from "../errors/statusError.js";
 import { openPath } from "../files/diskFile.js";
 import type { Disk } from "../files/openFile.js";
 import type { RerankUsage } from "../generated/types.js";
-import type { AttemptTrace, CallTrace, TraceDetails } from "../options/callOptions.js";
+import type { AttemptTrace, CallTrace, TraceDetails } from "../options/types.js";
 import { memberOf } from "../values.js";
 
 export { checkSeen, unseenIn } from "../options/arguments.js";

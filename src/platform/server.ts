@@ -44,12 +44,9 @@ export function permissionFor(variables: readonly string[]): string {
   return refused && ` Deno reads what it is started with: --allow-env=${refused}.`;
 }
 
-interface Permissions {
-  querySync?(asked: { name: "env"; variable: string }): { readonly state: string };
-}
-
 function isRefused(variable: string): boolean {
-  const { Deno } = globalThis as { Deno?: { readonly permissions?: Permissions } };
+  type Query = (asked: { name: "env"; variable: string }) => { readonly state: string };
+  const { Deno } = globalThis as { Deno?: { readonly permissions?: { readonly querySync?: Query } } };
   const state = Deno?.permissions?.querySync?.({ name: "env", variable }).state;
   return state !== undefined && state !== "granted";
 }

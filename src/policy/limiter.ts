@@ -1,9 +1,8 @@
 import type { Failure } from "../errors/failure.js";
 import { networkCode } from "../transport/transport.js";
 import { backoff } from "./decisions.js";
-import { type Decision, jitterOf } from "./retry.js";
+import { type AttemptTimes, type Decision, jitterOf } from "./retry.js";
 import type { LimitSearch } from "./search.js";
-import type { AttemptTimes } from "./types.js";
 
 // Fewer failures in a row than this say nothing of the service.
 const fewestForOutage = 4;

@@ -235,3 +235,18 @@ export function milliseconds(text: unknown, unitMs: number): number | undefined 
   const rest = Math.ceil(Number((Number(`0.${part}`) * unitMs).toFixed(9)));
   return Math.min(Number(whole) * unitMs + rest, Number.MAX_SAFE_INTEGER);
 }
+
+/** When an attempt began and ended, in milliseconds. */
+export interface AttemptTimes {
+  /** What the limiter's `begin` returned. */
+  readonly epoch: number;
+  readonly began: number;
+  readonly ended: number;
+}
+
+/**
+ * Names the option under which a run puts the lane of a call among the call's options; among a run's own options, `true`
+ * says that other processes send to the same service, such as the workers that have the other chunks. Registered:
+ * `tunerank` and `tunerank/bulk` are files of their own.
+ */
+export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;

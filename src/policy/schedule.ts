@@ -4,8 +4,15 @@ import type { Transport } from "../transport/exchange.js";
 import { after, now } from "../transport/time.js";
 import type { Limiter } from "./limiter.js";
 import type { Pace } from "./rate.js";
-import { type Decision, decideRetry, type RetryState } from "./retry.js";
-import type { AttemptTimes, CallDeadline } from "./types.js";
+import { type AttemptTimes, type Decision, decideRetry, type RetryState } from "./retry.js";
+
+/** A call's time. */
+export interface CallDeadline {
+  /** Waits for `promise`; resolves to undefined as soon as the call is over. */
+  during<T>(promise: Promise<T>): Promise<T | undefined>;
+  /** Ends the call. */
+  end(reason: "aborted"): void;
+}
 
 /** Time, as a schedule needs it. */
 export interface Clock {

@@ -12,7 +12,7 @@
 // down     | below the base           | (test) up from the base, if as many are rejected at any limit; else steady, if hardly
 //          |                          | any are here; else settling at what the service accepted
 // settling | what 429s left in flight | steady, if hardly any more are rejected; else down, or from 1 and 2 up
-import type { AttemptTimes } from "./types.js";
+import type { AttemptTimes } from "./retry.js";
 
 // What nearly every service accepts at once, and cheap where it does not.
 const firstLimit = 4;

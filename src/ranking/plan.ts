@@ -2,9 +2,10 @@ import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback } from "../options/arguments.js";
 import { memberOf } from "../values.js";
-import type { ItemRange, RerankItemsOptions, RerankPartial, TextsOf } from "./types.js";
+import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 
-interface PlannedItems<T> {
+/** The batches of a call, and what continues it. */
+export interface PlannedItems<T> {
   readonly batches: readonly Batch[];
   readonly documentsOf: (batch: number) => BatchDocuments;
   readonly before: RerankPartial<T> | undefined;
@@ -67,7 +68,7 @@ function textsOfItems<T>(
   items: readonly T[],
   text: (item: T, index: number) => string,
   split: ((text: string, item: T) => readonly string[]) | undefined,
-): TextsOf {
+): (index: number) => readonly string[] {
   if (typeof text !== "function") throw invalid("text must be a function.");
   checkCallback(split, "split");
   return (index) => {
@@ -120,7 +121,7 @@ export function jsonBytes(value: unknown): number {
  */
 function planBatches(
   ranges: readonly ItemRange[],
-  textsOf: TextsOf,
+  textsOf: (index: number) => readonly string[],
   limits: BatchLimits,
   note: (texts: readonly string[], index: number) => void,
 ): Batch[] {
@@ -224,7 +225,11 @@ export interface BatchDocuments {
 }
 
 /** The texts of a batch, asked for when it is sent, so that not all need be kept. */
-export function documentsOf(batch: Batch, textsOf: TextsOf, isSplit: boolean): BatchDocuments {
+export function documentsOf(
+  batch: Batch,
+  textsOf: (index: number) => readonly string[],
+  isSplit: boolean,
+): BatchDocuments {
   const { offset, count, firstPart = 0, parts } = batch;
   const texts: string[] = [];
   const places: { item: number; part: number }[] = [];

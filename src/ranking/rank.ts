@@ -6,16 +6,16 @@ import type { StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkCount, ownProperties } from "../options/arguments.js";
-import type { AbortSignalLike, CallOptions } from "../options/callOptions.js";
 import { callOptionTable } from "../options/table.js";
+import type { AbortSignalLike, CallOptions } from "../options/types.js";
 import { type OptionTable, validate } from "../options/validate.js";
+import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
-import { attemptPolicy } from "../policy/types.js";
 import { now } from "../transport/time.js";
 import { type DoneBatch, type Merged, mergeRankings, notifyBatch, partialOf, readRanking } from "./merge.js";
-import { type Batch, type BatchDocuments, type Places, planItems } from "./plan.js";
+import { type Batch, type Places, type PlannedItems, planItems } from "./plan.js";
 import { type BatchFailure, errorOfBatches, RequestsMade, runBatches } from "./run.js";
-import type { RerankCall, RerankItemsOptions, RerankItemsResponse, RerankPartial } from "./types.js";
+import type { RerankCall, RerankItemsOptions, RerankItemsResponse } from "./types.js";
 
 const { body: rules } = requests.rerankDocuments;
 
@@ -52,14 +52,10 @@ export async function rankItems<T>(
 }
 
 // A call that is checked and ready to be made.
-interface Plan<T> {
+interface Plan<T> extends PlannedItems<T> {
   readonly items: readonly T[];
   readonly body: Omit<RerankRequest, "documents">;
   readonly options: RerankItemsOptions<T>;
-  readonly batches: readonly Batch[];
-  readonly documentsOf: (batch: number) => BatchDocuments;
-  readonly before: RerankPartial<T> | undefined;
-  readonly fingerprint: () => string;
   readonly concurrency: number;
   readonly signal: AbortSignalLike | undefined;
   /** The most milliseconds for one batch. */
@@ -148,17 +144,11 @@ function failure<T>(
   return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);
 }
 
-interface BatchTools {
-  readonly signal: AbortSignalLike;
-  readonly sent: Map<number, Places>;
-  readonly lane: Lane;
-}
-
 async function rankBatch<T>(
   { body, options, batches, documentsOf, eachMs, endsAt }: Plan<T>,
   rerank: RerankCall,
   number: number,
-  { signal, sent, lane }: BatchTools,
+  { signal, sent, lane }: { signal: AbortSignalLike; sent: Map<number, Places>; lane: Lane },
 ): Promise<DoneBatch> {
   const leftMs = Math.max(1, Math.ceil(endsAt - now()));
   // Nothing is inherited: a polluted prototype sets no option.

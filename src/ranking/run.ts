@@ -1,6 +1,6 @@
 import type { Attempt } from "../errors/codes.js";
 import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
-import type { AbortSignalLike } from "../options/callOptions.js";
+import type { AbortSignalLike } from "../options/types.js";
 import { Limiter } from "../policy/limiter.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { Lane, machineClock, Schedule } from "../policy/schedule.js";

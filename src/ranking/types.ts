@@ -3,7 +3,7 @@ import type { Outcome, ResponseReader } from "../call/types.js";
 import type { Attempt } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
-import type { CallOptions } from "../options/callOptions.js";
+import type { CallOptions } from "../options/types.js";
 
 /** One of the caller's things, ranked. */
 export interface RankedItem<T> {
@@ -168,6 +168,3 @@ export interface RerankCall {
   readonly client: ClientConfig;
   send<R>(body: RerankRequest, own: CallOptions, read: ResponseReader<R>): Promise<Outcome<R>>;
 }
-
-/** Gives the texts that an item is ranked by: one, or its parts. @throws StatusError that names the item */
-export type TextsOf = (index: number) => readonly string[];

@@ -1,6 +1,6 @@
 import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
-import type { AbortSignalLike } from "../options/callOptions.js";
+import type { AbortSignalLike } from "../options/types.js";
 import { carryOut, nameOf } from "./behaviours.js";
 import { type Incoming, type ReceivedContent, readRequest } from "./receive.js";
 import { type Failures, goodAnswer, Refusal, type Script, type StandInAnswer } from "./standInAnswer.js";

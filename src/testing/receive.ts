@@ -3,7 +3,7 @@ import { isStatusError } from "../errors/statusError.js";
 import { parseMultipart } from "../files/multipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
-import type { AbortSignalLike } from "../options/callOptions.js";
+import type { AbortSignalLike } from "../options/types.js";
 import { type RequestRules, type Rules, validate } from "../options/validate.js";
 import { parseJson } from "../values.js";
 import { Refusal } from "./standInAnswer.js";

@@ -1,7 +1,6 @@
 import type { OperationId } from "../generated/contract.js";
 import type { Code, ReinforcementFineTuningJob } from "../generated/types.js";
-import type { HeadersLike } from "../options/callOptions.js";
-import type { FetchResponse } from "../options/clientOptions.js";
+import type { FetchResponse, HeadersLike } from "../options/types.js";
 
 /** An operation by its id in the contract, or by its short name where it has one. */
 export type TestOperation = "resume" | "rerank" | "scale" | "upload" | OperationId;

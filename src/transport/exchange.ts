@@ -1,6 +1,6 @@
 // What sends requests, one request under way and its response: what holds for every transport. Each transport adds how bytes
 // leave and arrive, and nothing else.
-import type { FetchLike } from "../options/clientOptions.js";
+import type { FetchLike } from "../options/types.js";
 import {
   type FailureReason,
   isSuccess,

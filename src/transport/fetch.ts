@@ -1,5 +1,5 @@
 import type { FetchForm, Multipart } from "../files/multipart.js";
-import type { FetchLike, FetchResponse } from "../options/clientOptions.js";
+import type { FetchLike, FetchResponse } from "../options/types.js";
 import { memberOf, textFor } from "../values.js";
 import { answeredEarly, Exchange, type Transport, TransportResponse } from "./exchange.js";
 import { isForm, type Phase, sourceFailed, type TransportRequest } from "./transport.js";

@@ -4,7 +4,7 @@ import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
 import { FormBytes, type Multipart } from "../files/multipart.js";
-import type { DispatcherLike } from "../options/clientOptions.js";
+import type { DispatcherLike } from "../options/types.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import { answeredEarly, Exchange, type SeenDetails } from "./exchange.js";
 import { acceptEncodings, cutShort, DecodedResponse, type Flow } from "./node/body.js";

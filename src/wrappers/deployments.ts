@@ -2,7 +2,7 @@ import { readObject } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import { requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import type { CallOptions, CallPromise } from "../options/types.js";
 import { validate } from "../options/validate.js";
 import type { DeploymentsOperations } from "./contractMethods.js";
 import { invoke, ownOptions, startCall } from "./invoke.js";

@@ -9,8 +9,8 @@ import type { OperationName } from "../errors/codes.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
 import type { OperationId } from "../generated/contract.js";
 import { ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise, CallResponse } from "../options/callOptions.js";
 import { callOptionTable } from "../options/table.js";
+import type { CallOptions, CallPromise, CallResponse } from "../options/types.js";
 import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
 import { memberOf } from "../values.js";
 

@@ -1,8 +1,8 @@
 import type { ClientConfig } from "../call/settings.js";
 import { loaded, startCall } from "./invoke.js";
 import type {
+  ClientInside,
   EncodedCall,
-  OperationCall,
   OperationMethod,
   RequestOptions,
   ServiceCall,
@@ -34,8 +34,8 @@ function mergedInto(group: string, groups: Record<string, object>, calls: object
   return group === "" ? calls : { [group]: Object.assign(groups[group] ?? {}, calls) };
 }
 
-/** @internal Makes {@link OperationCall} with a client's settings. */
-export function createOperationCall(settings: ClientConfig): OperationCall {
+/** @internal Makes {@link ClientInside.callOperation} with a client's settings. */
+export function createOperationCall(settings: ClientConfig): ClientInside["callOperation"] {
   return (input, options) =>
     startCall(input.operation, settings, async () => (await late()).callOperation(settings, input, options));
 }

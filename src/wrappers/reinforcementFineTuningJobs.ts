@@ -5,7 +5,7 @@ import { StatusError } from "../errors/statusError.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import type { CallOptions, CallPromise } from "../options/types.js";
 import { validate } from "../options/validate.js";
 import { memberOf, valueOr } from "../values.js";
 import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";

@@ -9,8 +9,8 @@ import { Failure } from "../errors/failure.js";
 import { invalid } from "../errors/statusError.js";
 import { type OperationRow, operations, requests } from "../generated/contract.js";
 import { checkCount, checkHeaders, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
-import type { CallOptions } from "../options/callOptions.js";
 import { callOptionTable } from "../options/table.js";
+import type { CallOptions } from "../options/types.js";
 import {
   checkSpelling,
   type OptionTable,

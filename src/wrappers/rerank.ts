@@ -4,7 +4,7 @@ import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { ownProperties } from "../options/arguments.js";
-import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import type { CallOptions, CallPromise } from "../options/types.js";
 import { checkSpelling, validate } from "../options/validate.js";
 import type { RerankCall, RerankItems } from "../ranking/types.js";
 import { memberOf } from "../values.js";

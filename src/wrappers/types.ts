@@ -1,6 +1,6 @@
 // What the methods of a client take, where more than one file needs it.
 import type { OperationId } from "../generated/contract.js";
-import type { CallOptions, CallPromise } from "../options/callOptions.js";
+import type { CallOptions, CallPromise } from "../options/types.js";
 import { memberOf } from "../values.js";
 
 /** How far an upload got. */
@@ -130,17 +130,14 @@ export interface OperationArguments {
   readonly parameters?: object | undefined;
 }
 
-/** Calls any operation of the contract by its id, as the command line does. */
-export type OperationCall = (input: OperationArguments, options?: CallOptions) => CallPromise<unknown>;
-
 /** @internal What a client has for the other parts of this package. */
 export interface ClientInside {
   /** What clients of one service have in common, by which runs of them know each other. */
   readonly shared: object;
   /** What `tunerank/openapi-fetch` sends through. */
   readonly callEncoded: EncodedCall;
-  /** What `tunerank request ID` sends through. */
-  readonly callOperation: OperationCall;
+  /** What `tunerank request ID` sends through: any operation of the contract by its id. */
+  readonly callOperation: (input: OperationArguments, options?: CallOptions) => CallPromise<unknown>;
 }
 
 /** @internal The name of {@link ClientInside} on a client. Registered: the entries are files of their own. */

@@ -175,7 +175,7 @@ describe("the documents", () => {
     ["docs/guide/scale.md", `\`timeoutMs\` (${seconds(scale)})`],
     ["docs/guide/upload.md", `The deadline is ${seconds(upload)} plus a second for each ${rate}`],
     [
-      "src/options/callOptions.ts",
+      "src/options/types.ts",
       `rerank ${thousands(rerank)}; resume and scale ${thousands(resume)}; upload ${thousands(upload)} + 1,000 for each ${rate}`,
     ],
   ];

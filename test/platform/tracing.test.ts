@@ -3,7 +3,7 @@ import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel
 import { inspect } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import type { Client } from "../../src/index.js";
-import type { AttemptTrace, CallTrace } from "../../src/options/callOptions.js";
+import type { AttemptTrace, CallTrace } from "../../src/options/types.js";
 import { goodJson, inTurn } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";

@@ -3,7 +3,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type http from "node:http";
 import type { Socket, TcpSocketConnectOpts } from "node:net";
-import type { DispatcherLike } from "../../options/clientOptions.js";
+import type { DispatcherLike } from "../../options/types.js";
 import { isLoopback, memberOf } from "../../values.js";
 import { nextTurn } from "../time.js";
 import { networkCode, type TransportRequest } from "../transport.js";

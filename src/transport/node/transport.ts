@@ -2,7 +2,7 @@
 import type http from "node:http";
 import { invalid } from "../../errors/statusError.js";
 import { FormBlob, FormStream } from "../../files/multipart.js";
-import type { DispatcherLike } from "../../options/clientOptions.js";
+import type { DispatcherLike } from "../../options/types.js";
 import { isLoopback, urlOf } from "../../values.js";
 import type { Exchange, Transport, TransportOptions } from "../exchange.js";
 import { createFetchTransport } from "../fetch.js";
