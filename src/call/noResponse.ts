@@ -1,7 +1,7 @@
 // Failures of attempts that brought no whole response.
 import { isBeforeConnection, mocked, unconnected, wordsFor } from "#platform";
-import { type Executed, executedBecause } from "../errors/codes.js";
-import { Failure, type RetryEvent } from "../errors/failure.js";
+import { type Executed, executedBecause, type RetryEvent } from "../errors/codes.js";
+import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, rowOfStatus } from "../policy/decisions.js";
 import { redactCause, redactorOf } from "../redact/redact.js";

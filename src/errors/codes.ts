@@ -57,6 +57,36 @@ export type NotRetried =
  */
 export type CodeSource = "body" | "status" | "transport" | "client";
 
+/** What can happen to an attempt, as far as a retry is concerned. */
+export type RetryEvent =
+  | "unavailable"
+  | "gateway"
+  | "exhaustedTimed"
+  | "exhausted"
+  | "deadline"
+  | "unnamedFault"
+  | "namedFault"
+  | "dataLoss"
+  | "otherFault"
+  | "refused"
+  | "cancelled"
+  | "redirect"
+  | "unauthenticated"
+  | "unprocessed"
+  | "neverConnected"
+  | "nameNotFound"
+  | "tlsFailure"
+  | "connectionLost"
+  | "attemptTimeout"
+  | "bodyLost"
+  | "notJson"
+  | "incomplete"
+  | "html"
+  | "otherSuccess"
+  | "upgraded"
+  | "tooLarge"
+  | "ended";
+
 /**
  * The HTTP status the service's table gives a code. Not an inverse: several codes share 400, 409 and 500.
  *

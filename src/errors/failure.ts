@@ -6,39 +6,10 @@ import {
   type ExecutedBecause,
   executedBecause,
   type NotRetried,
+  type RetryEvent,
   type StatusCode,
   type StatusErrorDetails,
 } from "./codes.js";
-
-/** What can happen to an attempt, as far as a retry is concerned. */
-export type RetryEvent =
-  | "unavailable"
-  | "gateway"
-  | "exhaustedTimed"
-  | "exhausted"
-  | "deadline"
-  | "unnamedFault"
-  | "namedFault"
-  | "dataLoss"
-  | "otherFault"
-  | "refused"
-  | "cancelled"
-  | "redirect"
-  | "unauthenticated"
-  | "unprocessed"
-  | "neverConnected"
-  | "nameNotFound"
-  | "tlsFailure"
-  | "connectionLost"
-  | "attemptTimeout"
-  | "bodyLost"
-  | "notJson"
-  | "incomplete"
-  | "html"
-  | "otherSuccess"
-  | "upgraded"
-  | "tooLarge"
-  | "ended";
 
 /**
  * A failed attempt, as a value: made by whoever saw it fail, and read by the retry decision, the log, traces and runs. The

@@ -1,6 +1,5 @@
 // Every decision about a failure, as data: retry.ts, the docs, the README and contract/conformance read it.
-import type { Executed, StatusCode } from "../errors/codes.js";
-import type { RetryEvent } from "../errors/failure.js";
+import type { Executed, RetryEvent, StatusCode } from "../errors/codes.js";
 import { httpStatuses, type RetryKind } from "../generated/contract.js";
 
 /** The most retries after an event, and whether the operation ran. */

@@ -4,9 +4,10 @@ import type {
   NotRetried,
   OperationName,
   ResponseHeaders,
+  RetryEvent,
   StatusCode,
 } from "../errors/codes.js";
-import type { Failure, RetryEvent } from "../errors/failure.js";
+import type { Failure } from "../errors/failure.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
 import { backoff, budget, eventOfCode, events, rowOfStatus } from "./decisions.js";
 

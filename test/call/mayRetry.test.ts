@@ -5,7 +5,7 @@ import { connect as connectSocket } from "node:net";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { mayRetry } from "../../src/adapters/queues.js";
-import type { RetryEvent } from "../../src/errors/failure.js";
+import type { RetryEvent } from "../../src/errors/codes.js";
 import { operations as rows } from "../../src/generated/contract.js";
 import {
   type Client,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Failure, type RetryEvent } from "../../src/errors/failure.js";
+import type { RetryEvent } from "../../src/errors/codes.js";
+import { Failure } from "../../src/errors/failure.js";
 import {
   type Client,
   type ClientOptions,

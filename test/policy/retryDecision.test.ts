@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { transportFailure } from "../../scripts/generate/conformance/failures.js";
 import { networkFailure } from "../../src/call/noResponse.js";
-import type { RetryEvent } from "../../src/errors/failure.js";
+import type { RetryEvent } from "../../src/errors/codes.js";
 import type { OperationId, StatusError } from "../../src/index.js";
 import { isRetrySafe, kindOf } from "../../src/policy/retry.js";
 import type { FailureReason, Phase } from "../../src/transport/transport.js";

@@ -1,6 +1,7 @@
 // A run of many rows against a service, in simulated time: what the schedule of a run does, without sockets.
 
-import { Failure, type RetryEvent } from "../../src/errors/failure.js";
+import type { RetryEvent } from "../../src/errors/codes.js";
+import { Failure } from "../../src/errors/failure.js";
 import { Limiter } from "../../src/policy/limiter.js";
 import { Pace, type Rate } from "../../src/policy/rate.js";
 import type { RetryState } from "../../src/policy/retry.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Arbitrary } from "fast-check";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { RetryEvent } from "../../../src/errors/failure.js";
+import type { RetryEvent } from "../../../src/errors/codes.js";
 import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
 import { goodText } from "../../support/answers.js";
 import { operationCalls } from "../../support/clients.js";
