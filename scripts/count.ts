@@ -13,6 +13,9 @@ if (process.argv.includes("--call")) {
   process.exit(spawnSync(process.execPath, program, { cwd: root, stdio: "inherit" }).status ?? 1);
 }
 
+// A reader such as `head` closes early.
+process.stdout.on("error", () => process.exit());
+
 /** What a file or a function is aimed to have at most. */
 const aims = { fileLines: 400, functionLines: 40, parameters: 4 };
 
