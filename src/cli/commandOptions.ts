@@ -1,10 +1,10 @@
-// The options of the commands, and how their values are read. Help and completion read them too: nothing here loads what a
-// run needs.
+// The options that several commands share, and how their values are parsed. Help and completion load this file too, so
+// it imports nothing that only a running command needs.
 import type { Command } from "commander";
 import { type OperationId, operations } from "../generated/contract.js";
 import { UsageError } from "./context.js";
 
-/** The operation of each command that has one of its own. */
+/** The operation that each of these commands calls. */
 export const operationOfCommand: Readonly<Record<"rerank" | "scale" | "resume" | "upload", OperationId>> = {
   rerank: "rerankDocuments",
   scale: "scaleDeployment",
@@ -21,7 +21,7 @@ function defaultSeconds(): string {
     add(command, `${timeoutMs / 1000}${bytesPerSecond === undefined ? "" : " or more, by size,"}`);
   }
   add("a request to a PATH", "30");
-  // Intl.ListFormat writes the same, but loading its data took a quarter of every start.
+  // Intl.ListFormat gives the same text, but loading its data took a quarter of every start.
   const listed = (names: string[]) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
   return [...commands].map(([seconds, names]) => `${seconds} for ${listed(names)}`).join("; ");
 }
@@ -59,7 +59,7 @@ export function addOutputOptions(command: Command): Command {
     .helpOption("-h, --help", "Show this help.");
 }
 
-/** Reads an option that may be given more than once. */
+/** Collects the values of an option that may be given more than once. */
 export function collectValues(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
@@ -111,14 +111,14 @@ export function addRequestOptions(command: Command): Command {
 
 const minutes = { s: 1 / 60, min: 1, h: 60 } as const;
 
-// "600/min" as requests a minute.
+// Parses a rate, such as "600/min", into requests per minute.
 function perMinute(text: string): number {
   const [, count = "", unit = ""] = /^(\d+(?:\.\d+)?)\/(s|min|h)$/.exec(text) ?? [];
   if (!(Number(count) > 0)) throw new UsageError("--rate must be like 600/min, 10/s or 36000/h.");
   return Number(count) / minutes[unit as keyof typeof minutes];
 }
 
-/** What `rerank --bulk` takes besides. */
+/** Adds the options that only `rerank --bulk` takes. */
 export function addBulkOptions(command: Command): Command {
   return addLimits(addFiles(command.optionsGroup("Many queries:")));
 }

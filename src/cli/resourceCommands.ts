@@ -1,4 +1,4 @@
-// The commands that name a dataset, a deployment or a job.
+// The commands `upload`, `scale` and `resume`.
 import { type DatasetFile, type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
 import type { ManyOptions } from "./bulk/uploadMany.js";
 import { type Context, refuseOptions, UsageError } from "./context.js";
@@ -66,7 +66,7 @@ export async function resume(context: Context): Promise<void> {
   });
 }
 
-// A service may send other values than its contract promises.
+// The service may send values of other types than the contract promises.
 function lineOf({ name, state, jobProgress }: ReinforcementFineTuningJob, id: string): string {
   const percent = jobProgress?.percent;
   const progress = typeof percent === "number" ? `, ${percent} % done` : "";

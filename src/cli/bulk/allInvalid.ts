@@ -1,4 +1,5 @@
-// A run whose first requests are all invalid in the same way was started with a wrong option: it stops before the rest.
+// If the first 20 requests of a bulk run are all invalid in the same way, an option is probably wrong: the run stops
+// before anything is sent.
 import { validate } from "../../engine.js";
 import { requests } from "../../generated/contract.js";
 import { isStatusError, type RerankRequest } from "../../index.js";
@@ -11,7 +12,10 @@ export type RequestToSend = RerankRequest & { readonly id: BulkRequest };
 const judged = 20;
 const mostNames = 12;
 
-/** The same requests. @throws UsageError instead of the first ones, when these are all invalid in the same way */
+/**
+ * Yields all requests unchanged.
+ * @throws UsageError before the first one, if the first 20 are all invalid in the same way
+ */
 export async function* startingWell(all: AsyncIterable<RequestToSend>): AsyncGenerator<RequestToSend> {
   let held: RequestToSend[] | undefined = [];
   let fault: string | undefined;
@@ -52,7 +56,7 @@ function refusalOf(fault: string, { id: { line, fields } }: RequestToSend): Usag
   );
 }
 
-// Where there is one field that fits, it is that.
+// If exactly one field of the line could hold the query or the documents, the advice names that field.
 function adviceFor(fault: string, fields: Readonly<Record<string, unknown>>): string {
   const [field] = /\b(query|documents)\b/.exec(fault) ?? [];
   if (field === undefined) return "";

@@ -8,11 +8,11 @@ import type { Line } from "../input/lines.js";
 
 type RequestFields = Readonly<Record<string, unknown>>;
 
-/** A line of the input that is a request, whether or not its fields are right. */
+/** A line of the input that is a JSON object with an id: a request, even if its other fields are invalid. */
 export class BulkRequest {
   readonly line: number;
   readonly id: Id;
-  /** The id as JSON, which tells 1 from "1". */
+  /** The id as JSON, so that the number 1 and the text "1" differ. */
   readonly key: string;
   readonly hash: IdHash;
   readonly #fields: RequestFields;
@@ -34,12 +34,12 @@ export class BulkRequest {
     return this.#body;
   }
 
-  /** The fields of the line, whatever they are called. */
+  /** All fields of the line, under the names that the line gives them. */
   get fields(): RequestFields {
     return this.#fields;
   }
 
-  /** The fields of a request that it has itself, and that the command line gives another value for. */
+  /** The request fields that the command line gives, but for which this line has another value, which is used. */
   get ownInstead(): readonly string[] {
     const { given, defaults } = this.#reading;
     return given.filter((name) => {
@@ -48,30 +48,30 @@ export class BulkRequest {
     });
   }
 
-  /** Stands for the id and all that is sent. It is made when it is asked for: it costs more than all else. */
+  /** A hash of the id and of the request body. It is computed on first use, because it is the most costly step. */
   get fingerprint(): string {
     this.#fingerprint ??= fingerprintOf([this.key, jsonOf(this.body)]);
     return this.#fingerprint;
   }
 }
 
-/** A line that is none. */
+/** A line that is no request, and the reason. */
 export interface BadLine {
   readonly line: number;
   readonly problem: string;
 }
 
-/** What the lines of a file are called, and what is sent with those that do not say it themselves. */
+/** How lines become requests: the names of their fields, and the values for request fields that a line lacks. */
 export interface InputFormat {
   readonly idField: string;
   readonly queryField: string;
   readonly documentsField: string;
   readonly defaults: Partial<RerankRequest>;
-  /** Those of the defaults that were given on the command line. */
+  /** The names of the fields in `defaults` that were given as options on the command line. */
   readonly given: readonly string[];
-  /** The fields of lines that are not used. */
+  /** Fields that are ignored in every line (`--ignore-fields`). */
   readonly ignored: ReadonlySet<string>;
-  /** The part of the lines that this machine reads; undefined for all of them. */
+  /** The shard whose lines this run reads; undefined: all lines. */
   readonly shard: Shard | undefined;
 }
 
@@ -83,7 +83,10 @@ export const otherFields: readonly string[] = fieldNames.filter(
 const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
 const otherLetters = new Set(otherFields.map(lettersOf));
 
-/** Reads a line; undefined when it is empty, or of another shard. What has no id is of shard 0: it is told once. */
+/**
+ * Reads a line; returns undefined if it is empty or belongs to another shard. A line without an id belongs to shard 0,
+ * so that only one machine reports it.
+ */
 export function readLine(line: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
   const { shard } = reading;
   const read = requestOf(line, reading);
@@ -112,8 +115,8 @@ function readFields(line: number, fields: RequestFields, reading: InputFormat): 
   return new BulkRequest(line, id, fields, reading);
 }
 
-// In one order, so that the same request has one fingerprint. Fields that are nothing like the service's are not sent: a
-// file may hold more than the requests.
+// The fields have a fixed order, so that the same request always has the same fingerprint. Fields whose names do not
+// resemble a field of the service are not sent: a file may hold other data too.
 function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
   const { idField, queryField, documentsField, defaults } = reading;
   const body: Record<string, unknown> = {
@@ -125,7 +128,7 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
     if (value !== undefined) body[name] = value;
   }
   const named = new Set([idField, queryField, documentsField]);
-  // A field in another spelling is refused by the client, which names the right one.
+  // A misspelt field, such as `topN` for `top_n`, is kept: the client rejects it, and names the right spelling.
   for (const name of Object.keys(fields).sort()) {
     const isOther = !otherFields.includes(name) && otherLetters.has(lettersOf(name));
     if (isOther && !named.has(name) && fields[name] !== null) body[name] = fields[name];
@@ -133,7 +136,7 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
   return body as unknown as RerankRequest;
 }
 
-// Null means not given: tables that were written as JSON have it for each value that is missing.
+// Null means that a field is not given: a table exported as JSON has null for each missing value.
 function ownOf(fields: RequestFields, name: string, reading: InputFormat): unknown {
   const { idField, queryField, documentsField, ignored } = reading;
   const isNamed = name === idField || name === queryField || name === documentsField;
@@ -144,12 +147,12 @@ function fieldOf(fields: RequestFields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
-// What is nested too deeply for JSON is no request, and its client refuses it.
+// JSON.stringify throws for a body that is nested too deeply. The client rejects such a request anyway.
 function jsonOf(body: RerankRequest): string {
   return orUndefined(() => JSON.stringify(body), undefined) ?? "nested too deeply";
 }
 
-/** Stands for texts: 128 bits of their SHA-256. */
+/** The fingerprint of texts: 22 base64url characters of their SHA-256, at least 128 bits. */
 export function fingerprintOf(texts: readonly string[]): string {
   return hash("sha256", `${texts.join("\n")}\n`, "base64url").slice(0, 22);
 }

@@ -1,4 +1,4 @@
-// What comes of a bulk run's requests: rows in files, and what people are told.
+// The results of a bulk run: its rows (JSON lines in the output and errors files), its counts and its messages.
 import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles, rankingError } from "../../engine.js";
 import type { StatusError } from "../../index.js";
@@ -17,18 +17,18 @@ const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
     "This machine can open no more files and sockets (ENFILE): fewer requests run at once. End other programs, or raise fs.file-max.",
 };
 
-/** What a run has come to. */
+/** The counts of a bulk run so far. */
 export interface Counts {
-  /** Requests there are, where the input is a file. */
+  /** Requests in the input; undefined if the input is a pipe. */
   requests: number | undefined;
-  /** Done by earlier runs. */
+  /** Requests that earlier runs have finished. */
   before: number;
-  /** Those of them that are wrong. */
+  /** Requests among `before` that ended in an error and do not run again. */
   wrongBefore: number;
   ranked: number;
-  /** Requests that are wrong; those of earlier runs are among `before`. */
+  /** Requests that this run found to be invalid; those of earlier runs are counted in `before`. */
   wrong: number;
-  /** Requests that ran, and so were paid for, without a result: they do not run again by themselves. */
+  /** Requests that ran, and so were paid for, without a usable result. They run again only with `--resend-paid`. */
   paid: number;
   /** Requests that failed and run again on the next start. */
   failed: number;
@@ -36,7 +36,7 @@ export interface Counts {
   badLines: number;
 }
 
-/** Tells people how far a run is: a bar on a terminal, a line every ten seconds elsewhere. */
+/** Shows the progress of a run on stderr: a bar on a terminal, otherwise a line every ten seconds. */
 export class Report {
   readonly counts: Counts;
   readonly #terminal: Terminal;
@@ -54,7 +54,10 @@ export class Report {
     this.#shownAt = this.#isDrawn ? Number.NEGATIVE_INFINITY : this.#started;
   }
 
-  /** Tells of a field that lines have themselves, and that is used instead of an option. @param lines How many, or which */
+  /**
+   * Notes that lines have a field of their own, which is used instead of an option.
+   * @param lines How many lines, or the first of them
+   */
   overruled(field: string, lines: number | { readonly first: number }): void {
     if (this.#terminal.quiet) return;
     const option = `--${field.replace("_", "-")}`;
@@ -69,7 +72,7 @@ export class Report {
     this.#terminal.tell({ note }, note);
   }
 
-  /** Tells of something that is wrong; the first of many only. */
+  /** Prints a note about a problem. After 50 notes, no more are printed. */
   note(line: string): void {
     this.#noted += 1;
     if (this.#noted > mostNoted) return;
@@ -77,7 +80,7 @@ export class Report {
     if (this.#noted === mostNoted) this.#terminal.note("More of these are not shown.");
   }
 
-  /** Tells of requests that earlier runs paid for in vain. */
+  /** Notes how many requests earlier runs paid for without a usable result. */
   paidBefore(count: number): void {
     const were = count === 1 ? "request was" : "requests were";
     if (count > 0)
@@ -86,18 +89,18 @@ export class Report {
       );
   }
 
-  /** Notes for how long the service asks to wait, and whether this machine can make no more requests at once. */
+  /** Records how long the service asks to wait, and notes once if this machine can open no more files and sockets. */
   attempted({ holdMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void {
     const code = outOfFiles(cause);
     if (code !== undefined && !this.#isLimited) this.#print(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
     const now = Date.now();
-    // The first of several, which may be the only one for an hour, is shown at once.
+    // The first pause of a series is shown at once: it may be the only one for an hour.
     if (holdMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
     if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
   }
 
-  /** Shows the counts, not too often. */
+  /** Shows the counts, at most every 100 ms on a terminal, otherwise every ten seconds. */
   update(): void {
     const now = performance.now();
     if (isSilent(this.#terminal) || now - this.#shownAt < (this.#isDrawn ? redrawMs : noteMs)) return;
@@ -133,13 +136,13 @@ function factsOf(counts: Counts, ms: number, holdEnd: number): string {
     `${(rate * 1000).toFixed(rate < 0.01 ? 1 : 0)}/s`,
     `${errors} error${errors === 1 ? "" : "s"}`,
   ];
-  // The time left is not known as long as the service sets it.
+  // The time left cannot be estimated during a pause that the service asked for.
   if (holdEnd > Date.now()) figures.push(`the service asks to wait until ${timeOfDay(holdEnd)}`);
   else if (requests !== undefined && rate > 0) figures.push(`${duration((requests - all) / rate)} left`);
   return figures.join("  ");
 }
 
-// In local time, with the date when it is another day.
+// Formats a time of day in local time, with the date if it is another day.
 function timeOfDay(ms: number): string {
   const at = new Date(Math.ceil(ms / 1000) * 1000);
   const time = at.toTimeString().slice(0, 8);
@@ -174,7 +177,7 @@ export interface OutputFiles {
 
 const unwritable = "The response cannot be written as a row: it is nested too deeply, or too long.";
 
-/** Writes the row of a result, and counts it. @returns why there is no ranking, where the request itself is not wrong */
+/** Writes the row of a result, and counts it. @returns The error, unless the request succeeded or is itself invalid */
 export function addResult(
   { id: request, response, error }: RerankAllResult<BulkRequest>,
   files: OutputFiles,
@@ -187,7 +190,7 @@ export function addResult(
     report.counts.ranked += 1;
     return undefined;
   } catch (cause) {
-    // What JSON.stringify throws of what it cannot write; what a disk says is no RangeError.
+    // JSON.stringify throws a RangeError for a response that it cannot write; an error of the disk is no RangeError.
     if (cause instanceof RangeError)
       return addError(request, rankingError(unwritable, { cause }), files, report);
     throw cause;
@@ -202,11 +205,11 @@ function addError(
 ): StatusError | undefined {
   const isPaid = error.executed === "yes";
   const isWrong = saysWrong(error) && !isPaid;
-  // What was never sent may be the command's fault, and is found again for nothing.
+  // The client rejected this request before sending it. An option may be at fault, and checking it again costs nothing.
   const isUnsent = error.codeSource === "client" && error.attempts.length === 0;
   const final = isPaid || (isWrong && !isUnsent);
   const row = { id, fingerprint, error: errorFields(error), final, ...(files.errors && { line }) };
-  // Without a file for errors, the output has those that do not run again.
+  // Without `--errors`, only the errors of requests that do not run again are written, to the output.
   if (files.errors) files.errors.add(row);
   else if (final) files.output.add(row);
   report.counts[isPaid ? "paid" : isWrong ? "wrong" : "failed"] += 1;
@@ -220,7 +223,7 @@ export function addBadLine({ line, problem }: BadLine, files: OutputFiles, repor
   files.errors?.add({ line, error: { code: "INVALID_ARGUMENT", message: problem } });
 }
 
-/** Writes the row of a request whose id was there before, in a pipe. */
+/** Writes an error row for a request from a pipe if an earlier line has the same id. */
 export function addDuplicate(request: BulkRequest, files: OutputFiles, report: Report): void {
   const { id, fingerprint, line } = request;
   report.counts.wrong += 1;
@@ -231,17 +234,17 @@ export function addDuplicate(request: BulkRequest, files: OutputFiles, report: R
 }
 
 /**
- * Whether an error is a request's last word: the request itself is wrong, and wrong it stays. All but what was paid for runs again
- * on the next start: what was transient, and what is not the request's fault, such as an account's state or a web page in
- * the place of an answer.
+ * Whether an error means that the request itself is invalid, and stays invalid. Any other failed request runs again on
+ * the next start, unless it was paid for: its error is transient, or is not its fault, such as an account's state or a
+ * web page in place of a response.
  */
 function saysWrong({ code, codeSource }: StatusError): boolean {
   if (code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE") return true;
-  // Without a name in its body, a 404 may be that of a wrong address.
+  // A 404 without an error code in its body may mean that the service's address is wrong.
   return code === "NOT_FOUND" && codeSource === "body";
 }
 
-/** What a file keeps of an error. */
+/** The fields of an error that its row in a file keeps. */
 export function errorFields(error: StatusError): Record<string, unknown> {
   const { code, message, executed, httpStatus, requestId, attempts } = error;
   return { code, message, executed, httpStatus, requestId, attempts: attempts.length };

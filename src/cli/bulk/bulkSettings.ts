@@ -1,4 +1,4 @@
-// What `rerank --bulk` works on, read from its options.
+// The settings of `rerank --bulk`, read from its options.
 import { fstatSync, statSync } from "node:fs";
 import type { RerankAllOptions } from "../../bulk/index.js";
 import type { RerankRequest } from "../../index.js";
@@ -8,7 +8,7 @@ import { type Context, cannotRead, refuseOptions, UsageError } from "../context.
 import type { InputRequest } from "../input/readInput.js";
 import { type InputFormat, otherFields } from "./bulkRequest.js";
 
-/** The options of `rerank` that a bulk run takes or refuses. */
+/** The options of `rerank` that a bulk run uses or rejects. */
 export interface BulkOptions {
   readonly bulk?: string;
   readonly output?: string;
@@ -43,7 +43,7 @@ export interface BulkSettings {
   readonly isPipe: boolean;
   readonly output: string;
   readonly errors: string | undefined;
-  /** Whether requests that ran without a result are sent again. */
+  /** Whether requests that ran without a usable result are sent again. */
   readonly resendPaid: boolean;
   readonly reading: InputFormat;
   readonly concurrency: number | "auto";
@@ -89,7 +89,7 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
   };
 }
 
-// The run would refuse it too, but only once its files are there.
+// The bulk run would reject this value too, but only after its files have been created.
 function msOf(seconds: number | undefined): number | undefined {
   if (seconds === undefined) return undefined;
   if (seconds <= 0) throw new UsageError("--total-timeout must be greater than 0.");
@@ -122,7 +122,7 @@ function ignoredOf(names: string | undefined): ReadonlySet<string> {
 function isNoFile(file: string): boolean {
   try {
     const stats = file === "-" ? fstatSync(0) : statSync(file);
-    // It would be found out only once there are files for its results.
+    // Without this check, a folder would be noticed only after the files for the results have been created.
     if (stats.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     return file === "-" || !stats.isFile();
   } catch (error) {

@@ -22,19 +22,22 @@ interface FirstPass {
 
 export interface FirstPassResult {
   readonly requests: number;
-  /** Lines whose requests are done already. */
+  /** The numbers of the lines whose requests earlier runs have finished. */
   readonly done: LineSet;
-  /** How many of them were wrong. */
+  /** How many of the lines in `done` ended in an error. */
   readonly wrong: number;
-  /** By a field, in how many of the others it is used instead of what the command line gives. */
+  /** For each field, how many of the lines to send have a value of their own, used instead of the command line's. */
   readonly ownInstead: ReadonlyMap<string, number>;
-  /** What was read: the lines of anything else are not those. */
+  /** The content that this pass read. The line numbers above are valid for this content only. */
   readonly content: FileContent;
 }
 
 const shown = 5;
 
-/** Reads a whole file before anything is sent. @throws UsageError when an id is there twice, or done with another request */
+/**
+ * Reads the whole input before anything is sent.
+ * @throws UsageError if two lines have one id, or the output has an id with another request
+ */
 export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const { file, checkpoint, wrong } = pass;
   const content = new FileContent(file);
@@ -61,7 +64,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   return { requests: seen.size, done, wrong: wrongs, ownInstead, content };
 }
 
-// The lines that are requests, many at once.
+// The requests of the file, many at a time.
 async function* requestsOf(
   { input, signal, reading }: FirstPass,
   content: FileContent,
@@ -79,7 +82,7 @@ async function* requestsOf(
 
 const textOf = ({ high, low }: IdHash): string => `${high}.${low}`;
 
-// Two ids may have one hash: only those with a hash that was there twice are compared as they are.
+// Two different ids may have the same hash. So the ids whose hash occurred twice (`suspects`) are compared as text.
 async function refuseDuplicates(pass: FirstPass, suspects: ReadonlySet<string>): Promise<void> {
   const lines = new Map<string, number>();
   const found: string[] = [];
@@ -106,16 +109,16 @@ function refusalOf(changed: readonly number[]): UsageError {
   );
 }
 
-/** What an output file holds of earlier runs. */
+/** The finished requests that an output file holds from earlier runs. */
 export class DoneRequests {
   readonly #path: string;
   readonly #ids: IdTable = new IdTable();
   readonly #offsets: number[] = [];
   readonly #fingerprints: number[] = [];
-  /** The numbers of those that are errors. */
+  /** The numbers of the rows that hold an error. */
   readonly #wrong: LineSet = new LineSet();
 
-  /** Rows of requests that ran, and so were paid for, without a result. */
+  /** How many rows are of requests that ran, and so were paid for, without a usable result. */
   paid = 0;
 
   constructor(path: string) {
@@ -134,14 +137,17 @@ export class DoneRequests {
     this.#fingerprints.push(shortened(row.fingerprint));
   }
 
-  /** What became of a request in an earlier run; of another request with the same id, `"other"`. */
+  /**
+   * How a request ended in an earlier run: `"done"` with a result, `"wrong"` with an error, `"no"` if it has no row;
+   * `"other"` if the row with its id is of another request.
+   */
   find(request: BulkRequest): "done" | "wrong" | "other" | "no" {
     let found: "other" | "no" = "no";
     for (const number of this.#ids.find(request.hash)) {
-      // The fingerprint stands for the id, too.
+      // The fingerprint covers the id too, so this row is of the same request.
       if (this.#fingerprints[number] === shortened(request.fingerprint))
         return this.#wrong.has(number) ? "wrong" : "done";
-      // Two ids may have one hash: the row says which it is.
+      // Two different ids may have the same hash, so the id is read from the row in the file.
       if (this.#keyAt(this.#offsets[number] as number) === request.key) found = "other";
     }
     return found;
@@ -158,7 +164,11 @@ export class DoneRequests {
   }
 }
 
-/** Reads what an output file holds. @param resendPaid Then what was paid for in vain is not done @throws UsageError for a line that is no row */
+/**
+ * Reads the finished requests of an output file.
+ * @param resendPaid If true, requests paid for without a usable result do not count as finished
+ * @throws UsageError for a line that is no row
+ */
 export async function readDone(file: CheckpointFile, resendPaid: boolean): Promise<DoneRequests> {
   const checkpoint = new DoneRequests(file.path);
   await file.read((line, row) => {
@@ -168,12 +178,15 @@ export async function readDone(file: CheckpointFile, resendPaid: boolean): Promi
   return checkpoint;
 }
 
-/** Whether a request ran, and so was paid for, without a result that could be used. */
+/** Whether the request of a row ran, and so was paid for, without a usable result. */
 function isPaid({ final, error }: Row): boolean {
   return final === true && (error as { executed?: unknown } | undefined)?.executed === "yes";
 }
 
-/** Opens the output; where it has rows of what is sent again it is written anew without them, so that each id has one. */
+/**
+ * Opens the output for new rows. If paid requests are sent again, the file is first rewritten without their old rows,
+ * so that each id has one row.
+ */
 export async function openOutput(
   file: CheckpointFile,
   { paid }: DoneRequests,
@@ -187,15 +200,18 @@ export async function openOutput(
   );
 }
 
-// 48 bits of it, which a number holds exactly.
+// The first 48 bits of a fingerprint, which a number holds exactly.
 function shortened(fingerprint: string): number {
   return Buffer.from(fingerprint.slice(0, 8), "base64url").readUIntBE(0, 6);
 }
 
-/** What an errors file holds of earlier runs: by the id's JSON, the fingerprints of requests that do not run again. */
+/** The requests in an errors file that do not run again: the id as JSON, and the fingerprint of the request. */
 export type WrongRequests = Map<string, string>;
 
-/** Reads which requests do not run again, and how many of them were paid for. @throws UsageError for a line that is no row */
+/**
+ * Reads from an errors file which requests do not run again, and how many requests were paid for without a result.
+ * @throws UsageError for a line that is no row
+ */
 export async function readWrong(
   file: CheckpointFile | undefined,
   resendPaid: boolean,
@@ -210,7 +226,9 @@ export async function readWrong(
   return { wrong, paid };
 }
 
-/** Whether a request was found to be wrong; one that was mended since is not known any more. */
+/**
+ * Whether this request failed for good in an earlier run. If the request has changed since then, its entry is deleted.
+ */
 export function isKnownWrong(wrong: WrongRequests, request: BulkRequest): boolean {
   const known = wrong.get(request.key);
   if (known === undefined || known === request.fingerprint) return known !== undefined;
@@ -218,7 +236,7 @@ export function isKnownWrong(wrong: WrongRequests, request: BulkRequest): boolea
   return false;
 }
 
-/** Writes the file anew, with the rows that still hold: all others run again. */
+/** Rewrites the errors file with only the rows of requests that do not run again. */
 export async function openErrors(file: CheckpointFile, wrong: WrongRequests): Promise<RowWriter> {
   const written = new Set<string>();
   return file.rewrite((rows) =>

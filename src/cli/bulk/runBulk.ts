@@ -30,7 +30,7 @@ import {
   type WrongRequests,
 } from "./firstPass.js";
 
-// The most requests at a time that the adaptive concurrency of a run may reach, and so the sockets that its client needs.
+// The most requests in flight that the adaptive concurrency may reach, and so the most sockets of the client.
 const usualConnections = 256;
 
 interface BulkRun {
@@ -38,7 +38,7 @@ interface BulkRun {
   readonly signal: AbortSignal;
   readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
-  /** Requests that earlier runs paid for without a result. */
+  /** How many requests earlier runs paid for without a usable result; 0 if they are sent again. */
   readonly paidBefore: number;
   readonly found: FirstPassResult | undefined;
   readonly files: OutputFiles;
@@ -72,7 +72,7 @@ async function runOwning(
   try {
     await rankAll(run, client);
   } catch (error) {
-    // Of a pipe that is nothing to read, it is known only now.
+    // An unusable pipe is noticed only here, when its first lines are read: nothing was sent, so there is no summary.
     isRefused = error instanceof UsageError;
     throw error;
   } finally {
@@ -83,7 +83,7 @@ async function runOwning(
   }
 }
 
-// Reads what earlier runs left and what there is to do, and opens the files that get the rows.
+// Reads the rows of earlier runs and the input, and opens the files that receive the results.
 async function openRun(
   { terminal, signal }: Context<BulkOptions>,
   settings: BulkSettings,
@@ -95,7 +95,7 @@ async function openRun(
   if (settings.isPipe && before.size + wrong.size > 0)
     throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
   const pass = { ...settings, checkpoint: before, wrong, signal };
-  // What cannot be read is a fault of the command line, as long as nothing was sent.
+  // Nothing has been sent yet, so an input that cannot be read is an error of the command line.
   const found = settings.isPipe
     ? undefined
     : await firstPass(pass).catch((error) => {
@@ -105,7 +105,7 @@ async function openRun(
     output: await openOutput(output as CheckpointFile, before, resendPaid),
     errors: errors && (await openErrors(errors, wrong)),
   };
-  // Written anew, its rows stand elsewhere.
+  // The output was rewritten, which moved its rows, so their offsets are read again.
   const isMoved = resendPaid && before.paid > 0;
   const checkpoint = isMoved ? await readDone(output as CheckpointFile, resendPaid) : before;
   const paidBefore = resendPaid ? 0 : before.paid + paid;
@@ -135,21 +135,21 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
       report.update();
     }
   } catch (error) {
-    // A pipe that is read no more says so in its own way.
+    // When the read of a pipe is aborted, the stream throws an error of its own: report a cancelled command instead.
     if (signal.aborted && !isStatusError(error))
       throw Object.assign(new Error("Cancelled."), { name: "AbortError" });
     throw error;
   } finally {
     clearInterval(timer);
   }
-  // Whichever run found a request to be wrong.
+  // The exit code counts invalid requests of this run and of earlier runs.
   const { wrong, wrongBefore, badLines } = report.counts;
   if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
   if (run.paidBefore > 0 && wrongBefore > 0) throw new Reported(exitCodeOf.INTERNAL);
   if (wrong + wrongBefore + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
-// Once somebody else has changed a file of results, nothing more is sent, and what is under way is waited for.
+// Yields the requests to send. It ends once another program has changed a result file; requests in flight still finish.
 async function* requestsOf(run: BulkRun): AsyncGenerator<RequestToSend> {
   const { output, errors } = run.files;
   const changed = AbortSignal.any([output.changed, ...(errors ? [errors.changed] : [])]);
@@ -181,7 +181,7 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
   }
 }
 
-// How many lines of a pipe there are is not known before they are sent.
+// The lines of a pipe cannot be counted before they are sent, so only the first line with such a field is noted.
 function tellOnce(request: BulkRequest, told: Set<string>, report: Report): void {
   for (const name of request.ownInstead) {
     if (!told.has(name)) report.overruled(name, { first: request.line });
@@ -198,7 +198,7 @@ async function* linesToDo(
   const { content } = found;
   for await (const lines of rowsOf(content.again(signal), input)) {
     const isWhole = lines.at(-1)?.hasEnd !== false || !(await content.hasLongerLine());
-    // Somebody is writing the last line: it waits for the next start, as those behind it do.
+    // Another program is still writing the last line: leave it, and all lines after it, for the next start.
     yield isWhole ? lines : lines.slice(0, -1);
   }
 }

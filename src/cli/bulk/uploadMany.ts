@@ -42,12 +42,12 @@ interface UploadOutcome {
   readonly error?: unknown;
 }
 
-// As many as a client has by itself.
+// The number of connections that a client has by default.
 const usualConnections = 128;
-// What ends one upload so would end the next.
+// Error codes that every following upload would end with, too.
 const lasting = new Set<string>(["UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "CANCELLED"]);
 
-/** `tunerank upload DATASET FILE FILE...`, as many at once as `--concurrency` says */
+/** `tunerank upload DATASET FILE FILE...`: sends as many files at once as `--concurrency` says. */
 export async function uploadMany(context: Context<ManyOptions & { name?: string }>): Promise<void> {
   const { args, options } = context;
   const [dataset = "", ...files] = args;
@@ -67,7 +67,7 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
   await withClient(context, "uploadDatasetFile", upload, Math.max(usualConnections, concurrency));
 }
 
-/** Where an upload's outcome is noted, and how far it is shown. */
+/** Where the outcome of an upload is recorded, and how its progress is shown. */
 interface Recording {
   readonly owned: CheckpointFile | undefined;
   readonly rows: RowWriter | undefined;
@@ -93,7 +93,7 @@ async function uploadAll(
     concurrency: options.concurrency ?? 1,
     untilDeadline: false,
     signal,
-    // Those under way go on when another ends all.
+    // Uploads that are in flight still finish after an error of another upload ends the command.
     async run(batch, _, lane) {
       const each = wanted[batch] as PlannedFile;
       const result = await uploadOne(context, { client, lane }, each, recording);
@@ -105,14 +105,18 @@ async function uploadAll(
   if (ended && !isStatusError(ended.error)) throw ended.error;
   const outcomes = planned.map((each) => outcomeOf(each, results.get(each), isWanted(each)));
   print(outcomes, terminal);
-  // It was interrupted while nothing was under way.
+  // Files are left although no upload failed: the command was interrupted while no upload was in flight.
   if (ended === undefined && results.size < wanted.length) throw new Reported(exitCodes.interrupted);
   reportWorst([...wanted.map((each) => results.get(each)), ended?.error]);
   if (outcomes.some(({ outcome }) => outcome === "unknown"))
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
 }
 
-/** @param results Of those that were sent, in their order, and what ended all @throws Reported when one failed */
+/**
+ * Ends the command with the exit code of the last failure.
+ * @param results The results of the planned uploads, in order, then the error that ended the command, if any
+ * @throws Reported if an upload failed
+ */
 function reportWorst(results: readonly unknown[]): void {
   const failed = results.filter((each) => isStatusError(each));
   const last = failed.at(-1);
@@ -125,7 +129,7 @@ function reportWorst(results: readonly unknown[]): void {
   throw new Reported(exit === exitCodes.usage && isSent ? exitCodes.fault : exit);
 }
 
-// One display for all that are sent.
+// One progress display for all files together.
 function shownTogether(wanted: readonly PlannedFile[], progress: ProgressLine): Recording["show"] {
   const totalBytes = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
   const shown = new Map<PlannedFile, number>();
@@ -163,15 +167,15 @@ async function uploadOne(
 ): Promise<DatasetFile | StatusError> {
   const { file, id, fingerprint } = planned;
   rows?.add({ id, fingerprint, sending: true });
-  // Known before it begins, whatever happens to the machine.
+  // The row is on the disk before the upload begins, so that even after a crash the file is known to be perhaps stored.
   rows?.flush();
-  // Another run may have sent it while this one was asleep.
+  // If this process was suspended, another run may have taken over the checkpoint and sent this file.
   owned?.check();
   const uploadOptions: UploadOptions & { [attemptPolicy]: Lane } = {
     verifyBytes: options.verify === true,
     onProgress: ({ sentBytes }) => show(planned, sentBytes),
     signal,
-    // All of them wait where the service asks one to.
+    // All uploads share one lane (`Lane`): if the service asks one upload to wait, all of them pause.
     [attemptPolicy]: lane,
   };
   try {
@@ -205,20 +209,20 @@ function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
 }
 
 interface PlannedFile {
-  /** As the command line names it. */
+  /** The file's name, as given on the command line. */
   readonly file: string;
   readonly bytes: number;
-  /** The dataset and the file's whole path, as JSON. */
+  /** The dataset and the file's absolute path, as JSON. */
   readonly id: string;
-  /** Stands for them and the file's content. */
+  /** A hash of the id and of the file's content. */
   readonly fingerprint: string;
-  /** What an earlier run left of it. */
+  /** The last row of the file in the checkpoint, if an earlier run wrote one. */
   readonly before: Row | undefined;
 }
 
 /**
- * What an earlier run knows: a file that was being sent, or whose upload failed after it was, may be stored; so may one
- * whose answer has no id, as earlier versions kept it.
+ * What the last row of a file means. The file may be stored (`unknown`) if its upload has no recorded outcome, or
+ * failed after it was sent, or if the response has no id, as earlier versions recorded it.
  */
 function uploadStateOf(row: Row | undefined): "stored" | "unknown" | "not" {
   if (row === undefined) return "not";
@@ -228,14 +232,14 @@ function uploadStateOf(row: Row | undefined): "stored" | "unknown" | "not" {
   return error?.executed === "no" ? "not" : "unknown";
 }
 
-/** Reads the last row of each file. @throws UsageError for a line that is no row */
+/** Reads the last row of each file from the checkpoint. @throws UsageError for a line that is no row */
 async function readUploads(checkpoint: CheckpointFile | undefined): Promise<ReadonlyMap<string, Row>> {
   const rows = new Map<string, Row>();
   await checkpoint?.read((_line, row) => rows.set(`${row.id}`, row));
   return rows;
 }
 
-/** Reads the files, before anything is sent. @throws UsageError for one that cannot be sent */
+/** Reads all files before anything is sent. @throws UsageError for a file that cannot be sent */
 async function planUploads(
   files: readonly string[],
   dataset: string,

@@ -4,14 +4,14 @@ import { crc32 } from "node:zlib";
 import { chunkBytes } from "./lines.js";
 
 /**
- * What a file held when it was read for the first time: a run that sends what is in it reads it again for hours, and has
- * to see the same. What is added behind it meanwhile is not read.
+ * The content of a file as it was when first read. A bulk run reads its input a second time, over hours, and has to see
+ * the same content. Bytes that are appended meanwhile are not read.
  */
 export class FileContent {
-  /** How many lines were seen; whoever reads them for the first time counts them here. */
+  /** How many lines the first reading has seen. The code that splits the bytes into lines counts them here. */
   lines = 0;
   readonly #path: string;
-  /** Of each block: the sum of all bytes up to its end, and the lines before it. */
+  /** For each block: the CRC of all bytes up to its end, and the number of lines before it. */
   readonly #blocks: { readonly sum: number; readonly linesBefore: number }[] = [];
   #stats: Stats | undefined;
   #end = 0;
@@ -20,7 +20,7 @@ export class FileContent {
     this.#path = path;
   }
 
-  /** Reads it for the first time, to its end. */
+  /** Reads the file for the first time, to its end. */
   async *see(signal: AbortSignal): AsyncGenerator<Buffer> {
     const file = await open(this.#path);
     try {
@@ -39,19 +39,20 @@ export class FileContent {
     }
   }
 
-  /** Reads what was seen once more. @throws Error when it is something else now, before any of that is handed out */
+  /** Reads the same bytes a second time. @throws Error before it yields a block that has changed */
   async *again(signal: AbortSignal): AsyncGenerator<Buffer> {
     const file = await open(this.#path);
     try {
       yield* this.#compared(file, signal, () => this.#isInPlace());
-      // What was read already may be something else now.
+      // The file was written to: blocks that were yielded earlier may have changed since, so compare all of them once
+      // more.
       if (!(await this.#isUntouched())) for await (const _ of this.#compared(file, signal, () => true));
     } finally {
       await file.close();
     }
   }
 
-  /** Whether the last line, which had no end, has become longer. */
+  /** Whether the last line, which had no line end in the first reading, has become longer. */
   async hasLongerLine(): Promise<boolean> {
     const file = await open(this.#path);
     try {
@@ -77,7 +78,7 @@ export class FileContent {
     }
   }
 
-  // Another file may have its name by now.
+  // Whether the path still leads to the same file, and the file is not shorter than it was.
   async #isInPlace(): Promise<boolean> {
     const now = await stat(this.#path).catch(() => undefined);
     const { dev, ino } = this.#stats ?? {};
@@ -90,7 +91,7 @@ export class FileContent {
   }
 }
 
-// A file that is shorter gives less.
+// Reads up to `most` bytes; fewer if the file ends earlier.
 async function blockAt(file: FileHandle, start: number, most: number): Promise<Buffer> {
   const block = Buffer.allocUnsafe(most);
   let length = 0;

@@ -1,6 +1,6 @@
-// What an input is that holds no rows, as its first bytes show, and a line that makes rows of it.
+// Recognizes inputs in another format by their first bytes, and has a shell command that converts each format to lines.
 
-/** What a command wants to read: lines of JSON, lines of text, or one JSON value. */
+/** What a command expects to read: lines of JSON, lines of text, or one JSON value. */
 export type Wanted = "JSON lines" | "lines" | "JSON";
 
 export type FormatName =
@@ -21,7 +21,7 @@ export type FormatName =
 
 interface Format {
   readonly name: string;
-  /** Runs in a shell; FILE is the input's name. */
+  /** A shell command that converts the input; FILE stands for the input's name. */
   readonly convert: string;
 }
 
@@ -30,7 +30,7 @@ const duckdb = (from: string): string => `duckdb -c "COPY (FROM ${from}) TO 'new
 const arrow = (open: string): string =>
   `python3 -c "import json, pyarrow.ipc as i; [print(json.dumps(row)) for row in i.${open}('FILE').read_all().to_pylist()]" > new.jsonl`;
 
-/** How each format is converted. */
+/** The name of each format, and how it is converted. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   utf32: { name: "UTF-32 text", convert: iconv("UTF-32") },
   utf16: { name: "UTF-16 text", convert: iconv("UTF-16") },
@@ -53,9 +53,10 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   jsonValue: { name: "JSON over several lines", convert: "jq -c . FILE > new.jsonl" },
 };
 
-// What text could begin with has a byte more that no text has there.
+// A place in a signature where any byte may stand.
 const any = -1;
-// In this order: the mark of UTF-32 begins with that of UTF-16.
+// The order matters: the byte order mark of UTF-32 begins with that of UTF-16. A signature that text could begin with,
+// such as PAR1, has one more byte that does not follow it in text.
 const magic: readonly (readonly [format: FormatName, bytes: readonly number[]])[] = [
   ["utf32", [0xff, 0xfe, 0, 0]],
   ["utf32", [0, 0, 0xfe, 0xff]],
@@ -72,7 +73,7 @@ const magic: readonly (readonly [format: FormatName, bytes: readonly number[]])[
   ["arrowFile", [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31, 0, 0]],
 ];
 
-/** The format of an input that is not what is wanted. @param head Its first bytes, once unpacked */
+/** The format of an input, if it is not the wanted one. @param head The first bytes, after gzip is decompressed */
 export function foreignFormat(head: Buffer, wanted: Wanted): FormatName | undefined {
   const found = magic.find(([, bytes]) =>
     bytes.every((byte, index) => byte === any || head[index] === byte),
@@ -81,7 +82,7 @@ export function foreignFormat(head: Buffer, wanted: Wanted): FormatName | undefi
   return found ?? wideText(head) ?? textFormat(head.toString("utf8").replace(/^\uFEFF/, ""), wanted);
 }
 
-// Without a mark: each second byte of plain letters is zero.
+// UTF-16 without a byte order mark: every second byte of plain letters is zero.
 function wideText([first, second, third, fourth]: Buffer): FormatName | undefined {
   if (first && second === 0 && third && fourth === 0) return "utf16le";
   return first === 0 && second && third === 0 && fourth ? "utf16be" : undefined;
@@ -90,7 +91,7 @@ function wideText([first, second, third, fourth]: Buffer): FormatName | undefine
 const cell = String.raw`(?:"[^"\n]{1,64}"|[\p{L}\d_ .#()/-]{1,64})`;
 const header = new RegExp(`^${cell}(?:(?:,${cell})+|(?:;${cell})+|(?:\t${cell})+)\\r?$`, "u");
 
-// Names, and below them as many values or more.
+// Whether two lines look like CSV: a line of column names, then a line with at least as many values.
 function isTable(line: string, second: string): boolean {
   if (!header.test(line) || /^\s*[{[]/.test(second)) return false;
   const separator = /[,;\t]/.exec(line.replace(/"[^"]*"/g, ""))?.[0] ?? ",";
@@ -100,7 +101,7 @@ function isTable(line: string, second: string): boolean {
 function textFormat(text: string, wanted: Wanted): FormatName | undefined {
   if (!text.includes("\n") && /\r[^\r\n]/.test(text))
     return wanted === "JSON" ? undefined : "carriageReturns";
-  // Any text can be a document.
+  // Any text can be a document, so text is never in another format here.
   if (wanted === "lines") return undefined;
   if (/^\s*<(!doctype html|html)\b/i.test(text)) return "html";
   const [line = "", second] = text.trimStart().split("\n", 2);
@@ -119,16 +120,16 @@ function isJson(text: string): boolean {
   }
 }
 
-/** How to convert an input. @param wanted Lines of text are no JSON, and a value has no lines */
+/** The shell command that converts an input. @param wanted Decides the ending of the new file: jsonl, txt or json */
 export function conversionOf(format: FormatName, wanted: Wanted): string {
   const ending = { "JSON lines": "jsonl", lines: "txt", JSON: "json" }[wanted];
   return formats[format].convert.replaceAll("new.jsonl", `new.${ending}`);
 }
 
 /**
- * What is said of an input that is in another format.
- * @param name What the command line calls it
- * @param isPacked Whether it is that once it was unpacked
+ * The message about an input that is in another format.
+ * @param name The input's name on the command line, such as `--bulk`
+ * @param isPacked Whether the input is gzip, and the format is that of its content
  */
 export function foreignText(name: string, format: FormatName, wanted: Wanted, isPacked: boolean): string {
   const what = wanted === "lines" ? "text in UTF-8" : `${wanted} in UTF-8`;

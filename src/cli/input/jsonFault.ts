@@ -1,9 +1,9 @@
-// Why a text is no JSON, and where: said in the same words by every runtime, and without what the text holds.
+// Finds why and where a text is not JSON. The words are the same on every runtime, and do not quote the text.
 
 export interface JsonFault {
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** From 1, in characters. */
+  /** Counted from 1, in characters. */
   readonly column: number;
   readonly reason: string;
 }
@@ -18,7 +18,7 @@ class Found extends Error {
   }
 }
 
-/** Finds the first fault of a text that `JSON.parse` refuses; undefined for one that is JSON. */
+/** Finds the first fault of a text that `JSON.parse` rejects; undefined if the text is JSON. */
 export function jsonFault(text: string): JsonFault | undefined {
   try {
     new Scanner(text).scan();
@@ -34,7 +34,7 @@ const blank = /[ \t\n\r]*/y;
 const numberLike = /[-+]?[\w.][\w.+-]*/y;
 const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 const word = /[-+]?[\p{L}_$][\p{L}\d_$]*/uy;
-// What other languages write.
+// Words that other languages write where JSON has a value, and what to write instead.
 const strangers: Readonly<Record<string, string>> = {
   NaN: "write null",
   nan: "write null",
@@ -56,7 +56,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** @throws Found */
+  /** Scans the whole text. @throws Found at the first fault */
   scan(): void {
     for (;;) {
       this.#match(blank);

@@ -1,17 +1,17 @@
-// What a line of an input holds.
+// Decodes a line of an input to its text, or to the JSON value in it.
 import { orUndefined } from "../context.js";
 import { conversionOf } from "./formats.js";
 import { jsonFault } from "./jsonFault.js";
 import type { Line } from "./lines.js";
 
-/** What was read, or a sentence about why it cannot be. */
+/** A value that was read, or a sentence that says why it cannot be read. */
 export type Reading<T> =
   | { readonly value: T; readonly problem?: never }
   | { readonly value?: never; readonly problem: string };
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** The text of a line, without its end. */
+/** The text of a line, without its line end. */
 export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines"): Reading<string> {
   if (bytes === undefined) return { problem: "It is longer than 64 MiB." };
   const text = orUndefined(() => decoder.decode(bytes));
@@ -26,13 +26,16 @@ export function lineJson(text: string): Reading<unknown> {
   return value === undefined ? { problem: `It is not JSON (${faultText(text, false)}).` } : { value };
 }
 
-/** Where and why a text is no JSON. @param hasLines Whether it may have several */
+/**
+ * Where and why a text is not JSON.
+ * @param hasLines Whether the text may have several lines, so that the line is named
+ */
 export function faultText(text: string, hasLines: boolean): string {
   const { line, column, reason } = jsonFault(text) ?? { line: 1, column: 1, reason: "for another reason" };
   return `${hasLines ? `line ${line}, ` : ""}column ${column}: ${reason}`;
 }
 
-// The first character that stands for bytes which are none.
+// The column of the first bytes that are not UTF-8. They decode to U+FFFD, which the text may also contain itself.
 function columnOfOther(bytes: Buffer): number {
   const text = bytes.toString("utf8");
   for (let at = text.indexOf("\ufffd"); at >= 0; at = text.indexOf("\ufffd", at + 1)) {

@@ -1,12 +1,12 @@
 export interface Line {
-  /** 1 for the first. */
+  /** Counted from 1. */
   readonly number: number;
-  /** Without its end; undefined when it is too long to be read. */
+  /** The bytes without the line end; undefined if the line is too long to be read. */
   readonly bytes: Buffer | undefined;
-  /** Where it begins, in bytes, once unpacked: behind a byte order mark. */
+  /** Where the line begins in the decompressed input, in bytes. The first line begins after a byte order mark. */
   readonly offset: number;
   readonly end: number;
-  /** Whether the file goes on behind it; the last line of a file that was torn has no end. */
+  /** Whether the line ends with a newline. A last line that was only partly written has none. */
   readonly hasEnd: boolean;
 }
 
@@ -16,8 +16,9 @@ const markBytes = 3;
 const longestLine = 64 * 1024 * 1024;
 
 /**
- * Splits bytes into lines, handed out as they are read, many at once; a byte order mark at the beginning is left out.
- * @param longest The most bytes of a line: one that is longer is counted, and not kept
+ * Splits bytes into lines, and yields them as they are read, many at a time. A byte order mark at the beginning is
+ * skipped.
+ * @param longest The most bytes of a line. A longer line is counted, but its bytes are not kept
  */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,

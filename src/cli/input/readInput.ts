@@ -1,5 +1,5 @@
-// The one reader of whatever a command reads from a file or from the standard input: it unpacks, and says what an input is
-// that cannot be read.
+// Every input of a command, from a file or the standard input, is read here: gzip is decompressed, and an error names
+// the format of an input that the command cannot read.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
@@ -8,32 +8,32 @@ import { cannotRead, UsageError } from "../context.js";
 import { foreignFormat, foreignText, type Wanted } from "./formats.js";
 import { chunkBytes, type Line, linesOf } from "./lines.js";
 
-/** What a command reads, and as what. */
+/** An input: its name, and the format that the command expects. */
 export interface InputRequest {
-  /** What the command line calls it. */
+  /** The input's name on the command line, such as `FILE` or `--bulk`. */
   readonly name: string;
   readonly wanted: Wanted;
-  /** Whether nothing at all is an input, too. */
+  /** Whether an empty input is allowed. */
   readonly allowEmpty: boolean;
 }
 
-// A pipe may never end.
+// The limit for a pipe, which may never end.
 const mostPipedBytes = 64 * 1024 * 1024;
-// No format is known by more bytes, and a pipe may bring the next ones late.
+// How many bytes are enough to recognize every format; a pipe may deliver further bytes late.
 const headBytes = 8;
 
-/** The bytes of a file, or of the standard input for `-`, as they are. */
+/** The unchanged bytes of a file, or of the standard input for `-`. */
 export function openInput(file: string, signal: AbortSignal): AsyncIterable<Buffer> {
   const stream = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: chunkBytes });
   return addAbortSignal(signal, stream) as AsyncIterable<Buffer>;
 }
 
-/** The lines of an input. @throws UsageError when it is in another format, or empty */
+/** The lines of an input. @throws UsageError if the input is in another format, or empty */
 export function rowsOf(bytes: AsyncIterable<Buffer>, request: InputRequest): AsyncGenerator<readonly Line[]> {
   return linesOf(textOf(bytes, request));
 }
 
-/** The lines of a file, or of the standard input for `-`, once all of it has been read. @throws UsageError */
+/** Reads a whole file, or the standard input for `-`, then yields its lines. @throws UsageError if it cannot be read */
 export async function* readLines(
   file: string,
   request: InputRequest,
@@ -43,7 +43,11 @@ export async function* readLines(
   yield* linesOf(await allOf(file, read, request.name), Number.POSITIVE_INFINITY);
 }
 
-/** All bytes of an input; those of JSON unpacked. @param wanted Undefined for bytes that are sent as they are. @throws UsageError */
+/**
+ * Reads all bytes of an input; JSON is decompressed.
+ * @param wanted Undefined: the bytes are sent unchanged.
+ * @throws UsageError
+ */
 export async function readBody(
   file: string,
   { name, wanted }: { readonly name: string; readonly wanted: "JSON" | undefined },
@@ -75,11 +79,11 @@ async function mostBytesOf(file: string): Promise<number> {
   return file !== "-" && (await stat(file)).isFile() ? Number.POSITIVE_INFINITY : mostPipedBytes;
 }
 
-/** The text of an input, in UTF-8. @throws UsageError before any of it, when it is in another format */
+/** The text of an input, in UTF-8. @throws UsageError before it yields anything, if the input is in another format */
 async function* textOf(bytes: AsyncIterable<Buffer>, request: InputRequest): AsyncGenerator<Buffer> {
   const { name, wanted, allowEmpty } = request;
   const [packed, all] = await begun(bytes);
-  // No text begins with these two bytes.
+  // The signature of gzip: no text begins with these two bytes.
   const isPacked = packed[0] === 0x1f && packed[1] === 0x8b;
   const [head, text] = isPacked ? await begun(unpacked(all)) : [packed, all];
   const format = foreignFormat(head, wanted);
@@ -95,7 +99,7 @@ async function* textOf(bytes: AsyncIterable<Buffer>, request: InputRequest): Asy
 
 async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
-  // What fails on the way is an error of the last stream, which is read.
+  // An error of any stream here is also thrown by gunzip, which is read below.
   pipeline(Readable.from(bytes, { objectMode: false }), gunzip, () => {});
   try {
     yield* gunzip as AsyncIterable<Buffer>;
@@ -107,7 +111,7 @@ async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-// The first bytes of an input, and all of them.
+// The first bytes of an input, and an iterator over all of it, the first bytes included.
 async function begun(bytes: AsyncIterable<Buffer>): Promise<[head: Buffer, all: AsyncGenerator<Buffer>]> {
   const chunks = bytes[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);
