@@ -1,5 +1,6 @@
-// A file that a run owns: the output, the errors file, the checkpoint of uploads. What it is, is known from the file
-// beside it or from its rows; who writes it, from the lease; and nothing else is cut, replaced or written.
+// A file that one run at a time writes: the output, the errors file, or the checkpoint of uploads. The .run file beside
+// it, or its rows, show that it is such a file; the lease in the .run file names the run that writes it. No other file
+// is cut, replaced or written.
 import { existsSync, renameSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
 import type { Line } from "../input/lines.js";
@@ -36,15 +37,16 @@ export class CheckpointFile {
   }
 
   /**
-   * Takes the lock of a file of results.
-   * @param run The fingerprint of this run's options. @throws UsageError when it is no file of results, or another run writes it
+   * Takes the lease of a file that runs write.
+   * @param run A random text that identifies this run
+   * @throws UsageError if it is another kind of file, or another run is writing it
    */
   static async take(source: RowSource, run: string, waiting: WaitOptions): Promise<CheckpointFile> {
     const { path, option } = source;
     try {
       const isKnown = stateOf(readText(filesBeside(path).run), option) !== undefined;
       const stats = statOf(path, option);
-      // Before there is a file beside it that says what it is.
+      // Without a .run file beside it, the rows have to show that a run wrote the file.
       if (stats !== undefined && !isKnown)
         await readRows(source, false, (line, row) => checkShard(line, row, source));
     } catch (error) {
@@ -61,12 +63,12 @@ export class CheckpointFile {
     }
   }
 
-  /** Aborted with the reason, when another run has taken the file over. */
+  /** Aborts with the reason if another run has taken the file over. */
   get signal(): AbortSignal {
     return this.#lease.signal;
   }
 
-  /** Calls `note` for each row that is there. @throws UsageError for a line that is none */
+  /** Calls `note` for each row in the file. @throws UsageError for a line that is no row */
   async read(note: (line: Line, row: Row) => void): Promise<void> {
     const stats = statOf(this.path, this.#source.option);
     this.#isNew ??= stats === undefined;
@@ -74,14 +76,17 @@ export class CheckpointFile {
     if (stats !== undefined) this.#there = await readRows(this.#source, true, note);
   }
 
-  /** Opens it behind the rows that were read, once a torn one has been copied and cut. */
+  /**
+   * Opens the file to add rows after those that were read. A partly written last row is first copied to the .torn file,
+   * then cut off.
+   */
   open(): RowWriter {
     this.#lease.check();
     this.#keepTorn();
     return this.#writing(new RowWriter(this.#source.option, this.path, this.#there));
   }
 
-  /** Puts a new file in its place, which has only the rows that `add` is called with. */
+  /** Replaces the file with a new one, which has only the rows that `fill` adds. */
   async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<RowWriter> {
     this.#keepTorn();
     const { rows: name } = filesBeside(this.path);
@@ -94,12 +99,12 @@ export class CheckpointFile {
     return this.#writing(rows);
   }
 
-  /** @throws Error when another run has taken the file over */
+  /** Checks the lease. @throws Error if another run has taken the file over */
   check(): void {
     this.#lease.check();
   }
 
-  /** Of a run that was refused there is nothing left: a file that was made for it is removed. */
+  /** Removes the file if this run created it and it has no rows, so that a rejected run leaves nothing behind. */
   discard(): void {
     if (this.#isNew !== true || this.#rows?.isEmpty !== true) return;
     this.#lease.check();
@@ -107,7 +112,7 @@ export class CheckpointFile {
     this.#lease.alsoHolds = () => !existsSync(this.path);
   }
 
-  /** Ends its rows, and lets others write it. @param hasEndedWell Then a copy of what was cut is removed */
+  /** Closes the file and releases its lease. @param hasEndedWell If true, the .torn copy of a cut row is removed */
   close(hasEndedWell: boolean): void {
     try {
       this.#rows?.close();
@@ -125,8 +130,8 @@ export class CheckpointFile {
     return rows;
   }
 
-  // Works on a copy under the file's name: a process that lost the lock while it was suspended still writes into the old
-  // file, which no name leads to any more.
+  // Replaces the file with a copy of itself. A process that lost the lease while it was suspended still writes to the
+  // old file, which no longer has a name.
   #copy(): void {
     if (existsSync(this.path)) {
       const { rows: name } = filesBeside(this.path);
@@ -161,7 +166,10 @@ function checkShard({ number }: Line, { id }: Row, { option, shard }: RowSource)
     throw new UsageError(`${option}, line ${number}, is a row of another shard. Name another file.`);
 }
 
-/** Takes files in their order, and lets others have them when `use` ends. Its signal aborts when one is lost, too. */
+/**
+ * Takes the leases of files in order, calls `use`, and then releases them. The signal for `use` also aborts if another
+ * run takes one of the files over.
+ */
 export async function withFiles<T>(
   sources: readonly RowSource[],
   waiting: WaitOptions,
@@ -176,7 +184,7 @@ export async function withFiles<T>(
     hasEndedWell = true;
     return result;
   } catch (error) {
-    // What ended for it says less than the reason.
+    // If a lease was lost, throw the reason for that: the error says less.
     for (const { signal } of files) signal.throwIfAborted();
     if (error instanceof UsageError) for (const file of files) file.discard();
     throw error;

@@ -1,32 +1,35 @@
-// What a run keeps of many ids: a hash of each, and its line.
+// Compact tables for many ids: numbers by the hash of an id, and sets of line numbers.
 import { hash } from "node:crypto";
 import { UsageError } from "../context.js";
 
-/** What an id may be in a file: JSON text, or a whole number that JSON reads exactly. */
+/** An id in a file: text, or a whole number that JSON.parse reads exactly. */
 export type Id = string | number;
 
-/** 64 bits that stand for an id: the first eight bytes of the SHA-256 of its JSON. */
+/** A 64-bit hash of an id: the first eight bytes of the SHA-256 of its JSON. */
 export interface IdHash {
   readonly high: number;
   readonly low: number;
 }
 
-/** The hash of an id. @param key Its JSON */
+/** The hash of an id. @param key The id as JSON */
 export function digestOf(key: string): IdHash {
   const digest = hash("sha256", key, "hex");
   return { high: Number.parseInt(digest.slice(0, 8), 16), low: Number.parseInt(digest.slice(8, 16), 16) };
 }
 
-/** A part of the ids. Which one an id belongs to is a promise: it is documented, and never changes. */
+/**
+ * One of the parts into which ids are divided among machines. Which part an id belongs to is documented, and never
+ * changes.
+ */
 export interface Shard {
-  /** From 0. */
+  /** Counted from 0. */
   readonly index: number;
   readonly count: number;
-  /** As it is written: `1/8`. */
+  /** As given on the command line, such as `1/8`. */
   readonly name: string;
 }
 
-/** Reads `1/8`. @throws UsageError */
+/** Parses a shard, such as `1/8`. @throws UsageError if the text is not one */
 export function shardOf(text: string): Shard {
   const [, index, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
   if (index === undefined || count === undefined || index >= count)
@@ -34,22 +37,27 @@ export function shardOf(text: string): Shard {
   return { index, count, name: `${index}/${count}` };
 }
 
-/** Whether an id belongs to a shard: by the first four bytes of its SHA-256. Without shards, all do. */
+/**
+ * Whether an id belongs to a shard, which the first four bytes of its hash decide. If `shard` is undefined, it does.
+ */
 export function isInShard({ high }: IdHash, shard: Shard | undefined): boolean {
   return shard === undefined || high % shard.count === shard.index;
 }
 
 const firstCapacity = 1024;
 
-/** Numbers by the hashes of ids: 16 bytes and some room for each, where a Map of texts takes more than a hundred. */
+/**
+ * A hash table of numbers by the hash of an id. An entry takes 16 bytes and some spare room; a Map with text keys takes
+ * more than a hundred.
+ */
 export class IdTable {
   size = 0;
   #high: Uint32Array = new Uint32Array(firstCapacity);
   #low: Uint32Array = new Uint32Array(firstCapacity);
-  // One more than the number; 0 where there is none.
+  // Each slot holds a number plus one; 0 marks an empty slot.
   #numbers: Float64Array = new Float64Array(firstCapacity);
 
-  /** Adds a number, also where the hash has one already. */
+  /** Adds a number for a hash, which may have several. */
   add(hash: IdHash, number: number): void {
     if (this.size * 3 >= this.#numbers.length * 2) this.#grow();
     this.#put(hash, number + 1);
@@ -89,12 +97,12 @@ export class IdTable {
   }
 }
 
-/** Numbers of lines, a bit for each. */
+/** A set of line numbers, with a bit for each. */
 export class LineSet {
   size = 0;
   #bits: Uint8Array = new Uint8Array(firstCapacity);
 
-  /** Adds a line that is not in it. */
+  /** Adds a line, which must not be in the set yet. */
   add(line: number): void {
     if (line >> 3 >= this.#bits.length) {
       const before = this.#bits;

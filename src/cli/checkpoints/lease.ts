@@ -1,6 +1,7 @@
-// One writer for a file, also on several machines: who writes it says so every few seconds in the file beside it. That is
-// only ever replaced by renaming a claim over it, and whoever holds a lease writes through a descriptor: a process that was
-// asleep meanwhile writes into what has no name, and finds another's token.
+// A lease allows one writer of a file, even across machines. Its holder updates a counter in the .run file beside that
+// file every few seconds. The .run file is only ever replaced by renaming a claim file over it. The holder writes
+// through an open descriptor: if it was suspended and lost the lease, it writes to a file without a name, and finds
+// another run's token in the .run file.
 import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync, renameSync, unlinkSync } from "node:fs";
 import { orUndefined, UsageError } from "../context.js";
 import { named } from "../terminal.js";
@@ -22,7 +23,7 @@ import {
 
 /** The right to write a file, which is held until it is released, or until another run takes it over. */
 export class Lease {
-  /** What else has to hold while it is held. */
+  /** A further condition for holding the lease, such as that the path still leads to the same file. */
   alsoHolds: () => boolean = () => true;
   readonly #request: LeaseRequest;
   readonly #file: number;
@@ -40,12 +41,12 @@ export class Lease {
     this.#renewLater();
   }
 
-  /** Aborted with the reason, when another run has taken the file over. */
+  /** Aborts with the reason if another run has taken the file over. */
   get signal(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Whether somebody who had it may still write into the file. */
+  /** Whether an earlier holder of the lease may still write to the file, so that the file must be copied. */
   get mustCopy(): boolean {
     return this.#state.uncopied === true;
   }
@@ -54,7 +55,10 @@ export class Lease {
     return this.#state.torn === true;
   }
 
-  /** Notes that nobody else can write into the file any more; or, before it is made, the copy of what is cut. */
+  /**
+   * Records in the .run file that the file was copied, so that no earlier holder can write to it; or, before the copy
+   * is made, that the .torn file gets a copy of what is cut off.
+   */
   note(what: "copied" | "torn"): void {
     if (what === "torn") this.#state.torn = true;
     else delete this.#state.uncopied;
@@ -62,7 +66,7 @@ export class Lease {
     fdatasyncSync(this.#file);
   }
 
-  /** @throws Error when another run has taken the file over */
+  /** Checks that the lease is still held. @throws Error if another run has taken the file over */
   check(): void {
     this.signal.throwIfAborted();
     const text = readText(filesBeside(this.#request.path).run);
@@ -70,7 +74,7 @@ export class Lease {
     this.signal.throwIfAborted();
   }
 
-  /** Lets others write the file. @param hasEndedWell Then there is no copy of what was cut any more */
+  /** Releases the lease. @param hasEndedWell If true, the .torn copy of a cut row is removed */
   release(hasEndedWell: boolean): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
@@ -81,7 +85,7 @@ export class Lease {
         delete this.#state.torn;
       }
       delete this.#state.lease;
-      // Of a run that was refused there is nothing left.
+      // The run was rejected and its file is gone: the .run file goes too.
       if (!existsSync(this.#request.path)) unlinkSync(filesBeside(this.#request.path).run);
       else writeState(this.#file, this.#state);
     } finally {
@@ -93,7 +97,8 @@ export class Lease {
     this.#timer = setTimeout(() => this.#renew(), renewMsOf(this.#request)).unref();
   }
 
-  // Without waiting: the disk may take long. What is not forced to it, other machines do not see.
+  // Writes the sign of life without blocking, because the disk may take long. Other machines see it only after the
+  // sync.
   #renew(): void {
     const { lease } = this.#state;
     if (lease === undefined) return;
@@ -134,7 +139,10 @@ export class Lease {
   }
 }
 
-/** Waits until a file may be written, and takes it. @throws UsageError while another run writes it */
+/**
+ * Waits until a file may be written, and takes its lease.
+ * @throws UsageError if another run writes it and `wait` is false
+ */
 export async function takeLease(request: LeaseRequest): Promise<Lease> {
   const names = filesBeside(request.path);
   const watch = new Watch(request);
@@ -153,16 +161,18 @@ export async function takeLease(request: LeaseRequest): Promise<Lease> {
   }
 }
 
-// A claim lasts for a moment, unless whoever made it was killed. Who was only slow finds it gone, and makes another.
+// Removes the claim file of a process that was killed: otherwise a claim exists only for a moment. A process that was
+// only slow finds its claim gone, and makes another.
 function removeLeft(name: string, claims: SilenceWatch): void {
   const text = readText(name);
   if (text === undefined || claims.see(text, parsed(text)?.lease) === undefined) return;
   if (readText(name) === text) remove(name);
 }
 
-// Of several that see the same, one gets it: a claim is made by one alone, and holds only while what was seen is still
-// there. Who was asleep meanwhile may find its claim removed, and rename another's: whose token is read then has the
-// lease, and takes it for one that was held.
+// Tries to take the lease. Of several processes only one can create the claim file, and its rename counts only if the
+// .run file is still as `seen`. A process that was suspended before the rename may find its claim removed, or rename
+// the claim of another process. The process whose token is then in the .run file has the lease, and assumes that an
+// earlier holder may still write.
 function claimed(request: LeaseRequest, seen: string | undefined, verdict: Verdict): Lease | undefined {
   const names = filesBeside(request.path);
   const file = orUndefined(() => openSync(names.claim, "wx"), "EEXIST");
@@ -195,7 +205,7 @@ function claimed(request: LeaseRequest, seen: string | undefined, verdict: Verdi
 function withdraw(name: string, file: number, token: string): void {
   closeSync(file);
   const text = readText(name);
-  // Where the disk is full there is nothing in it.
+  // If the disk was full, the claim file is empty: remove it too.
   if (parsed(text) === undefined || tokenOf(text) === token) remove(name);
 }
 
@@ -203,26 +213,26 @@ function remove(name: string): void {
   orUndefined(() => unlinkSync(name), "ENOENT");
 }
 
-/** A run that wants a file, and how it waits. */
+/** A request for the lease of a file, and how to wait for it. */
 export interface LeaseRequest extends RowSource {
   readonly run: string;
-  /** Whether it waits for as long as another run writes. */
+  /** Whether to wait as long as another run writes the file (`--wait`). */
   readonly wait: boolean;
   readonly signal: AbortSignal;
-  /** Tells people what it waits for. */
+  /** Prints a line that says which file and process this run waits for. */
   readonly note: (line: string) => void;
-  /** After how long without a sign of life a lease is stale. */
+  /** A lease without a sign of life for this long is stale. */
   readonly staleMs: number;
 }
 
 const noteMs = 10_000;
 
-/** How often a lease is renewed. */
+/** How often a lease is renewed, in milliseconds. */
 function renewMsOf({ staleMs }: LeaseRequest): number {
   return staleMs / 10;
 }
 
-/** Whether a text that a living process would write anew stays the same. */
+/** Watches for signs of life: a living process keeps rewriting the text of its file. */
 class SilenceWatch {
   isChanged = false;
   readonly #staleMs: number;
@@ -237,7 +247,10 @@ class SilenceWatch {
     return performance.now() - this.#since;
   }
 
-  /** Whether whoever wrote it is known to be gone, or gave no sign of life for so long. */
+  /**
+   * `"gone"` if the process that wrote the text is known to have ended; `"stale"` if the text has not changed for
+   * `staleMs`.
+   */
   see(text: string, holder: LeaseState | undefined): "gone" | "stale" | undefined {
     if (text !== this.#text) {
       this.isChanged = this.#text !== undefined;
@@ -249,7 +262,10 @@ class SilenceWatch {
   }
 }
 
-/** What a run may do with a file: take it, take it over from a process that is gone or may be asleep, or wait. */
+/**
+ * What a run may do with a file: take it (`free`), take it over from a process that has ended (`gone`) or may be
+ * suspended (`stale`), or wait (`in use`).
+ */
 export type Verdict = "free" | "gone" | "stale" | "in use";
 
 export class Watch {
@@ -263,7 +279,11 @@ export class Watch {
     this.#still = new SilenceWatch(request.staleMs);
   }
 
-  /** @throws UsageError when it is another file, or when another run is writing and nobody wants to wait */
+  /**
+   * Judges the text of a .run file.
+   * @throws UsageError if it describes another kind of file or another shard, or if another run is writing and `wait`
+   * is false
+   */
   see(text: string | undefined): Verdict {
     const { option, kind, shard, run, wait } = this.#request;
     const state = stateOf(text, option);
@@ -304,7 +324,7 @@ export class Watch {
     }
   }
 
-  /** Waits a little. @throws DOMException `AbortError` on the signal */
+  /** Waits at most 250 ms. @throws DOMException `AbortError` if the signal aborts */
   async pause(): Promise<void> {
     const { signal } = this.#request;
     signal.throwIfAborted();

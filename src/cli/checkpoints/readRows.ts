@@ -1,4 +1,5 @@
-// What the lines of a file are that runs write.
+// Reads the rows of files that runs write. A row is a line with a JSON object: an id, a fingerprint, and a result or an
+// error.
 import { createReadStream, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import path from "node:path";
 import { orUndefined, reasonOf, UsageError } from "../context.js";
@@ -6,33 +7,33 @@ import { chunkBytes, type Line, linesOf } from "../input/lines.js";
 import type { Shard } from "./ids.js";
 import type { CheckpointKind } from "./runFile.js";
 
-/** A row, as far as it is read again. */
+/** The fields of a row that a later run reads. */
 export interface Row {
   readonly id: string | number;
   readonly fingerprint: string;
   readonly response?: unknown;
   readonly error?: unknown;
-  /** Of an upload: it began. */
+  /** In an upload checkpoint: the upload has begun. */
   readonly sending?: true;
-  /** Of an error: whether the request is wrong, so that it does not run again. */
+  /** With an error: whether the request does not run again, because it is invalid or was paid for. */
   readonly final?: boolean;
-  /** Of a line that is no request: its number. Then there is no id. */
+  /** In an errors file: the number of the input line. If that line is no request, the row has no id. */
   readonly line?: number;
 }
 
 export interface RowsEnd {
-  /** Where the next row goes: what is behind is a torn one. */
+  /** The offset in bytes at which the next row is written. Anything after it is a partly written row. */
   readonly end: number;
-  /** Whether the last row lacks the end of its line. */
+  /** Whether the last row has no newline after it. */
   readonly lacksEnd: boolean;
 }
 
 export interface RowSource {
   readonly path: string;
   readonly kind: CheckpointKind;
-  /** What the command line calls it. */
+  /** The option that names the file, such as `--output`. */
   readonly option: string;
-  /** Whose ids it has; without it all. */
+  /** The shard whose ids the file has; undefined: all ids. */
   readonly shard?: Shard | undefined;
 }
 
@@ -42,7 +43,7 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const isError = (value: unknown): boolean => isObject(value) && typeof value.code === "string";
 
-// What a row of each kind has besides its id and its fingerprint.
+// Checks what a row of each kind of file has besides its id and its fingerprint.
 const isOfKind: Readonly<Record<CheckpointKind, (row: Fields) => boolean>> = {
   "rerank output": ({ response, error, final }) =>
     error === undefined ? isObject(response) : isError(error) && final === true,
@@ -59,9 +60,10 @@ const names: Readonly<Record<CheckpointKind, string>> = {
 };
 
 /**
- * Calls `note` for each row of a file, and says where they end. Blank lines are passed over, and so is a torn last row;
- * any other line that is no row is refused.
- * @param isKnown Whether it is known that runs wrote it; otherwise its rows have to show it. @throws UsageError
+ * Calls `note` for each row of a file. Blank lines and a partly written last row are skipped.
+ * @param isKnown Whether it is known that runs wrote the file; otherwise its rows have to show it
+ * @returns Where the rows end
+ * @throws UsageError for any other line that is no row
  */
 export async function readRows(
   source: RowSource,
@@ -97,7 +99,7 @@ function rowOf({ bytes }: Line, kind: CheckpointKind): Row | undefined {
   const row = parse(bytes);
   if (!isObject(row)) return undefined;
   const { id, fingerprint, line, error } = row;
-  // The row of a line that is no request has no id.
+  // The row of an input line that is no request has no id.
   if (kind === "rerank errors" && id === undefined && fingerprint === undefined)
     return Number.isInteger(line) && isError(error) ? (row as unknown as Row) : undefined;
   const hasId = typeof id === "string" || Number.isSafeInteger(id);
@@ -109,14 +111,14 @@ function parse(bytes: Buffer | undefined): unknown {
   return orUndefined(() => JSON.parse(bytes?.toString("utf8") ?? ""));
 }
 
-// The dataset and the file.
+// The id of an upload is a JSON array of the dataset and the file's path.
 function isUploadId(id: unknown): boolean {
   const parts = parse(Buffer.from(`${id}`));
   return Array.isArray(parts) && parts.length === 2 && parts.every((part) => typeof part === "string");
 }
 
-// The beginning of a row, or what a disk leaves of one when it loses power. Anything else is somebody's. Whole JSON is no
-// beginning.
+// Whether a last line is a partly written row: the beginning of one, or the zero bytes that a disk may leave when it
+// loses power. Complete JSON is none, and anything else belongs to another program.
 function isTorn({ bytes }: Line): boolean {
   const text = bytes?.toString("latin1") ?? "";
   if (parse(bytes) !== undefined) return false;
@@ -128,7 +130,10 @@ function isBlank({ bytes }: Line): boolean {
   return bytes !== undefined && /^[ \t\r]*$/.test(bytes.toString("latin1"));
 }
 
-/** The one name of a file, also of one that is not there yet: two names may mean one file. @throws UsageError */
+/**
+ * The absolute path of a file without links, so that two names of one file are equal. The file may not exist yet.
+ * @throws UsageError if its folder cannot be found
+ */
 export function realName(file: string): string {
   let stats: Stats | undefined;
   try {
@@ -137,7 +142,7 @@ export function realName(file: string): string {
     return realpathSync(file);
   } catch (error) {
     const failure = error as NodeJS.ErrnoException;
-    // A link to what is not there yet.
+    // A symbolic link to a file that does not exist yet.
     if (stats?.isSymbolicLink() && failure.code === "ENOENT")
       return realName(path.resolve(path.dirname(file), readlinkSync(file)));
     throw new UsageError(`The folder of a file cannot be found: ${reasonOf(failure)}.`);

@@ -4,7 +4,7 @@ import { orUndefined, reasonOf } from "../context.js";
 
 const mostNames = 1000;
 
-/** A new file beside one that somebody else has changed: it gets the rows that can no longer be added there. */
+/** A new file beside one that another program has changed. It receives the rows that can no longer be added there. */
 export class RescueFile {
   readonly name: string;
   rows = 0;
@@ -36,9 +36,9 @@ export class RescueFile {
 }
 
 /**
- * Why a run stops to write a file that is not as the run left it.
- * @param option What the command line calls it
- * @param growth By how many bytes it is longer
+ * The error if another program changed a file while a run was writing it.
+ * @param option The option that names the file
+ * @param growth By how many bytes the file is longer than the run left it; negative if it was cut
  */
 export function changedByOthers(
   option: string,
@@ -55,7 +55,7 @@ export function changedByOthers(
   );
 }
 
-/** Why rows cannot be kept at all. */
+/** The error if the rows cannot be written to a rescue file either. */
 export function cannotRescue(option: string, error: unknown): Error {
   const reason = reasonOf(error as NodeJS.ErrnoException);
   const message = `${option} was changed by another program while this run was writing it, and the file beside it for the rows of this run cannot be written: ${reason}.`;

@@ -20,9 +20,9 @@ import { withFile } from "./runFile.js";
 const syncEveryMs = 1000;
 
 /**
- * A file that rows of JSON are added to. Each is handed to the system at once, so that a process that is killed loses
- * none; about once a second they are forced to the disk, so that a machine that loses power loses little. Somebody may
- * empty, cut or write it meanwhile: from then on rows go to another file beside it, until the run has ended.
+ * Adds rows of JSON to a file. Each row is passed to the operating system at once, so that a process that is killed
+ * loses none. About once a second, rows are forced to the disk, so that a power loss costs little. If another program
+ * empties, cuts or writes the file meanwhile, the further rows of the run go to another file beside it.
  */
 export class RowWriter {
   readonly #name: string;
@@ -36,16 +36,17 @@ export class RowWriter {
   #failure: Error | undefined;
 
   /**
-   * @param name What the command line calls it
-   * @param rows Where rows are added: what is behind is cut off
-   * @param path What the file will be called, where it is put in the place of another
+   * @param name The option that names the file
+   * @param opened The file to open
+   * @param rows Where rows are added: everything after that is cut off
+   * @param path The path that the file gets later, if it replaces another file
    */
   constructor(name: string, opened: string, { end, lacksEnd }: RowsEnd, path: string = opened) {
     this.#name = name;
     this.#path = path;
     this.#end = end;
     try {
-      // Appending leaves no hole where the file has just been cut.
+      // Appending: if another program has just cut the file, a write at an offset would leave a hole.
       this.#file = openSync(opened, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND);
       ftruncateSync(this.#file, end);
       if (lacksEnd) this.#write(Buffer.from("\n"));
@@ -54,7 +55,7 @@ export class RowWriter {
     }
   }
 
-  /** Which file it is, whatever its name is now. */
+  /** The status of the open file, whatever its name is now. */
   stats(): Stats {
     return fstatSync(this.#file);
   }
@@ -63,12 +64,12 @@ export class RowWriter {
     return this.#end === 0;
   }
 
-  /** Aborted once somebody else has changed the file. Rows can still be added: they are kept in another. */
+  /** Aborts when another program has changed the file. Rows can still be added: they go to a rescue file. */
   get changed(): AbortSignal {
     return this.#changed.signal;
   }
 
-  /** @throws Error when it cannot be written, as on a full disk: what was written before is kept */
+  /** Adds a row. @throws Error if it cannot be written, such as on a full disk; earlier rows are kept */
   add(row: object): void {
     if (this.#failure && !this.#rescue) throw this.#failure;
     const bytes = Buffer.from(`${JSON.stringify(row)}\n`);
@@ -81,7 +82,7 @@ export class RowWriter {
     try {
       this.#write(bytes);
     } catch (error) {
-      // A row that was written in part is cut off. Where that fails, the next start of the run does it.
+      // Cut off the row that was written only in part. If this fails, the next start of the run does it.
       orUndefined(() => ftruncateSync(this.#file, this.#end));
       this.#failure = cannotGoOn(this.#name, error);
       throw this.#failure;
@@ -89,7 +90,7 @@ export class RowWriter {
     if (performance.now() - this.#syncedAt >= syncEveryMs) this.#sync();
   }
 
-  /** Forces all rows to the disk, before what depends on them is done. */
+  /** Forces all rows to the disk, so that work that depends on them can begin. */
   flush(): void {
     if (this.#failure) throw this.#failure;
     try {
@@ -99,7 +100,7 @@ export class RowWriter {
     }
   }
 
-  /** Forces all rows to the disk, and ends. @throws Error also when somebody else has changed the file */
+  /** Forces all rows to the disk, and closes the file. @throws Error also if another program has changed the file */
   close(): void {
     try {
       this.#rescue?.close();
@@ -117,7 +118,7 @@ export class RowWriter {
     this.#end += bytes.length;
   }
 
-  // A row that has been paid for.
+  // Writes a row to the rescue file: its request was paid for, so the row must not be lost.
   #keep(bytes: Buffer): void {
     this.#changed.abort();
     try {
@@ -135,7 +136,7 @@ export class RowWriter {
     this.#failure = changedByOthers(this.#name, { size, growth: size - this.#end }, this.#rescue);
   }
 
-  // Without waiting: the disk may take long.
+  // Syncs without blocking, because the disk may take long.
   #sync(): void {
     if (this.#isSyncing) return;
     this.#isSyncing = true;
@@ -147,12 +148,16 @@ export class RowWriter {
   }
 }
 
-// What another file, folder or user would mend. All else, such as a full disk, is this machine's.
+// Error codes that another file, folder or user would avoid: errors of the command line. All others, such as a full
+// disk, are faults of this machine.
 const notOfThisMachine = new Set(
   "EACCES EPERM EROFS ENOENT ENOTDIR EISDIR ENAMETOOLONG ELOOP EBUSY".split(" "),
 );
 
-/** Why a run does not begin to write a file. @param option What the command line calls it */
+/**
+ * The error if a file cannot be opened for writing, before anything is sent.
+ * @param option The option that names the file
+ */
 export function cannotBegin(option: string, error: unknown): Error {
   if (error instanceof UsageError) return error;
   const failure = error as NodeJS.ErrnoException;
@@ -161,7 +166,7 @@ export function cannotBegin(option: string, error: unknown): Error {
   return notOfThisMachine.has(failure.code) ? new UsageError(message) : new Error(message, { cause: error });
 }
 
-/** Why a run stops to write a file. */
+/** The error if a file can no longer be written during a run. */
 export function cannotGoOn(option: string, error: unknown): Error {
   const reason = reasonOf(error as NodeJS.ErrnoException);
   return new Error(
@@ -172,13 +177,13 @@ export function cannotGoOn(option: string, error: unknown): Error {
 
 const copyBytes = 1024 * 1024;
 
-/** Copies a file; the copy is on the disk before anything is done that relies on it. */
+/** Copies a file, and forces the copy to the disk. */
 export function copyWhole(from: string, to: string): void {
   copyFileSync(from, to);
   withFile(to, "r+", fsyncSync);
 }
 
-/** Adds what is behind a place to another file, and forces it to the disk. */
+/** Appends the bytes of a file from `start` on to another file, and forces them to the disk. */
 export function copyTail(from: string, start: number, to: string): void {
   const chunk = Buffer.alloc(copyBytes);
   const copy = (source: number, target: number): void => {

@@ -1,30 +1,30 @@
-// The small file beside a file that runs write: it says what the file is, and who writes it now.
+// The small .run file beside a file that runs write: it says what kind of file that is, and which run writes it now.
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { orUndefined, UsageError } from "../context.js";
 
-/** What a file that runs write can be. */
+/** The kinds of files that runs write. */
 export type CheckpointKind = "rerank output" | "rerank errors" | "upload checkpoint";
 
 export interface LeaseState extends LeaseHolder {
-  /** Random: no two are the same. */
+  /** Random, so that no two leases have the same token. */
   readonly token: string;
-  /** One more every few seconds. */
+  /** Increased every few seconds, as a sign of life. */
   counter: number;
-  /** How long it has been held, by the clock of the process that holds it. */
+  /** How long the lease has been held, in milliseconds, by the clock of its process. */
   heldMs: number;
 }
 
 export interface RunFileState {
   readonly format: 1;
   readonly kind: CheckpointKind;
-  /** Of which shard the file is, such as `1/8`; without it, of all ids. */
+  /** The shard whose ids the file has, such as `1/8`; undefined: all ids. */
   readonly shard?: string;
   readonly run: string;
-  /** There is a copy of what was cut. */
+  /** The .torn file has a copy of a row that was cut off. */
   torn?: true;
-  /** Somebody who slept may still write into the file: it has to be copied first. */
+  /** A process that was suspended may still write to the file, so the file has to be copied first. */
   uncopied?: true;
   lease?: LeaseState;
 }
@@ -35,7 +35,10 @@ export function filesBeside(file: string): Readonly<Record<"run" | "claim" | "ro
 
 const bytes = 1024;
 
-/** Always as long, so that it can be written over, and numbers as wide, so that what is read meanwhile is JSON too. */
+/**
+ * The text of a .run file. Its length never changes, so that it can be overwritten in place. Its numbers have a fixed
+ * width, so that what is read during a write is JSON too.
+ */
 export function runFileText(state: RunFileState): string {
   const text = JSON.stringify(state).replace(
     /"(counter|heldMs)":(\d+)/g,
@@ -44,7 +47,7 @@ export function runFileText(state: RunFileState): string {
   return `${text.padEnd(bytes - 1)}\n`;
 }
 
-/** Writes all of it at once. */
+/** Writes the whole state in one call. @throws Error with the code ENOSPC if only a part was written */
 export function writeState(file: number, state: RunFileState): void {
   const content = Buffer.from(runFileText(state));
   const written = writeSync(file, content, 0, content.length, 0);
@@ -52,7 +55,7 @@ export function writeState(file: number, state: RunFileState): void {
     throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
 }
 
-/** What a file beside holds; undefined where there is none. */
+/** The text of a .run or claim file; undefined if there is no such file. */
 export function readText(name: string): string | undefined {
   const read = (file: number): string => {
     if (!fstatSync(file).isFile()) return "a folder";
@@ -62,7 +65,7 @@ export function readText(name: string): string | undefined {
   return orUndefined(() => withFile(name, "r", read), "ENOENT");
 }
 
-/** What `use` gives of an open file, which is closed then. */
+/** Opens a file, returns the result of `use`, and closes the file. */
 export function withFile<T>(name: string, flags: string, use: (file: number) => T): T {
   const file = openSync(name, flags);
   try {
@@ -72,7 +75,11 @@ export function withFile<T>(name: string, flags: string, use: (file: number) => 
   }
 }
 
-/** Reads it; undefined where it is not written whole. @param option What the command line calls the file @throws UsageError when somebody else wrote it */
+/**
+ * Parses the text of a .run file; undefined if it is missing or partly written.
+ * @param option The option that names the file beside it
+ * @throws UsageError if another program, or a newer version, wrote it
+ */
 export function stateOf(text: string | undefined, option: string): RunFileState | undefined {
   if (text === undefined || /^\0*$/.test(text)) return undefined;
   const state = orUndefined<RunFileState>(() => JSON.parse(text));
@@ -85,7 +92,7 @@ export function stateOf(text: string | undefined, option: string): RunFileState 
   return state;
 }
 
-/** What is written whole, whoever wrote it. */
+/** Parses the text of a .run file; undefined also if another program wrote it. */
 export function parsed(text: string | undefined): RunFileState | undefined {
   return orUndefined(() => stateOf(text, ""));
 }
@@ -107,14 +114,14 @@ function isState({ format, kind, shard = "", run, lease }: RunFileState): boolea
 
 // Which process holds a lease, and whether it is known to be gone.
 
-/** A process, as far as the system tells who it is. */
+/** Identifies a process, as far as the operating system allows. */
 export interface LeaseHolder {
   readonly host: string;
   readonly pid: number;
-  /** Which start of which machine. */
+  /** The machine's boot id, which is new at each start. */
   readonly boot: string | undefined;
   readonly pidNamespace: string | undefined;
-  /** When the process began. Numbers of processes are given again: with this, no two are the same. */
+  /** When the process began. Process ids are reused; together with this time, each is unique. */
   readonly began: string | undefined;
 }
 
@@ -128,20 +135,23 @@ export function thisProcess(): LeaseHolder {
   };
 }
 
-/** Whether a process is known to be gone. Of another machine or another container nothing is known. */
+/**
+ * Whether a process is known to have ended. False for a process of another machine or container, about which nothing is
+ * known.
+ */
 export function isGone({ boot, pidNamespace, pid, began }: LeaseHolder): boolean {
   const here = thisProcess();
   if (boot === undefined || pidNamespace === undefined || began === undefined) return false;
   if (boot !== here.boot || pidNamespace !== here.pidNamespace) return false;
-  // /proc may be that of another namespace, where the numbers mean other processes.
+  // /proc may belong to another PID namespace, in which the same numbers mean other processes.
   if (readLink("/proc/self") !== String(process.pid)) return false;
   const stat = statOf(pid);
   if (stat !== undefined) return stat.isDead || stat.began !== began;
   return !exists(pid);
 }
 
-// The third field is the state: a process that was killed and that nobody has asked about is a zombie. The 22nd is when it
-// began. The second is a name in parentheses, which may hold anything.
+// Reads /proc/PID/stat. The second field is a name in parentheses, which may contain anything. The third is the state:
+// Z is a process that has ended, but that its parent has not waited for. The 22nd is the start time.
 function statOf(pid: number | "self"): { readonly isDead: boolean; readonly began: string } | undefined {
   const stat = read(`/proc/${pid}/stat`);
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -149,7 +159,7 @@ function statOf(pid: number | "self"): { readonly isDead: boolean; readonly bega
   return began === undefined ? undefined : { isDead: /^[ZXx]$/.test(fields?.[0] ?? ""), began };
 }
 
-// /proc may hide the processes of other users.
+// Signal 0 finds a process even if /proc hides the processes of other users.
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
