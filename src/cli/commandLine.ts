@@ -1,4 +1,4 @@
-// The `tunerank` command: reads the command line, runs one command; the exit code is its outcome.
+// The `tunerank` program: parses the command line, runs one command, and returns the exit code.
 import { type Command, CommanderError } from "commander";
 import { type Context, UsageError } from "./context.js";
 import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
@@ -6,7 +6,7 @@ import { setUpHelp } from "./help.js";
 import { createProgram } from "./program.js";
 import { createTerminal } from "./terminal.js";
 
-/** Loads what runs each command, when it is run. */
+/** Loads the module of a command when that command is run. */
 const commands: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
   rerank: () => import("./rerankCommand.js"),
   upload: async () => ({ run: (await import("./resourceCommands.js")).upload }),
@@ -23,12 +23,13 @@ const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)
 let lost: Error | undefined;
 
 /**
- * Runs the command that the arguments name. @returns The exit code
- * @param leaseMs After how long without a sign of life of its run a file may be taken over
+ * Runs the command that the arguments name.
+ * @param leaseMs How long a run may give no sign of life, in milliseconds, before another run may take over its files
+ * @returns The exit code
  */
 export async function main(args: readonly string[], leaseMs: number = 30_000): Promise<number> {
   surviveOutputErrors();
-  // Known before anything else can fail, so that a failure is reported in the form that was asked for.
+  // Created before anything can fail, so that every failure is reported in the form that the options ask for.
   const terminal = createTerminal({
     json: args.includes("--json"),
     quiet: args.includes("--quiet") || args.includes("-q"),
@@ -38,7 +39,7 @@ export async function main(args: readonly string[], leaseMs: number = 30_000): P
   let interrupted = exitCodes.interrupted;
   const stop = (signal: keyof typeof exitCodeOfSignal): void => {
     interrupted = exitCodeOfSignal[signal];
-    // Whoever asks twice does not want to wait for an explanation.
+    // A second signal ends the process at once.
     if (controller.signal.aborted) process.exit(interrupted);
     controller.abort();
   };
@@ -50,7 +51,7 @@ export async function main(args: readonly string[], leaseMs: number = 30_000): P
     return exitCodes.success;
   } catch (error) {
     const [name = ""] = args;
-    // It loads the client, which help and completion do without.
+    // This module loads the client, which help and completion do without, so it is imported only here.
     const { reportFailure } = await import("./reportFailure.js");
     const exitCode = reportFailure(error, terminal, Object.hasOwn(commands, name) ? name : undefined);
     return exitCode === exitCodes.interrupted ? interrupted : exitCode;
@@ -71,7 +72,7 @@ async function run(
       try {
         await loaded?.run({ options: command.opts(), args: command.args, program, ...given });
       } finally {
-        // It may still be open; nobody reads it any more. Help never opens it.
+        // The standard input may still be open although nothing reads it: do not wait for its end. Help never opens it.
         process.stdin.unref?.();
       }
     });
@@ -79,17 +80,18 @@ async function run(
   await parse(program, args);
 }
 
-// Lets a command run to its end whoever reads it: an error of stdout or stderr would end it in the middle of a call.
+// Lets a command run to its end even if nobody reads its output: without a listener, an error of stdout or stderr would
+// end the process in the middle of a call.
 function surviveOutputErrors(): void {
-  // What stderr does not take can be shown nowhere else.
+  // An error of stderr can be shown nowhere else.
   process.stderr.on("error", () => {});
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // A reader that has seen enough (`| head`) is no failure.
+    // If the reader of a pipe has seen enough, such as `head`, that is no failure.
     if (error.code !== "EPIPE") lost ??= error;
   });
 }
 
-// Why stdout has not taken all that was printed, as on a full disk.
+// Returns the error if stdout did not accept all output, such as on a full disk.
 async function outputError(): Promise<Error | undefined> {
   await new Promise((resolve) => process.stdout.write("", resolve));
   return lost;
@@ -104,7 +106,7 @@ async function parse(program: Command, args: readonly string[]): Promise<void> {
     await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version end in an error of exit code 0.
+    // Commander throws an error with exit code 0 after it shows help or the version.
     if (error.exitCode !== 0) throw new UsageError(reasonOf(error));
   }
 }
@@ -116,7 +118,7 @@ function refuseKeys(args: readonly string[]): void {
   );
 }
 
-// Commander would take the next option for the value.
+// Rejects an option without a value: Commander would use the next option as its value.
 function refuseMissingValues(program: Command, [name, ...args]: readonly string[]): void {
   const command = program.commands.find((each) => each.name() === name);
   for (const [index, arg] of args.entries()) {
@@ -129,14 +131,16 @@ function refuseMissingValues(program: Command, [name, ...args]: readonly string[
   }
 }
 
-// Elsewhere -q often means a query: here it would be taken for --quiet, and the query for a file.
+// Rejects `rerank -q TEXT`: other programs use -q for a query, but here -q means --quiet, and the text would be read as
+// the name of a file.
 function refuseShortQuery([name, ...args]: readonly string[]): void {
   const isThere = (option: RegExp): boolean => args.some((arg) => option.test(arg));
   if (name !== "rerank" || !isThere(/^-q/) || isThere(/^--(query|bulk|help)(=|$)|^-q?h/)) return;
   throw new UsageError("-q means --quiet: the query is --query TEXT.");
 }
 
-// Commander repeats the argument that it does not know, which may be a key; its suggestion is one of our names.
+// The reason in an error of Commander, without the unknown argument that its message quotes, which may be an API key.
+// The suggestion is kept: it is one of our own names.
 function reasonOf({ code, message }: CommanderError): string {
   const suggestion = /\s\(Did you mean [^']*\?\)$/.exec(message)?.[0].replace("\n", " ") ?? "";
   if (code === "commander.unknownCommand" || code === "commander.help") {

@@ -18,7 +18,7 @@ export async function run({ args, program, terminal }: Context): Promise<void> {
   terminal.print(scripts[shell](program.commands));
 }
 
-// What the first argument of a command may be.
+// The words that the first argument of a command may be.
 const firstWords: Readonly<Record<string, readonly string[]>> = { completion: shells, request: operationIds };
 
 function firstWordsOf(command: Command): string {
@@ -29,7 +29,7 @@ function optionsOf(command: Command): Option[] {
   return command.createHelp().visibleOptions(command);
 }
 
-// Where no option is asked for, the shell completes file names by itself.
+// The script for bash. If no word of it matches, bash completes file names (`-o default`).
 function bash(commands: Commands): string {
   const names = commands.map((command) => command.name()).join(" ");
   const cases = commands.map((command) => {
@@ -105,7 +105,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-// Brackets and colons have a meaning in a specification of zsh.
+// Escapes brackets and colons, which have a meaning in an argument of zsh's `_arguments`.
 function bracketed(text: string): string {
   return text.replace(/[[\]:\\]/g, "\\$&");
 }

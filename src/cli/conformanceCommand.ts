@@ -21,7 +21,7 @@ const defaultPort = 4020;
 const defaultTimeout = 120;
 const longestTimeout = 86_400;
 
-/** `tunerank conformance`: serves the conformance data to a client under test, and says what differs. */
+/** `tunerank conformance`: serves the conformance data to a client under test, and prints every difference. */
 export async function run({ options, terminal, signal }: Context<ConformanceOptions>): Promise<void> {
   const { port = defaultPort, timeout = defaultTimeout } = options;
   checkPort(port);
@@ -82,7 +82,7 @@ async function write(file: string, text: string, name: string): Promise<void> {
   });
 }
 
-// The exit code is 0 only where every row was served, and all that were not skipped passed.
+// Throws, for exit code 1, unless every row (test case) was served, and all that were not skipped passed.
 function conclude({ results, counts, cut }: ToldRun): void {
   if (cut !== undefined) throw new Error(cut);
   const { passed, failed, neverServed } = counts;

@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import type { Terminal } from "./terminal.js";
 
-/** What a command works with. `Options` are those that only this command has. */
+/** What a command receives when it runs. `Options` are the options that only this command has. */
 export interface Context<Options = unknown> {
   readonly options: Options & ServiceOptions;
   readonly args: readonly string[];
   readonly program: Command;
   readonly terminal: Terminal;
-  /** Aborted by Ctrl-C, and when the process is asked to end. */
+  /** Aborts on Ctrl-C (SIGINT), SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
-  /** After how long without a sign of life of its run a file may be taken over. */
+  /** How long a run may give no sign of life, in milliseconds, before another run may take over its files. */
   readonly leaseMs: number;
 }
 
@@ -26,13 +26,17 @@ export interface ServiceOptions {
   readonly noproxy?: string;
 }
 
-/** Why a file cannot be read, without its name: somebody may have given the key in its place. */
+/** Why a file cannot be read. The file's name is left out: a user may have given the API key in its place. */
 export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   // "ENOENT: no such file or directory, open 'name'"
   return code === undefined ? "it is not a readable file" : (message.split(", ")[0] ?? code);
 }
 
-/** What is thrown where a file cannot be read. @param name What the command line calls it @param more What follows */
+/**
+ * The error to throw if a file cannot be read.
+ * @param name The argument or option that names the file
+ * @param more Text that is added to the message
+ */
 export function cannotRead(name: string, error: unknown, more = ""): unknown {
   if (error instanceof UsageError || (error as Error).name === "AbortError") return error;
   const failure = error as NodeJS.ErrnoException;
@@ -40,7 +44,10 @@ export function cannotRead(name: string, error: unknown, more = ""): unknown {
   return new UsageError(`${name} cannot be read: ${reason}.${more}`);
 }
 
-/** What `use` gives; undefined where it fails. @param code Then only a failure with this code of the system */
+/**
+ * Returns the result of `use`, or undefined if it throws.
+ * @param code If given, only an error with this system code gives undefined
+ */
 export function orUndefined<T>(use: () => T, code?: string): T | undefined {
   try {
     return use();
@@ -50,28 +57,28 @@ export function orUndefined<T>(use: () => T, code?: string): T | undefined {
   }
 }
 
-/** @throws UsageError */
+/** @throws UsageError if a port is invalid */
 export function checkPort(port: number): void {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new UsageError("--port must be 0 to 65535.");
 }
 
-/** Why a port cannot be listened on, as a fault of the command line; the error itself where it is none. */
+/** Turns an error of listening on a port into an error of the command line; any other error is returned unchanged. */
 export function listenError(error: Error, port: number): Error {
   const { code = "" } = (error.cause ?? error) as NodeJS.ErrnoException;
   if (code === "EADDRINUSE")
     return new UsageError(
       `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
     );
-  // No code of the service begins so.
+  // Only codes of the operating system begin with E, never those of the service.
   if (!code.startsWith("E")) return error;
   return new UsageError(`The host and port cannot be listened on: ${code}.`);
 }
 
-/** A command line that cannot be understood. Its message never repeats an argument, which may be a key. */
+/** An invalid command line. The message never quotes an argument, which may be an API key. */
 export class UsageError extends Error {}
 
-/** @throws UsageError for an option that would be ignored in silence @param why What is said behind its name */
+/** Rejects options that would be ignored silently. @throws UsageError @param why The message after the option's name */
 export function refuseOptions<Name extends string>(
   options: Readonly<Partial<Record<Name, unknown>>>,
   names: readonly Name[],
@@ -82,7 +89,7 @@ export function refuseOptions<Name extends string>(
   if (option !== undefined) throw new UsageError(`--${option} ${why}`);
 }
 
-/** The end of a command that has said itself what failed: only the exit code is left. */
+/** Ends a command that has already printed what failed, so that only the exit code is left to set. */
 export class Reported extends Error {
   readonly exitCode: number;
   constructor(exitCode: number) {

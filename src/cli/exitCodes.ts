@@ -1,6 +1,6 @@
 import type { StatusCode, StatusError } from "../index.js";
 
-/** What each exit code means: the class of a failure. */
+/** The exit codes that do not depend on a code of the service. */
 export const exitCodes: {
   readonly success: number;
   readonly fault: number;
@@ -8,7 +8,7 @@ export const exitCodes: {
   readonly interrupted: number;
 } = { success: 0, fault: 1, usage: 2, interrupted: 130 };
 
-/** The exit code of a call that a signal ended: 128 and the signal's number, as shells have it. */
+/** The exit code of a call that a signal ended: 128 plus the signal's number, as in shells. */
 export const exitCodeOfSignal: Readonly<Record<"SIGHUP" | "SIGINT" | "SIGTERM", number>> = {
   SIGHUP: 129,
   SIGINT: exitCodes.interrupted,
@@ -34,19 +34,20 @@ export const exitCodeOf: Readonly<Record<StatusCode, number>> = {
   CANCELLED: exitCodes.interrupted,
 };
 
-// What the client itself says of arguments and files; said by the service, each has its own exit code.
+// Codes that the client uses for invalid arguments and files. If they come from the service, each has its own exit
+// code.
 const ofArguments = new Set<StatusCode>(["INVALID_ARGUMENT", "OUT_OF_RANGE", "FAILED_PRECONDITION"]);
 
 /**
- * The exit code of a failed call. What this client refuses before anything is sent is `usage`; what stops it later, such
- * as a file that changes while it is sent, is a fault of this machine.
+ * The exit code of a failed call. It is `usage` if the client rejected the call before anything was sent. It is `fault`
+ * if the client stopped the call later, such as for a file that changed while it was sent.
  */
 export function exitCodeOfError({ code, codeSource, attempts }: StatusError): number {
   if (codeSource !== "client" || !ofArguments.has(code)) return exitCodeOf[code];
   return attempts.length === 0 ? exitCodes.usage : exitCodes.fault;
 }
 
-/** Every exit code with what it means. @param named How the names of the service's codes are written */
+/** Every exit code with its meaning. @param named Formats the name of a service code */
 export function exitCodeRows(
   named: (code: string) => string,
 ): readonly (readonly [exit: number, meaning: string])[] {

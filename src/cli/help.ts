@@ -5,7 +5,7 @@ import type { Terminal } from "./terminal.js";
 
 const widest = 100;
 
-/** Sets how a program shows its help, and that it never ends the process. */
+/** Configures the help of a program, and makes Commander throw instead of ending the process. */
 export function setUpHelp(program: Command, terminal: Terminal): void {
   const title = (text: string) => terminal.style("bold", text);
   for (const command of [program, ...program.commands]) {
@@ -18,7 +18,7 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
       .configureOutput({
         writeOut: (text) => terminal.print(text.trimEnd()),
         writeErr: () => {},
-        // The terminal's own styles know whether there are colours.
+        // The styles of `terminal` already check whether colours are wanted.
         getOutHasColors: () => true,
       });
     const lines = (helpExamples[command.name()] ?? []).flatMap(([line, text]) => [
@@ -32,13 +32,13 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
   program.addHelpText("after", `\n${[title("Exit codes:"), ...exits].join("\n")}`);
 }
 
-// `tunerank request ID --help` begins with the operation.
+// `tunerank request ID --help` begins with a description of the operation.
 function aboutOperation({ args }: Command, title: (text: string) => string): string {
   const [id = ""] = args;
   return isOperation(id) ? `${operationLines(id, title).join("\n")}\n` : "";
 }
 
-// Command lines, each below what it does.
+// Command lines, each below a comment that says what it does.
 const lines = `
 # rank the lines of a file
 tunerank rerank --query "how do I reset my password" articles.txt
@@ -79,7 +79,7 @@ tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank
 # install it for fish
 tunerank completion fish > ~/.config/fish/completions/tunerank.fish`;
 
-/** Command lines that the help of each command shows, each with what it does. */
+/** The examples in the help of each command: a command line, and what it does. */
 export const helpExamples: Readonly<Record<string, readonly (readonly [line: string, text: string])[]>> =
   examplesOf(lines);
 

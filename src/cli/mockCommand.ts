@@ -19,10 +19,10 @@ interface MockOptions {
 }
 
 const defaultPort = 4010;
-// It may run for weeks.
+// The mock server may run for weeks, so it keeps only its last requests.
 const keepRequests = 1000;
 
-/** `tunerank mock`: serves until it is stopped. */
+/** `tunerank mock`: runs the mock server until it is stopped. */
 export async function run({ options, terminal, signal }: Context<MockOptions>): Promise<void> {
   const { port = defaultPort, host = "127.0.0.1", allowOrigin: allowOrigins, fail = [], strict } = options;
   checkPort(port);
@@ -45,7 +45,7 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
 
 const script = /^(\w+):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;
 
-// rerank:503x2, upload:reset, scale:RESOURCE_EXHAUSTED.
+// Parses a value of --fail, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED.
 function failureOf(text: string): [operation: TestOperation, failure: ScriptedFailure] {
   const [, operation, status, code, kind, times] = script.exec(text) ?? [];
   if (findOperation(operation) === undefined) {

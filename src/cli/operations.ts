@@ -1,4 +1,4 @@
-// The operations of the contract, as `tunerank request ID` takes them and shows them.
+// The operations of the contract, as `tunerank request ID` calls them and describes them.
 
 import type { RequestRules, Rules } from "../engine.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
@@ -23,14 +23,14 @@ export function requestRules(id: OperationId): RequestRules {
   return requests[id];
 }
 
-/** The ids in the path of an operation, but for the account, which is an option of its own. */
+/** The names of the ids in an operation's path, except the account, which has its own option (`--account`). */
 export function idsOf(id: OperationId): string[] {
   return [...operations[id].path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = ""]) =>
     name === "account_id" ? [] : [name],
   );
 }
 
-/** The parameters of an operation, those of its path first. */
+/** The parameters of an operation: first those of its path, then those of its query and headers. */
 export function parametersOf(id: OperationId): OperationParameter[] {
   const { query, headers } = requestRules(id);
   const described = (name: string) => descriptions[id].parameters[name] ?? "";
@@ -61,7 +61,7 @@ export function toldOf(id: OperationId): object {
   };
 }
 
-/** An operation for people, in lines. @param title How its id is shown */
+/** Describes an operation in lines of text. @param title Formats the operation's id, such as in bold */
 export function operationLines(id: OperationId, title: (id: string) => string): string[] {
   const { method, path } = operations[id];
   const rows = [...parametersOf(id).map(parameterRow), ...bodyRows(id)];

@@ -1,4 +1,4 @@
-// Every command with its arguments and options: parsing, help, completion and the docs read it.
+// Every command with its arguments and options. Parsing, help, shell completion and the docs use this one definition.
 import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
 import { version } from "../generated/version.js";
@@ -17,7 +17,7 @@ const upload = descriptions[operation.upload];
 const scale = descriptions[operation.scale];
 const resume = descriptions[operation.resume];
 
-/** The program `tunerank`. What runs a command is not in it. */
+/** Creates the program `tunerank`, without the code that runs its commands. */
 export function createProgram(): Command {
   const program = new Command("tunerank")
     .description("Rerank documents, upload dataset files, scale deployments, resume fine-tuning jobs.")

@@ -1,4 +1,4 @@
-// Why a command failed, in the words of the command line.
+// Reports why a command failed, with the option names of the command line instead of those of the client.
 
 import { camelCase } from "../engine.js";
 import { isStatusError, type StatusError } from "../index.js";
@@ -7,7 +7,7 @@ import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { idsOf, operationIds } from "./operations.js";
 import { jsonLine, oneLine, type Terminal } from "./terminal.js";
 
-/** Tells people or machines why a command failed. @returns the exit code */
+/** Prints why a command failed, as text or as JSON. @returns The exit code */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (error instanceof Reported) return error.exitCode;
   if (isStatusError(error)) {
@@ -41,13 +41,13 @@ interface Said {
   readonly hint: string;
 }
 
-// The message without the hint at its end, which is shown apart. What a service says is left as it is.
+// Splits an error into its message and its hint, which is shown apart. A message of the service is left unchanged.
 function inWords({ code, text, hint, codeSource }: StatusError, command: string | undefined): Said {
   const own = codeSource === "client" || codeSource === "transport";
   return { message: `[${code}] ${own ? inFlags(text, command) : text}`, hint: inFlags(hint, command) };
 }
 
-/** The whole message of an upload's error in the words of the command line. */
+/** The message and hint of an upload's error, with the option names of the command line. */
 export function messageOf(error: StatusError): string {
   return wholeOf(inWords(error, "upload")).message;
 }
@@ -66,7 +66,7 @@ function explain(
   terminal.note(oneLine(`${ran[executedBecause]} ${hint}`));
 }
 
-// What the client's messages and hints call its options, and what the command line calls them.
+// Phrases in the client's messages and hints, and the phrases that replace them on the command line.
 const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] = [
   ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
   ["a stream can be read only once", "the standard input can be read only once"],
@@ -107,7 +107,7 @@ const optionNames: Readonly<Record<string, string>> = {
   verifyBytes: "--verify",
 };
 
-// Arguments of the commands that one operation has.
+// Names of the client's arguments, and of the arguments of `upload`, `scale` and `resume`.
 const commandArguments: Readonly<Record<string, string>> = {
   datasetId: "DATASET",
   deploymentId: "DEPLOYMENT",
@@ -115,18 +115,21 @@ const commandArguments: Readonly<Record<string, string>> = {
   replicaCount: "REPLICAS",
 };
 
-// Of `request ID`: the ids in a path.
+// The ids in a path, and the options that give them to `tunerank request ID`.
 const parameters: Readonly<Record<string, string>> = Object.fromEntries(
   operationIds.flatMap((id) => idsOf(id).map((name) => [camelCase(name), `--param ${name}`])),
 );
 
-// What stands in quotes is the caller's own.
+// Matches quoted text too, which is then left unchanged: it comes from the caller.
 const quotedOrWord = new RegExp(
   `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...optionNames, ...commandArguments, ...parameters }).join("|")})\\b`,
   "g",
 );
 
-/** A message or hint of the client's own, in the words of the command line. @param command The one that was run */
+/**
+ * Rewrites a message or hint of the client with the option names of the command line.
+ * @param command The command that was run
+ */
 export function inFlags(text: string, command?: string): string {
   const replaced = adviceForms.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
   const own = { ...optionNames, ...(command === "request" ? parameters : commandArguments) };

@@ -47,7 +47,7 @@ async function callOperation(context: Context<RequestCommandOptions>, operation:
   const input = await inputOf(operation, options, () => contentOf(context));
   const { repeatable, contentType } = options;
   await withClient(context, operation, async (client) => {
-    // Of a file: the type of its part.
+    // For an upload, the content type is that of the file in the form.
     const own = { signal, idempotent: repeatable, ...(contentType !== undefined && { contentType }) };
     const made = (insideOf(client) as ClientInside).callOperation(input, own);
     await show(made, terminal);
@@ -75,7 +75,7 @@ async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<voi
   else print(answer, terminal);
 }
 
-// JSON is checked and sent as it was written: reading it would round large numbers.
+// JSON is checked, but sent as it was written: parsing and writing it again would round large numbers.
 async function contentOf({
   options,
   signal,
@@ -97,7 +97,7 @@ async function contentOf({
   };
 }
 
-// JSON has no byte order mark: a service may refuse one.
+// Decoding removes a byte order mark: JSON has none, and a service may reject it.
 function checkedJson(body: Buffer, name: string): Buffer {
   const text = orUndefined(() => new TextDecoder("utf-8", { fatal: true }).decode(body));
   if (text === undefined)

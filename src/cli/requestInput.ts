@@ -1,4 +1,4 @@
-// What `tunerank request ID` sends, from its options and the contract's row.
+// Builds what `tunerank request ID` sends, from its options and the contract's rules for the operation.
 
 import { type OperationArguments, type Rules, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
@@ -13,7 +13,11 @@ export interface InputOptions {
   readonly contentType?: string;
 }
 
-/** What an operation is called with. @param contentOf Reads the body that is no file to upload. @throws UsageError */
+/**
+ * The arguments of an operation's call.
+ * @param contentOf Reads the body, unless it is a file to upload.
+ * @throws UsageError
+ */
 export async function inputOf(
   operation: OperationId,
   options: InputOptions,
@@ -34,7 +38,7 @@ export async function inputOf(
   return { operation, ids, parameters, json, body: json && JSON.parse(json) };
 }
 
-/** The values of options of the form NAME=VALUE; a name may be given more than once. @throws UsageError */
+/** Parses options of the form NAME=VALUE; a name may be given more than once. @throws UsageError */
 export function pairsOf(pairs: readonly string[], option: string): Record<string, string[]> {
   const found: Record<string, string[]> = Object.create(null);
   for (const pair of pairs) {
@@ -68,7 +72,7 @@ function parametersIn(
   return { ids, parameters };
 }
 
-// Its message names only what the contract has: a key may stand in a wrong place.
+// The message quotes only names of the contract, never the given name, which may be an API key.
 function checkNames(operation: OperationId, names: readonly string[], known: readonly string[]): void {
   const wrong = names.find((name) => !known.includes(name));
   if (wrong === undefined) return;
@@ -77,7 +81,7 @@ function checkNames(operation: OperationId, names: readonly string[], known: rea
   throw new UsageError(`${operation} has no such --param: ${advice}`);
 }
 
-// What is none stays text, which the client's own check refuses.
+// A value that does not fit its type stays text, which the client's own check then rejects.
 function readValue(text: string, { type }: Rules): unknown {
   if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
   const isNumber = /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text);
@@ -91,7 +95,7 @@ function fileOf(operation: OperationId, { body, bodyFile }: InputOptions): strin
   return bodyFile;
 }
 
-// A body that has nothing to say needs nobody to say it.
+// The body if none is given: undefined if it is optional, `{}` if it has no fields.
 function missingBody(operation: OperationId): string | undefined {
   const { optional = false, body } = requestRules(operation);
   if (optional) return undefined;

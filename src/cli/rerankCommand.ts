@@ -9,10 +9,10 @@ import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./term
 import { withClient } from "./withClient.js";
 
 interface DocumentLine {
-  /** 1 for the first line. */
+  /** Counted from 1. */
   readonly line: number;
   readonly text: string;
-  /** What the line holds: its text, or the object of JSON Lines. */
+  /** The whole content of the line: its text, or its JSON object with `--field`. */
   readonly document: unknown;
 }
 
@@ -64,7 +64,8 @@ function oneQuery(options: RerankCommandOptions): { query: string; concurrency: 
   return { query, concurrency };
 }
 
-// The client counts documents from 0; whoever wrote the file counts its lines, empty ones too.
+// Names a line of the file instead of the client's index: the client counts documents from 0, a file's lines count from
+// 1, empty ones included.
 function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
   if (!isStatusError(error) || error.item === undefined) return error;
   const { item, text } = error;
@@ -81,9 +82,8 @@ async function documentsOf({
     throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
   }
   const wanted = field === undefined ? "lines" : "JSON lines";
-  // What is blank has no document either.
   const found: DocumentLine[] = [];
-  // What is blank has no document either.
+  // An empty input is allowed here: it is reported later, like an input of blank lines.
   const request = { name: "FILE", wanted, allowEmpty: true } as const;
   for await (const lines of readLines(file, request, signal)) {
     for (const line of lines) {
@@ -94,7 +94,7 @@ async function documentsOf({
   return found;
 }
 
-// An empty line is no document; the numbers of the others count it all the same.
+// An empty line is no document, but it counts in the line numbers.
 function documentOf(whole: Line, field: string | undefined): DocumentLine | undefined {
   const { number: line } = whole;
   const { value: text, problem } = lineText(whole, field === undefined ? "lines" : "JSON lines");

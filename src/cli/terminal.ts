@@ -3,22 +3,22 @@ import type { DatasetFile, UploadProgress } from "../index.js";
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Where a command prints, and how. */
+/** How a command prints: results to stdout, notes to stderr. */
 export interface Terminal {
   readonly json: boolean;
   readonly quiet: boolean;
-  /** Whether people look at stdout, with its width in columns; 0 when it is a file or another program. */
+  /** The width of stdout in columns; 0 if stdout is not a terminal. */
   readonly columns: number;
-  /** The same of stderr. */
+  /** The width of stderr in columns; 0 if stderr is not a terminal. */
   readonly errorColumns: number;
   print(line: string): void;
-  /** Prints the result: as JSON for machines, else a line of text. */
+  /** Prints the result to stdout: as JSON with `--json`, otherwise as a line of text. */
   result(value: unknown, line: string): void;
   write(content: string | Uint8Array): void;
   note(line: string): void;
-  /** Notes something: as JSON for machines, else a line of text. */
+  /** Prints a note to stderr: as JSON with `--json`, otherwise as a line of text. */
   tell(value: unknown, line: string): void;
-  /** Writes over the line people look at on stderr. */
+  /** Replaces the current line on stderr, if that is a terminal. */
   redraw(line: string): void;
   style(style: Style, text: string): string;
   errorStyle(style: Style, text: string): string;
@@ -30,7 +30,7 @@ export function createTerminal({
   color,
 }: Record<"json" | "quiet" | "color", boolean>): Terminal {
   const { stdout, stderr } = process;
-  // styleText knows whether the stream is a terminal, and NO_COLOR, FORCE_COLOR and TERM.
+  // styleText itself checks whether the stream is a terminal, and NO_COLOR, FORCE_COLOR and TERM.
   const styler = (stream: NodeJS.WriteStream) => (style: Style, text: string) =>
     color ? styleText(style, text, { stream }) : text;
   return {
@@ -49,12 +49,12 @@ export function createTerminal({
   };
 }
 
-/** Whether nothing is said about what goes on. */
+/** Whether progress is not shown (`--quiet` or `--json`). */
 export function isSilent({ quiet, json }: Terminal): boolean {
   return quiet || json;
 }
 
-/** Facts behind a bar, for stderr; without it where it is not known how far it goes, or there is no room. */
+/** A progress bar, then `facts`, for stderr. The bar is left out if `share` is undefined, or if there is no room. */
 export function withBar(share: number | undefined, facts: string, terminal: Terminal): string {
   const room = Math.min(40, terminal.errorColumns - facts.length - 3);
   if (share === undefined || room < 8) return facts;
@@ -71,8 +71,8 @@ export function bar(share: number, width: number): string {
 }
 
 /**
- * How far the bar of each score goes, from 0 to 1. The range of scores is not documented, so the longest bar is the
- * best score there is, and the shortest ends at 0, or at the worst score where one is below 0.
+ * The length of each score's bar, from 0 to 1. The range of scores is not documented, so the best score has the longest
+ * bar. A bar of length 0 stands for 0, or for the worst score if that is below 0.
  */
 export function scoreShares(scores: readonly number[]): number[] {
   const best = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
@@ -82,7 +82,7 @@ export function scoreShares(scores: readonly number[]): number[] {
 
 const redrawMs = 80;
 
-/** Shows how far an upload is: a bar on a terminal, a line for every quarter elsewhere. */
+/** Shows the progress of an upload: a bar on a terminal, otherwise a line for every quarter. */
 export interface ProgressLine {
   show(this: void, progress: UploadProgress): void;
   end(): void;
@@ -137,15 +137,15 @@ function duration(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-/** What is said of a file that is stored: its size only where the answer has one. */
+/** The message about a stored file. It has the file's size only if the response has one. */
 export function storedLine(file: string, { bytes, id }: Partial<DatasetFile>): string {
   return typeof bytes === "number" ? `${file}: ${bytes} bytes, file ${id}.` : `${file}: file ${id}.`;
 }
 
-// What a service or a document says may hold characters that move the cursor, recolour the terminal, reverse the
-// order of what follows or hide in a name.
+// Text from the service or a document may contain characters that move the cursor, recolour the terminal, reverse the
+// order of the following text, or hide in a name.
 
-// Default_Ignorable_Code_Point holds the zero-width, bidirectional and tag characters.
+// Default_Ignorable_Code_Point includes the zero-width, bidirectional and tag characters.
 const invisible = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 const control = /[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}]+/gu;
 
@@ -154,19 +154,19 @@ export function oneLine(text: string): string {
   return text.replace(invisible, "").replace(control, " ").trim();
 }
 
-/** A value as JSON on one line; control and invisible characters are escaped, so that it still says the same. */
+/** A value as JSON on one line. Control and invisible characters are escaped, so that the value stays the same. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(invisible, escaped).replace(control, escaped);
 }
 
 const longestQuoted = 100;
 
-/** A text that somebody else wrote into a file, to be named in a sentence: escaped as in JSON, and no longer than a name is. */
+/** Quotes text from another program's file in a message: escaped as in JSON, and cut to 100 characters. */
 export function named(text: string): string {
   return clip(jsonLine(text).slice(1, -1), longestQuoted);
 }
 
-/** A value as JSON for people, indented; escaped as on one line. */
+/** A value as indented JSON, for people. Control and invisible characters are escaped. */
 export function jsonLines(value: unknown): string {
   const lines = JSON.stringify(value, undefined, 2).split("\n");
   return lines.map((line) => line.replace(invisible, escaped).replace(control, escaped)).join("\n");
@@ -180,7 +180,7 @@ function escaped(characters: string): string {
     .join("");
 }
 
-/** The beginning of a text that fits `columns`. */
+/** The beginning of a text, at most `columns` characters long. A text that was cut ends with an ellipsis. */
 export function clip(text: string, columns: number): string {
   const characters = [...text];
   return characters.length <= columns ? text : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;

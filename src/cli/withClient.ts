@@ -5,7 +5,7 @@ import { type AttemptEvent, type Client, createClient, type OperationName } from
 import { type Context, cannotRead, type ServiceOptions, UsageError } from "./context.js";
 import { isSilent, type Terminal } from "./terminal.js";
 
-/** Runs `use` with a client made of the command line and the environment. */
+/** Creates a client from the command line and the environment, calls `use` with it, and closes it. */
 export async function withClient(
   { options, terminal }: Context,
   operation: OperationName,
@@ -32,7 +32,7 @@ export async function withClient(
   }
 }
 
-// The client would name its own options, which no command line has.
+// Checked here because the client's message would name its own options, which the command line does not have.
 function required(value: string | undefined, option: string, variable: string): string | undefined {
   if (value === undefined && !process.env[variable]) {
     throw new UsageError(`${variable} is not set, and ${option} is not given.`);
@@ -40,7 +40,7 @@ function required(value: string | undefined, option: string, variable: string): 
   return value;
 }
 
-// As for curl, exceptions hold for --proxy too.
+// As in curl, the hosts of no_proxy and --noproxy are reached directly even if --proxy is given.
 function proxyOf({ baseUrl, proxy, noproxy }: ServiceOptions): string | undefined {
   const { env } = process;
   if (noproxy !== undefined) Object.assign(env, { no_proxy: noproxy, NO_PROXY: noproxy });
@@ -60,7 +60,7 @@ async function keyFrom(file: string | undefined): Promise<string | undefined> {
   }
 }
 
-// People wait for it, so they should know what it waits for.
+// Shows which attempt failed, and how long the client waits before the retry.
 function showRetry({ code, number, waitMs }: AttemptEvent, terminal: Terminal): void {
   if (waitMs === undefined) return;
   const wait = `${(waitMs / 1000).toFixed(1)} s`;

@@ -184,7 +184,7 @@ export async function withFiles<T>(
     hasEndedWell = true;
     return result;
   } catch (error) {
-    // If a lease was lost, throw the reason for that: the error says less.
+    // A lost lease is the real cause: throw its reason instead of the error that followed from it.
     for (const { signal } of files) signal.throwIfAborted();
     if (error instanceof UsageError) for (const file of files) file.discard();
     throw error;

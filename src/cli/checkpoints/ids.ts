@@ -29,7 +29,7 @@ export interface Shard {
   readonly name: string;
 }
 
-/** Parses a shard, such as `1/8`. @throws UsageError if the text is not one */
+/** Parses a shard, such as `1/8`. @throws UsageError if the text is invalid */
 export function shardOf(text: string): Shard {
   const [, index, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
   if (index === undefined || count === undefined || index >= count)
