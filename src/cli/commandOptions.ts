@@ -66,7 +66,7 @@ export function collectValues(value: string, before: readonly string[] = []): re
 
 export function numberOf(option: string): (value: string) => number {
   return (value) => {
-    // Number("") and Number(" ") are 0.
+    // `Number("")` and `Number(" ")` are 0, so blank text is checked first.
     if (value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
     throw new UsageError(`${option} must be a number.`);
   };

@@ -11,7 +11,7 @@ const scripts: Readonly<Record<(typeof shells)[number], (commands: Commands) => 
   fish,
 };
 
-/** `tunerank completion SHELL` */
+/** Runs `tunerank completion SHELL`. */
 export async function run({ args, program, terminal }: Context): Promise<void> {
   const shell = shells.find((each) => each === args[0]);
   if (shell === undefined) throw new UsageError(`SHELL must be one of ${shells.join(", ")}.`);
@@ -29,7 +29,7 @@ function optionsOf(command: Command): Option[] {
   return command.createHelp().visibleOptions(command);
 }
 
-// The script for bash. If no word of it matches, bash completes file names (`-o default`).
+// The script for bash. If none of its words matches, bash completes file names (`-o default`).
 function bash(commands: Commands): string {
   const names = commands.map((command) => command.name()).join(" ");
   const cases = commands.map((command) => {

@@ -28,7 +28,7 @@ export interface ServiceOptions {
 
 /** Why a file cannot be read. The file's name is left out: a user may have given the API key in its place. */
 export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  // "ENOENT: no such file or directory, open 'name'"
+  // For example, the message is "ENOENT: no such file or directory, open 'name'".
   return code === undefined ? "it is not a readable file" : (message.split(", ")[0] ?? code);
 }
 

@@ -18,7 +18,7 @@ interface RequestCommandOptions extends InputOptions {
   readonly maxBytes?: number;
 }
 
-/** `tunerank request ID`, and `tunerank request METHOD PATH` */
+/** Runs `tunerank request ID` and `tunerank request METHOD PATH`. */
 export async function run(context: Context<RequestCommandOptions>): Promise<void> {
   const { args, options, terminal } = context;
   const [name, path] = args;

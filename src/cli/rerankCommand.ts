@@ -23,7 +23,7 @@ interface RerankCommandOptions extends BulkOptions {
   readonly maxBatchBytes?: number;
 }
 
-/** `tunerank rerank --query TEXT [FILE]` */
+/** Runs `tunerank rerank --query TEXT [FILE]`. */
 export async function run(context: Context<RerankCommandOptions>): Promise<void> {
   const { terminal, signal } = context;
   if (context.options.bulk !== undefined) return (await import("./bulk/runBulk.js")).runBulk(context);

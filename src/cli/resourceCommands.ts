@@ -9,7 +9,7 @@ interface UploadCommandOptions extends ManyOptions {
   readonly name?: string;
 }
 
-/** `tunerank upload DATASET FILE...` */
+/** Runs `tunerank upload DATASET FILE...`. */
 export async function upload(context: Context<UploadCommandOptions>): Promise<void> {
   const [dataset = "", file = "", ...more] = context.args;
   const { checkpoint } = context.options;
@@ -39,7 +39,7 @@ export async function upload(context: Context<UploadCommandOptions>): Promise<vo
   });
 }
 
-/** `tunerank scale DEPLOYMENT REPLICAS` */
+/** Runs `tunerank scale DEPLOYMENT REPLICAS`. */
 export async function scale(context: Context): Promise<void> {
   const [deployment = "", replicas = ""] = context.args;
   if (!/^\d+$/.test(replicas)) throw new UsageError("REPLICAS must be a whole number, 0 or more.");
@@ -55,7 +55,7 @@ export async function scale(context: Context): Promise<void> {
   });
 }
 
-/** `tunerank resume JOB` */
+/** Runs `tunerank resume JOB`. */
 export async function resume(context: Context): Promise<void> {
   const [id = ""] = context.args;
   const { terminal, signal } = context;

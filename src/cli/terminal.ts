@@ -18,7 +18,7 @@ export interface Terminal {
   note(line: string): void;
   /** Prints a note to stderr: as JSON with `--json`, otherwise as a line of text. */
   tell(value: unknown, line: string): void;
-  /** Replaces the current line on stderr, if that is a terminal. */
+  /** Replaces the current line on stderr, which has to be a terminal. */
   redraw(line: string): void;
   style(style: Style, text: string): string;
   errorStyle(style: Style, text: string): string;
@@ -63,7 +63,7 @@ export function withBar(share: number | undefined, facts: string, terminal: Term
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** A bar of `width` columns, filled to `share` of it. */
+/** Draws a bar that is `width` columns wide and filled to `share`, from 0 to 1. */
 export function bar(share: number, width: number): string {
   const filled = Math.round(Math.min(1, Math.max(0, share)) * width * 8);
   const full = "█".repeat(filled >> 3) + (eighths[filled & 7] ?? "");
@@ -172,7 +172,7 @@ export function jsonLines(value: unknown): string {
   return lines.map((line) => line.replace(invisible, escaped).replace(control, escaped)).join("\n");
 }
 
-// JSON escapes UTF-16 code units.
+// JSON escapes each UTF-16 code unit, not each character.
 function escaped(characters: string): string {
   return characters
     .split("")

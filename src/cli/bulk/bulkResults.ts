@@ -95,7 +95,7 @@ export class Report {
     if (code !== undefined && !this.#isLimited) this.#print(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
     const now = Date.now();
-    // The first pause of a series is shown at once: it may be the only one for an hour.
+    // A pause after a time without one is shown at once: nothing else may happen for an hour.
     if (holdMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
     if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
   }

@@ -25,7 +25,7 @@ export interface BulkOptions {
   readonly task?: string;
   readonly topN?: number;
   readonly concurrency?: number | "auto";
-  /** Requests a minute. */
+  /** The limit in requests per minute (`--rate`). */
   readonly rate?: number;
   readonly tokensPerMinute?: number;
   /** In seconds. */

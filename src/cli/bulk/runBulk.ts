@@ -45,7 +45,7 @@ interface BulkRun {
   readonly report: Report;
 }
 
-/** `tunerank rerank --bulk FILE --output FILE` */
+/** Runs `tunerank rerank --bulk FILE --output FILE`. */
 export async function runBulk(context: Context<BulkOptions>): Promise<void> {
   const settings = bulkSettings(context);
   const { output, errors, concurrency } = settings;

@@ -105,7 +105,7 @@ async function uploadAll(
   if (ended && !isStatusError(ended.error)) throw ended.error;
   const outcomes = planned.map((each) => outcomeOf(each, results.get(each), isWanted(each)));
   print(outcomes, terminal);
-  // Files are left although no upload failed: the command was interrupted while no upload was in flight.
+  // Files are left although no error ended the command: it was interrupted while no upload was in flight.
   if (ended === undefined && results.size < wanted.length) throw new Reported(exitCodes.interrupted);
   reportWorst([...wanted.map((each) => results.get(each)), ended?.error]);
   if (outcomes.some(({ outcome }) => outcome === "unknown"))

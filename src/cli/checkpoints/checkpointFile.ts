@@ -1,6 +1,6 @@
-// A file that one run at a time writes: the output, the errors file, or the checkpoint of uploads. The .run file beside
-// it, or its rows, show that it is such a file; the lease in the .run file names the run that writes it. No other file
-// is cut, replaced or written.
+// A checkpoint file is written by one run at a time: the output, the errors file, or the checkpoint of uploads. The
+// .run file beside it, or its rows, show that it is such a file; the lease in the .run file names the run that writes
+// it. No other file is cut, replaced or written.
 import { existsSync, renameSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
 import type { Line } from "../input/lines.js";
@@ -21,7 +21,7 @@ export function waitOptionsOf(
   return { wait: wait === true, signal, note, staleMs: leaseMs };
 }
 
-/** A file that this run alone writes, until it is closed or another run takes it over. */
+/** A checkpoint file that only this run writes, until it is closed or another run takes it over. */
 export class CheckpointFile {
   readonly path: string;
   readonly #source: RowSource;
@@ -37,9 +37,9 @@ export class CheckpointFile {
   }
 
   /**
-   * Takes the lease of a file that runs write.
+   * Takes the lease of a checkpoint file.
    * @param run A random text that identifies this run
-   * @throws UsageError if it is another kind of file, or another run is writing it
+   * @throws UsageError if the file is of another kind, or another run is writing it
    */
   static async take(source: RowSource, run: string, waiting: WaitOptions): Promise<CheckpointFile> {
     const { path, option } = source;

@@ -37,9 +37,7 @@ export function shardOf(text: string): Shard {
   return { index, count, name: `${index}/${count}` };
 }
 
-/**
- * Whether an id belongs to a shard, which the first four bytes of its hash decide. If `shard` is undefined, it does.
- */
+/** Whether an id belongs to a shard: the first four bytes of its hash decide. Every id does if `shard` is undefined. */
 export function isInShard({ high }: IdHash, shard: Shard | undefined): boolean {
   return shard === undefined || high % shard.count === shard.index;
 }

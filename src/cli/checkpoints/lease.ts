@@ -171,8 +171,8 @@ function removeLeft(name: string, claims: SilenceWatch): void {
 
 // Tries to take the lease. Of several processes only one can create the claim file, and its rename counts only if the
 // .run file is still as `seen`. A process that was suspended before the rename may find its claim removed, or rename
-// the claim of another process. The process whose token is then in the .run file has the lease. Unless its own rename
-// put the token there, it assumes that an earlier holder may still write.
+// the claim of another process. The process whose token is then in the .run file has the lease. If its own rename did
+// not put the token there, the process assumes that an earlier holder may still write.
 function claimed(request: LeaseRequest, seen: string | undefined, verdict: Verdict): Lease | undefined {
   const names = filesBeside(request.path);
   const file = orUndefined(() => openSync(names.claim, "wx"), "EEXIST");

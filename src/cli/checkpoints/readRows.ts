@@ -1,4 +1,4 @@
-// Reads the rows of files that runs write. A row is a line with a JSON object: an id, a fingerprint, and a result or an
+// Reads the rows of checkpoint files. A row is a line with a JSON object: an id, a fingerprint, and a result or an
 // error.
 import { createReadStream, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import path from "node:path";
@@ -61,7 +61,7 @@ const names: Readonly<Record<CheckpointKind, string>> = {
 
 /**
  * Calls `note` for each row of a file. Blank lines and a partly written last row are skipped.
- * @param isKnown Whether it is known that runs wrote the file; otherwise its rows have to show it
+ * @param isKnown Whether a run is known to have written the file; otherwise its rows have to show it
  * @returns Where the rows end
  * @throws UsageError for any other line that is no row
  */

@@ -1,10 +1,10 @@
-// The small .run file beside a file that runs write: it says what kind of file that is, and which run writes it now.
+// The small .run file beside a checkpoint file: it says which kind of file that is, and which run writes it now.
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { orUndefined, UsageError } from "../context.js";
 
-/** The kinds of files that runs write. */
+/** The kinds of checkpoint files. */
 export type CheckpointKind = "rerank output" | "rerank errors" | "upload checkpoint";
 
 export interface LeaseState extends LeaseHolder {
