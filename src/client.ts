@@ -30,30 +30,33 @@ import {
 import { createRerank, type Rerank } from "./wrappers/rerank.js";
 import { type ClientInside, inside, type ServiceCall } from "./wrappers/types.js";
 
-/** The four operations of the service. Made by {@link createClient}. */
+/** A client of the service, with its four operations. Created by {@link createClient}. */
 export interface Client extends ContractClient {
   /** Ranks documents against a query. */
   readonly rerank: Rerank;
   /** Resumes reinforcement fine-tuning jobs. */
   readonly reinforcementFineTuningJobs: ReinforcementFineTuningJobs;
-  /** Scales deployments, to zero included. */
+  /** Scales deployments, also to zero. */
   readonly deployments: Deployments;
   /** Uploads dataset files. */
   readonly datasets: Datasets;
   /** Calls any other operation of the service, by its method and path. */
   readonly request: ServiceCall;
   /**
-   * A client with some options changed; it shares this one's connections, and its calls are its own. It need not be closed.
+   * Returns a client with some options changed. It shares this client's connections but not its calls, and need not be
+   * closed.
    *
-   * @param options Those to change; what is undefined stays as it is.
-   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a value that cannot be used or an option of the connections.
+   * @param options The options to change; an option that is undefined stays as it is.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a value that cannot be used or an option of the
+   * connections.
    * @example const patient = client.withOptions({ timeoutMs: 300_000 });
    */
   withOptions(options: SharedOptions): Client;
   /**
-   * Ends this client's own calls, which reject with `CANCELLED`, and its connections, unless another client of the same
-   * address and options still uses them. Calls of clients made of it with `withOptions` go on; their connections end with
-   * them, and those that are idle end at once. A client that is not closed keeps no process alive.
+   * Ends this client's calls, which reject with `CANCELLED`, and closes its connections, unless another client with the
+   * same address and options still uses them. Calls of clients made with `withOptions` go on: their connections close
+   * when these calls end, and idle connections close at once. A client that is not closed does not keep the process
+   * alive.
    */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
@@ -62,18 +65,21 @@ export interface Client extends ContractClient {
 
 const connectionOptions = ["dispatcher", "agent", "fetch", "proxy", "keepAliveMs", "maxConnections"] as const;
 
-/** The options of the connections, fixed when a client is created. */
+/** The names of the options that concern the connections. They are fixed when a client is created. */
 export type ConnectionOption = (typeof connectionOptions)[number];
 
-/** The options {@link Client.withOptions} can change: all but those of the connections themselves. */
+/**
+ * The options that {@link Client.withOptions} can change: all except those of the connections ({@link
+ * ConnectionOption}).
+ */
 export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
 
 /**
- * Creates a client. Options come first, then the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY,
- * TUNERANK_ACCOUNT_ID and TUNERANK_RERANK_MODEL. They are read at the first call, which rejects when something is
- * missing: a program can be built and a module loaded without them. Nothing is sent until a call is made.
+ * Creates a client. Options take precedence over the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY,
+ * TUNERANK_ACCOUNT_ID and TUNERANK_RERANK_MODEL. The variables are read at the first call, which rejects if a required
+ * value is missing: a program can be built and a module loaded without them. Nothing is sent until a call is made.
  *
- * @param options Where the service is, with which key and account, and how calls behave unless they say so themselves.
+ * @param options The address, API key and account of the service, and the defaults for every call.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` when an option that is given cannot be used.
  * @example
  * const client = createClient({ baseUrl: "https://api.example.com", apiKey: () => readKey() });
@@ -84,7 +90,9 @@ export function createClient(options: ClientOptions = {}): Client {
   return build(own, { transport, budget: { left: budget.full } }, transport);
 }
 
-/** @param shared What clients made with `withOptions` have in common: the first one's transport, and the budget. */
+/**
+ * @param shared What clients made with `withOptions` have in common: the first client's transport and the retry budget.
+ */
 function build(
   options: ClientOptions,
   shared: Pick<ClientSettings, "transport" | "budget">,
@@ -117,7 +125,7 @@ function build(
       callEncoded: createEncodedCall(settings),
       callOperation: createOperationCall(settings),
     } satisfies ClientInside,
-    // What console.log shows: never the key.
+    // console.log shows the address and the account, never the key.
     ...inspectedAs(() => shownAs(given)),
   };
   return addMethods(client, settings);
@@ -128,7 +136,8 @@ function shownAs({ baseUrl, accountId }: GivenSettings): string {
   return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
-// The options of the connections; a dispatcher has its own time to connect, too.
+// The names of the connection options. A dispatcher also sets the time to connect, so `connectTimeoutMs` is then
+// included.
 function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[] {
   return dispatcher === undefined ? connectionOptions : [...connectionOptions, "connectTimeoutMs"];
 }
@@ -139,7 +148,8 @@ function transportOf(options: ClientOptions): Transport {
   return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
 
-// No `...rest` here: rest objects inherit from Object.prototype. Most were checked with their names.
+// No `...rest` here: rest objects inherit from Object.prototype. `ownProperties` has already checked most of the
+// values.
 function givenSettings(
   options: ClientOptions,
   transport: Transport,

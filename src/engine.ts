@@ -1,4 +1,4 @@
-// What the command line uses beside the public entries: its one private door.
+// The internal functions that the command line uses, in addition to the public entry points.
 export { camelCase } from "./call/request.js";
 export { type RequestRules, type Rules, suggestion, validate } from "./options/validate.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";

@@ -1,12 +1,15 @@
-// Values from outside, whose shape nobody has checked.
+// Helpers for values from outside this package, whose shape is not checked.
 
-/** What inherits nothing. Members of Object.create(null) are kept in a table: to read and copy them costs several times more. */
+/**
+ * The constructor of objects that inherit nothing. Engines keep the members of an Object.create(null) in a hash table:
+ * reading and copying them costs several times more.
+ */
 export const WithoutPrototype = function Bare() {} as unknown as new () => object;
 WithoutPrototype.prototype = Object.create(null);
 
 /**
- * A member of a value of unknown shape, its own or its class's; what others put on Object.prototype is none. Undefined
- * also where it cannot be read: a getter or a Proxy may throw.
+ * Reads a member of a value of unknown shape: its own or its class's, but not one that was added to Object.prototype.
+ * Returns undefined also if reading throws, as a getter or a Proxy may.
  */
 export function memberOf(value: unknown, name: string | symbol): unknown {
   if (typeof value !== "object" || value === null) return undefined;
@@ -18,7 +21,10 @@ export function memberOf(value: unknown, name: string | symbol): unknown {
   return undefined;
 }
 
-/** Gives an object members, which no log lists unless they are enumerable. The descriptors inherit nothing: Object.prototype may have a `get` or `set`. */
+/**
+ * Adds members to an object. No log lists them unless they are enumerable. The descriptors inherit nothing, because
+ * Object.prototype may have a `get` or `set`.
+ */
 export function define(
   target: object,
   values: Readonly<Record<string | symbol, unknown>>,
@@ -30,12 +36,12 @@ export function define(
   }
 }
 
-/** The member by which an object says what `console.log` shows of it. */
+/** A member that sets the text which Node's `console.log` shows for an object. */
 export function inspectedAs(show: () => string): object {
   return { [Symbol.for("nodejs.util.inspect.custom")]: show };
 }
 
-/** What `make` comes to, or `otherwise` where it throws: no text that cannot be made changes a fact. */
+/** Returns the result of `make`, or `otherwise` if `make` throws: a text that cannot be made must not change a fact. */
 export function valueOr<T>(make: () => T, otherwise: T): T {
   try {
     return make();
@@ -49,37 +55,39 @@ export function textFor(value: unknown): string {
   return valueOr(() => String(value), "It cannot be shown.");
 }
 
-/** `instanceof` that never throws, as it does for a Proxy that was revoked. */
+/** Like `instanceof`, but returns false where `instanceof` throws, as it does for a revoked Proxy. */
 export function isInstance<T>(value: unknown, type: abstract new (...given: never[]) => T): value is T {
   return valueOr(() => value instanceof type, false);
 }
 
-// Taken now: others may set another.
+// Read when the module loads: other code may replace Object.prototype.toString later.
 const { toString: named } = Object.prototype;
 
-/** What Object.prototype.toString names a value of any realm: "Blob" of "[object Blob]". */
+/** The type name that Object.prototype.toString gives a value of any realm: "Blob" for "[object Blob]". */
 export function tagOf(value: unknown): string {
   return named.call(value).slice(8, -1);
 }
 
-/** What a JSON text holds, a byte order mark before it or not; undefined when it is none. */
+/** Parses a JSON text, with or without a byte order mark. Returns undefined if it is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.startsWith("\uFEFF") ? text.slice(1) : text);
   } catch {
-    // The parser's message would quote the text: nothing of it is kept.
+    // The parser's error is dropped, because its message would quote the text.
     return undefined;
   }
 }
 
-/** Tells a caller's function of an event, without waiting for it: neither its throw nor its rejection changes a call. */
+/**
+ * Calls a caller's function with an event, without waiting for it. If the function throws or rejects, the call goes on.
+ */
 export function notify<E>(listener: ((event: E) => unknown) | undefined, event: E): void {
   if (listener === undefined) return;
   try {
     const returned = listener(event);
     if (returned !== undefined) Promise.resolve(returned).catch(ignore);
   } catch {
-    // Ignored, as a rejection is.
+    // Ignored, like a rejection.
   }
 }
 
@@ -94,22 +102,25 @@ export function urlOf(value: unknown): URL | undefined {
   }
 }
 
-/** Whether an address never leaves this machine. */
+/** Whether a URL's host name stands for this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** Whether what listens on an address can be reached from this machine alone. */
+/** Whether a server that listens on an address can be reached from this machine only. */
 export function isLoopbackAddress(address: string): boolean {
   return isLoopback(address.includes(":") ? `[${address}]` : address);
 }
 
-/** Whether an Origin header is that of a web page of another machine, or of no machine (`null`). */
+/** Whether an Origin header names a web page of another machine, or of no machine (`null`). */
 export function isForeignOrigin(origin: string | undefined): boolean {
   return origin !== undefined && !isLoopback(urlOf(origin)?.hostname ?? "");
 }
 
-/** Whether a Host header names another machine, as it does for a web page whose name leads here (DNS rebinding). */
+/**
+ * Whether a Host header names another machine. A web page sends such a header if its host name resolves to this machine
+ * (DNS rebinding).
+ */
 export function isForeignHost(host: string | undefined): boolean {
   return isForeignOrigin(host && `http://${host}`);
 }

@@ -8,10 +8,10 @@ const readBytes = 1024 * 1024;
 
 /** Opens a file by path. @throws StatusError when it cannot be read or is not a file */
 export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
-  // getBuiltinModule, not import: Bun and Deno run the build for the web, whose bundlers know no modules of Node.
+  // getBuiltinModule, not import: Bun and Deno run the web build, and bundlers for the web do not know Node's modules.
   const { open, stat } = globalThis.process.getBuiltinModule("node:fs/promises");
   const filePath = typeof path === "string" ? path : localPath(path);
-  // Before opening: to open a named pipe would block until there is a writer.
+  // Checked before opening, because opening a named pipe would block until something writes to it.
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
     const what = kind.isDirectory() ? "a folder" : "not a regular file";
@@ -34,7 +34,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   };
 }
 
-// mtime, not ctime: a new name or other permissions do not change the content.
+// Compares mtime, not ctime: a new name or other permissions do not change the content.
 async function checkUnchanged(handle: FileHandle, { size, mtimeNs }: BigIntStats): Promise<void> {
   const now = await handle.stat({ bigint: true });
   if (now.size === size && now.mtimeNs === mtimeNs) return;
@@ -67,7 +67,7 @@ async function* readAhead(
   };
   const fill = (turn: number): Promise<Uint8Array> => {
     const filled = read(turn);
-    // Awaited later, when the network has taken the chunk before: until then it must not count as unhandled.
+    // The read is awaited later, once the previous chunk was sent. Until then a failure must not count as unhandled.
     filled.catch(() => {});
     return filled;
   };
@@ -83,7 +83,7 @@ async function* readAhead(
       if (last) return;
     }
   } finally {
-    // The read under way must end before the file is closed; its failure no longer matters.
+    // The read in flight must end before the file is closed; its failure no longer matters.
     await next.catch(() => {});
   }
 }
@@ -94,7 +94,7 @@ function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
 
 function openFailure(path: string, { code, name }: NodeJS.ErrnoException): string {
   if (code === "ENOENT") return `does not exist (looked for in ${JSON.stringify(globalThis.process.cwd())})`;
-  // The permissions of Node and of Deno, which a program is started with.
+  // The permissions that Node and Deno grant when a program starts.
   if (code === "ERR_ACCESS_DENIED") return `may not be read: start Node with --allow-fs-read=${path}`;
   if (name === "NotCapable") return `may not be read: start Deno with --allow-read=${path}`;
   if (code === "EACCES" || code === "EPERM") return "may not be read by this user";
@@ -102,17 +102,18 @@ function openFailure(path: string, { code, name }: NodeJS.ErrnoException): strin
 }
 
 /**
- * The source of a Blob whose bytes may be on disk, as those of Bun.file are.
- * @param size The size that the caller gave. @throws StatusError when it cannot be read
+ * Returns the file source of a Blob whose bytes may be on disk, such as the Blob of Bun.file.
+ * @param size The size that the caller gave.
+ * @throws StatusError when the Blob cannot be read
  */
 export async function openBlob(
   blob: Blob,
   source: FileSource,
   size: number | undefined,
 ): Promise<FileSource> {
-  // Bun tells no size of a pipe (Bun.stdin) or of what is stored elsewhere.
+  // Bun reports no size for a pipe (Bun.stdin) or for a file in remote storage.
   if (!Number.isFinite(blob.size)) return fromStream(blob.stream(), source.name, size);
-  // Bun.file of what is not there has size 0, too.
+  // Bun.file reports size 0 also for a file that does not exist.
   if (blob.size === 0)
     await blob.arrayBuffer().catch((cause: Error) => {
       throw invalid(`file cannot be read: ${cause.message}.`, { cause });

@@ -1,55 +1,56 @@
 import type { StatusCode } from "../errors/codes.js";
 
-/** Any `URL`. */
+/** A `URL`, or an object with these members. */
 export interface UrlLike {
-  /** The whole address: `file:` and the path of a file on this machine. */
+  /** The whole address: `file:` followed by the path of a file on this machine. */
   readonly href: string;
-  /** Must be `file:`. */
+  /** The scheme, which must be `file:`. */
   readonly protocol: string;
 }
 
-/** Any `Blob` or `File`. */
+/** A `Blob` or `File`, or an object with these members. */
 export interface BlobLike {
-  /** How many bytes it has. */
+  /** The number of bytes. */
   readonly size: number;
-  /** Its media type, or an empty string. */
+  /** The media type, or an empty string. */
   readonly type: string;
-  /** Its content as a web `ReadableStream`. */
+  /** Returns the content as a web `ReadableStream`. */
   stream(): unknown;
   /**
-   * A part of it, as another Blob.
+   * Returns a part of the Blob as another Blob.
    *
-   * @param start The position of its first byte.
-   * @param end The position after its last byte.
+   * @param start The position of the part's first byte.
+   * @param end The position after the part's last byte.
    */
   slice(start?: number, end?: number): unknown;
 }
 
-/** Any web `ReadableStream`. */
+/** A web `ReadableStream`, or an object with these members. */
 export interface ReadableStreamLike {
   /** Locks the stream to one reader. */
   getReader(): unknown;
   /**
    * Ends the stream before all of it is read.
    *
-   * @param reason Why it is not read on; passed to its source.
+   * @param reason Why the stream is not read to its end; passed to its source.
    */
   cancel(reason?: unknown): Promise<void>;
 }
 
 /**
- * What can be uploaded.
+ * A file that can be uploaded.
  *
- * - A path or `file:` URL (Node, Bun, Deno), read from disk while it is sent. When its size or modification time changes
- *   between the start of the call and the last bytes, the request is broken off before its end:
- *   `FAILED_PRECONDITION`. A write within one tick of the file system's clock, or after which the old time is set
- *   again, cannot be seen. A file replaced by a rename is sent whole as it was when the call opened it.
- * - A Blob, a File, or bytes. Bytes whose buffer was transferred are `FAILED_PRECONDITION`; nothing is sent.
- * - A stream of bytes: a Node Readable, a web ReadableStream, or any async iterable. It needs `name` and at least
- *   one byte. It is single use, unless it makes a new iterator each time: one that was read, ended, destroyed,
- *   cancelled or locked before is `FAILED_PRECONDITION`; nothing is sent.
+ * - A path or `file:` URL (Node, Bun, Deno), read from disk while it is sent. If its size or modification time changes
+ *   between the start of the call and the last bytes, the request is aborted before its end and the call rejects with
+ *   `FAILED_PRECONDITION`. A write is not detected if it comes within one tick of the file system's clock, or if the
+ *   old time is set again afterwards. A file replaced by a rename is sent whole, as it was when the call opened it.
+ * - A Blob, a File, or bytes. If the buffer of the bytes was transferred, the call rejects with `FAILED_PRECONDITION`;
+ *   nothing is sent.
+ * - A stream of bytes: a Node Readable, a web ReadableStream, or any async iterable. It needs the option `name` and at
+ *   least one byte. A stream is single use, unless it makes a new iterator each time. If it was read, ended, destroyed,
+ *   cancelled or locked before, the call rejects with `FAILED_PRECONDITION`; nothing is sent.
  *
- * An empty file is an empty path, Blob or Uint8Array.
+ * To upload an empty file, pass the path of an empty file, or an empty Blob or Uint8Array.
  */
 export type UploadFile =
   | string
@@ -59,17 +60,17 @@ export type UploadFile =
   | ReadableStreamLike
   | AsyncIterable<Uint8Array>;
 
-/** @internal A file ready to be sent, from wherever it comes. */
+/** @internal A file that is ready to be sent, whichever kind of {@link UploadFile} it was. */
 export interface FileSource {
   readonly name: string;
   readonly size: number | undefined;
-  /** Its own media type, or "". */
+  /** The file's own media type, or "". */
   readonly type: string;
-  /** The same content as a Blob, for `fetch`; a file on disk and a stream have none. */
+  /** Returns the same content as a Blob, for `fetch`; undefined for a file on disk and for a stream. */
   readonly blob: (() => Blob) | undefined;
-  /** Own for a file that is opened by its path. */
+  /** An own property if the file was opened by its path; other files do not have it. */
   readonly isOnDisk?: true;
-  /** Whether its content can be read again from the beginning; false for a stream once it is read. */
+  /** Whether the content can be read again from the beginning; false for a stream once it was read. */
   readonly replayable: boolean;
   /** Called before each request. Rejects with a SourceError when the content cannot be read from the beginning. */
   check(): Promise<void>;

@@ -3,25 +3,32 @@ import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
 import { memberOf } from "../values.js";
 import { type FileSource, SourceError } from "./fileSource.js";
 
-/** A form as a `fetch` function sends it: as a Blob, or on Node and Bun as a stream. */
+/** A form as a `fetch` function sends it: as a Blob, or as a stream on Node and Bun. */
 export interface FetchForm {
-  /** "half" for a stream. */
+  /** The `duplex` option of `fetch`: "half" if the body is a stream. */
   readonly duplex: "half" | undefined;
-  /** Why reading the file failed, where an error of `fetch` comes from that; unsent where it could not even begin. */
+  /**
+   * Returns why reading the file failed, if that caused an error of `fetch`. `isUnsent` means that sending never began.
+   */
   failedBy(error: unknown): { readonly cause: unknown; readonly isUnsent?: boolean } | undefined;
   /** Whether the response came before all of the form was sent. */
   readonly incomplete: boolean;
-  /** The body that it is. @param headers What may be added to. */
+  /** Makes the body for `fetch`. @param headers The request's headers, to which the form may add. */
   toBody(headers: Record<string, string>): Promise<Blob | ReadableStream>;
-  /** Called once the response begins. @param type What `fetch` calls its kind. */
+  /** Called once the response begins. @param type The `type` of the `fetch` response. */
   answered(type: unknown): void;
-  /** Ends the reading, however far it got. */
+  /** Stops reading the file, even if only a part was read. */
   close(): void;
 }
 
-/** A multipart/form-data body with one part, `field`, that holds a file; its name is escaped as browsers do. */
+/**
+ * A multipart/form-data body with one part, named `field`, which holds a file. The file name is escaped as browsers do.
+ */
 export class Multipart implements FetchForm {
-  /** The file and the most bytes it may have; `onSent` hears how many of them the network has, `done` when there are no more. */
+  /**
+   * The file and the most bytes it may have. `onSent` receives the number of bytes that the network has taken so far;
+   * `done` is true when no more follow.
+   */
   declare readonly part: {
     readonly file: FileSource;
     readonly maxFileBytes: number;
@@ -30,15 +37,16 @@ export class Multipart implements FetchForm {
   declare readonly contentType: string;
   declare readonly head: string;
   declare readonly tail: string;
-  /** The whole body's size in bytes; undefined when the file's is unknown. */
+  /** The size of the whole body in bytes; undefined if the file's size is unknown. */
   declare readonly size: number | undefined;
-  // `fetch` takes the form as a Blob, of which nothing is read here.
+  // `fetch` itself reads the form, as a Blob. This class does not see how much was sent.
   readonly duplex = undefined;
   readonly incomplete = false;
 
   constructor(field: string, type: string, part: Multipart["part"]) {
     const { name, size } = part.file;
-    // Not crypto.randomUUID: pages on plain http do not have it. Three digits for each byte, so that the length is always the same.
+    // Not crypto.randomUUID, which pages on plain http do not have. Each byte becomes three digits, so the length is
+    // fixed.
     const digits = crypto.getRandomValues(new Uint8Array(16)).map((byte) => 100 + (byte % 100));
     const boundary = `tunerank-${digits.join("")}`;
     this.part = part;
@@ -51,13 +59,15 @@ export class Multipart implements FetchForm {
     this.size = size === undefined ? undefined : framing + size;
   }
 
-  /** The platform tells nothing on the way: once the response begins, all of a Blob was sent. */
+  /**
+   * The platform reports no progress while it sends a Blob. Once the response begins, the whole Blob counts as sent.
+   */
   answered(): void {
     const { file, onSent } = this.part;
     if (file.blob) onSent(file.size ?? 0, true);
   }
 
-  /** A Blob of a file tells of a change of the file only when it is read. */
+  /** A Blob of a file on disk reports that the file changed only when the Blob is read. */
   failedBy(error: unknown): ReturnType<FetchForm["failedBy"]> {
     const isChange = [error, memberOf(error, "cause")].some(
       (each) => memberOf(each, "name") === "NotReadableError",
@@ -79,15 +89,18 @@ export class Multipart implements FetchForm {
   }
 }
 
-// Few runtimes can send a stream: it is read whole first.
+// Reads the file whole before it is sent, because few runtimes can send a stream.
 async function collect(part: Multipart["part"]): Promise<Uint8Array<ArrayBuffer>[]> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  // Copied: a stream may fill the same buffer again.
+  // Each chunk is copied, because a stream may fill the same buffer again.
   for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
   return parts;
 }
 
-/** The file's bytes, counted against its size and its limit. Each chunk counts as sent when the next is requested. */
+/**
+ * Yields the file's bytes and checks their count against the file's size and limit. Each chunk counts as sent when the
+ * next is requested.
+ */
 export async function* fileChunks({
   file,
   maxFileBytes,
@@ -118,12 +131,12 @@ function changed({ size, replayable }: FileSource, found: string): SourceError {
   );
 }
 
-// Bytes that Node's `fetch` is given of a Blob at a time.
+// The size in bytes of the slices in which Node's `fetch` receives a Blob.
 const sliceBytes = 256 * 1024;
 
 /**
- * A form as a Blob, which any `fetch` function takes. Node's reads it by its method `stream`, so that it is seen how
- * far it got; where another does not, it is a Blob like any other.
+ * A form as a Blob, which any `fetch` function accepts. Node's `fetch` reads a Blob with its method `stream`, which
+ * here records how much was read. For a `fetch` that does not call `stream`, this is an ordinary Blob.
  */
 export class FormBlob implements FetchForm {
   readonly duplex = undefined;
@@ -136,7 +149,7 @@ export class FormBlob implements FetchForm {
     this.#form = form;
   }
 
-  /** False for a mock: it makes its response itself (MSW), or asks for the first slice alone (MockAgent). */
+  /** False if a mock responds: it makes its response itself (MSW), or reads only the first slice (MockAgent). */
   get incomplete(): boolean {
     return !this.#isMade && this.#reads > 1 && this.#leftBytes > 0;
   }
@@ -149,7 +162,7 @@ export class FormBlob implements FetchForm {
   }
 
   answered(type: unknown): void {
-    // The network's are "basic".
+    // A response from the network has the type "basic"; one that a program constructs has "default".
     this.#isMade = type === "default";
     if (!this.incomplete) this.#form.answered();
   }
@@ -177,13 +190,14 @@ export class FormBlob implements FetchForm {
   }
 }
 
-// Node gives each part of a Blob as one chunk, however large. Copied: Node 26 copies all of a chunk's buffer again.
+// Node yields each part of a Blob as one chunk, however large. The slices are copies: for each view of a chunk, Node 26
+// would copy the chunk's whole buffer.
 async function* slicesOf(stream: ReturnType<Blob["stream"]>): AsyncGenerator<Uint8Array> {
   for await (const chunk of stream as AsyncIterable<Uint8Array>)
     for (let at = 0; at < chunk.byteLength; at += sliceBytes) yield chunk.slice(at, at + sliceBytes);
 }
 
-// A stream of which nothing is read before its reader asks: before `fetch` has a connection.
+// A stream that reads nothing before its reader asks for bytes: before `fetch` has a connection, nothing is read.
 function pulledStream(
   pull: (controller: ReadableStreamDefaultController<Uint8Array>) => Promise<void>,
   cancel: () => void,
@@ -195,32 +209,40 @@ function pulledStream(
   );
 }
 
-/** The bytes of a form as they are taken by a sender that does not say how far it got. */
+/**
+ * The bytes of a form, for a sender that does not report how far it got: this class records what the sender has read.
+ */
 export class FormBytes {
   protected readonly form: Multipart;
-  // Whether the sender has begun to read them, and whether it has taken all of the file.
+  // `begun`: the sender has begun to read the bytes. `#complete`: the sender has read the whole file.
   protected begun = false;
   #complete = false;
   protected readonly chunks: AsyncGenerator<Uint8Array>;
 
-  /** @param copiedBelow A chunk of fewer bytes is copied: the next one may be read into its place before it has gone */
+  /**
+   * @param copiedBelow Chunks of fewer bytes are copied: the next chunk may be read into the same buffer before they
+   * are sent
+   */
   constructor(form: Multipart, copiedBelow: number = Number.POSITIVE_INFINITY) {
     this.form = form;
     this.chunks = this.#read(copiedBelow);
   }
 
-  /** Whether the response came before all of the file was taken. */
+  /** Whether the response came before the sender had read the whole file. */
   get incomplete(): boolean {
     return this.begun && !this.#complete;
   }
 
-  /** Called with a response. What was never asked for was sent by no network: to a mock all of it was. */
+  /**
+   * Called when a response arrives. If the sender never read the bytes, a mock responded and the whole file counts as
+   * sent.
+   */
   answered(): void {
     const { file, onSent } = this.form.part;
     if (!this.begun) onSent(file.size ?? 0, true);
   }
 
-  /** Ends the reading, however far it got. */
+  /** Stops reading the file, even if only a part was read. */
   close(): void {
     void this.chunks.return(undefined).catch(() => {});
   }
@@ -235,7 +257,7 @@ export class FormBytes {
   }
 }
 
-/** A form of known length as a stream, for the `fetch` of Node and Bun: its file is never held in memory. */
+/** A form of known length as a stream, for the `fetch` of Node and Bun: the whole file is never held in memory. */
 export class FormStream extends FormBytes implements FetchForm {
   readonly duplex = "half";
   #failed: ReturnType<FetchForm["failedBy"]>;
@@ -251,7 +273,7 @@ export class FormStream extends FormBytes implements FetchForm {
       (controller) => this.#pull(controller),
       () => this.close(),
     );
-    // node-fetch would send "[object ReadableStream]" in its place.
+    // node-fetch cannot send a stream: it would send the text "[object ReadableStream]" instead.
     return Object.defineProperty(stream, "toString", { value: () => this.#refuse() });
   }
 
@@ -284,7 +306,9 @@ export class FormStream extends FormBytes implements FetchForm {
   }
 }
 
-/** The parts of a multipart/form-data body, their contents not copied; undefined when it is not well formed. */
+/**
+ * Returns the parts of a multipart/form-data body without copying their contents; undefined if it is not well formed.
+ */
 export function parseMultipart(
   body: Uint8Array,
   contentType: string,
@@ -315,7 +339,7 @@ function readHead(head: string): Readonly<Record<"name" | "filename" | "contentT
   const header = (name: string): string =>
     new RegExp(`^${name}:[ \\t]*(.*)$`, "im").exec(head)?.[1]?.trim() ?? "";
   const disposition = header("content-disposition");
-  // A quote within is \" or %22: clients differ.
+  // A quote in the value is written \" or %22: clients differ.
   const parameter = (name: string): string | undefined =>
     new RegExp(`;\\s*${name}="((?:\\\\"|[^"])*)"(?=\\s*(?:;|$))`, "i")
       .exec(disposition)?.[1]
@@ -345,7 +369,7 @@ function startsWith(body: Uint8Array, wanted: Uint8Array, start: number): boolea
   return wanted.every((byte, offset) => body[start + offset] === byte);
 }
 
-// The search for one byte is the engine's own, and fast.
+// Searches for the first byte with `indexOf`, which is built into the engine and fast.
 function find(body: Uint8Array, wanted: Uint8Array, from: number): number {
   const head = wanted[0] as number;
   for (let at = body.indexOf(head, from); at !== -1; at = body.indexOf(head, at + 1)) {

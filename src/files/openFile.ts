@@ -11,15 +11,15 @@ import {
 
 const chunkBytes = 1024 * 1024;
 
-/** What a platform can open: files by their paths, and Blobs whose bytes are on disk. */
+/** The files that a platform can open: by their paths, or as Blobs whose bytes are on disk. */
 export interface Disk {
   /** Opens a path or `file:` URL. @throws StatusError */
   openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource>;
-  /** The source of a Blob whose bytes may be on disk. @throws StatusError */
+  /** Returns the file source of a Blob whose bytes may be on disk. @throws StatusError */
   openBlob?(blob: Blob, source: FileSource, size: number | undefined): Promise<FileSource>;
 }
 
-/** Opens what the caller gave. @throws StatusError when it is no file, or has no name. */
+/** Opens the file that the caller gave. @throws StatusError when the value is not a file, or has no name. */
 export async function openFile(
   file: unknown,
   { name, size }: { readonly name?: string | undefined; readonly size?: number | undefined },
@@ -64,7 +64,7 @@ function fromBlob(blob: BlobLike, name: string): FileSource {
     size: blob.size,
     type: blob.type,
     replayable: true,
-    // A Blob made of others has the bytes of the platform's own alone.
+    // `new Blob([...])` copies the bytes of the platform's own Blobs only.
     blob: isNative(blob) ? () => blob : undefined,
     check: async () => {},
     chunks: () => bytesOf(blob.stream() as Stream),
@@ -78,7 +78,10 @@ async function sized(source: FileSource, size: number | undefined): Promise<File
   throw invalid(`size is ${size}, but the file has ${source.size} bytes: size is for streams.`);
 }
 
-/** The base name of a file's path, for either separator, as it may stand in a multipart header. */
+/**
+ * Returns the base name of a path with "/" or "\", and checks that a multipart header can hold it.
+ * @throws StatusError
+ */
 export function checkFileName(value: unknown, what: string): string {
   checkString(value, what);
   const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
@@ -98,7 +101,7 @@ function needName(name: string | undefined, what: string): string {
   throw invalid(`${what} has no name: pass {name: "train.jsonl"}.`);
 }
 
-// By its shape: packages and other realms have classes of their own.
+// Checks the shape, not the class: packages and other realms have their own Blob classes.
 function isBlob(value: unknown): value is BlobLike {
   const has = (name: string): boolean => typeof memberOf(value, name) === "function";
   return Number.isInteger(memberOf(value, "size")) && has("stream") && has("slice");
@@ -118,14 +121,14 @@ function isUrl(value: unknown): value is UrlLike {
 
 type Stream = AsyncIterable<unknown> | ReadableStreamLike;
 
-// Streams and iterators that were read here, for any client: a second read would yield less, without an error.
+// Streams and iterators that were read here, by any client. A second read would yield fewer bytes without an error.
 const used = new WeakSet<object>();
 
 function isStream(value: unknown): value is Stream {
   return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || isWebStream(value));
 }
 
-/** A stream as a file: it can be read once, and must have at least one byte. */
+/** Returns the file source of a stream, which can be read once and must have at least one byte. */
 export function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
   let isRead = false;
   let reader: ReturnType<typeof lockedReader>;
@@ -167,18 +170,22 @@ async function* bytesOf(stream: Stream, reader = lockedReader(stream)): AsyncGen
   }
 }
 
-/** A Uint8Array of any realm, such as that of Jest or `node:vm`, as one of this realm; undefined for anything else. */
+/**
+ * Converts a Uint8Array of any realm, such as that of Jest or `node:vm`, to one of this realm; undefined for other
+ * values.
+ */
 function bytesIn(value: unknown): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   if (!ArrayBuffer.isView(value) || Reflect.get(value, Symbol.toStringTag) !== "Uint8Array") return undefined;
   const { buffer, byteOffset, byteLength } = value;
-  // A buffer that was transferred makes no array: the other realm's is refused as this one's would be.
+  // A transferred buffer cannot back a new array. The other realm's array is returned, and rejected as this realm's
+  // would be.
   return isDetached(value as Uint8Array)
     ? (value as Uint8Array)
     : new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** Whether a buffer was transferred. Such an array has length 0, like an empty one; only its methods throw. */
+/** Whether an array's buffer was transferred. The array then has length 0, like an empty one, but its methods throw. */
 function isDetached(bytes: Uint8Array): boolean {
   try {
     bytes.keys();
@@ -201,7 +208,7 @@ async function* notEmpty(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   );
 }
 
-// The error of a source that cannot be read from the beginning.
+// The error for a file that cannot be read from the beginning.
 function unusable(what: string, cause?: unknown): SourceError {
   const hint = "Make a new stream or array of the same content for each call, or pass a path or a Blob.";
   return new SourceError("FAILED_PRECONDITION", `file is ${what}.`, hint, cause);
@@ -212,7 +219,7 @@ function problemOf(stream: Stream): SourceError | undefined {
   return isWebStream(stream) ? problemOfWebStream(stream) : problemOfReadable(stream);
 }
 
-// Older streams and others tell less of themselves.
+// Older streams, and those of other libraries, lack some of these members.
 function problemOfReadable(stream: object): SourceError | undefined {
   if (!isReadable(stream)) return undefined;
   const errored = memberOf(stream, "errored");
@@ -228,8 +235,8 @@ function problemOfWebStream(stream: ReadableStreamLike): SourceError | undefined
   return isDisturbed(stream) ? unusable("a stream that was read or cancelled already") : undefined;
 }
 
-// A web stream does not expose that it was read, but the Response constructor refuses such a body. Where there are no such
-// classes, nothing is known.
+// A web stream does not expose whether it was read, but the Response constructor throws for one that was read. In a
+// runtime without these classes the result is false.
 function isDisturbed(stream: ReadableStreamLike): boolean {
   try {
     if (stream instanceof ReadableStream) void new Response(stream);
@@ -247,7 +254,7 @@ function isReadable(stream: object): stream is { destroy(): void } {
   return typeof memberOf(stream, "destroy") === "function";
 }
 
-// The reader of a web stream: Safari's are not iterable. Undefined for other streams.
+// Returns the reader of a web stream, because web streams are not iterable in Safari. Undefined for other streams.
 function lockedReader(stream: Stream): ReadableStreamDefaultReader<unknown> | undefined {
   if (!isWebStream(stream)) return undefined;
   used.add(stream);
@@ -266,7 +273,8 @@ async function* chunksRead(reader: ReadableStreamDefaultReader<unknown>): AsyncG
   }
 }
 
-// A Readable returns a new iterator each time; any other single-use stream returns itself.
+// A Readable returns a new iterator each time, so the stream itself is marked as used. Any other single-use stream
+// returns itself.
 function chunksOf(stream: AsyncIterable<unknown>): AsyncIterable<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   if (isReadable(stream)) used.add(stream);

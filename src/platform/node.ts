@@ -21,26 +21,26 @@ export { inspectedAs } from "../values.js";
 /** The runtime's part of the User-Agent. */
 export const runtime: string = `node/${process.versions.node}`;
 
-/** Files. */
+/** Opens files by their paths. */
 export const disk: Disk = { openPath };
 
-/** What the environment has. */
+/** Reads an environment variable; undefined if it is not set. */
 export function readVariable(name: string, _isNeeded: boolean): string | undefined {
   const { env } = process;
   return Object.hasOwn(env, name) ? env[name] : undefined;
 }
 
-/** Tells the program's user of a setting that does nothing. */
+/** Warns the program's user of a setting that has no effect. */
 export function warn(text: string): void {
   process.emitWarning(text);
 }
 
-/** Nobody has to allow it. */
+/** Always empty: Node needs no permission to read environment variables. */
 export function permissionFor(_variables: readonly string[]): string {
   return "";
 }
 
-/** Whether visitors could read the key. */
+/** Always false: no visitors of a page could read the key. */
 export function isBrowser(): boolean {
   return false;
 }
@@ -48,12 +48,14 @@ export function isBrowser(): boolean {
 const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
 const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
 
-/** What runs a call and publishes it on `node:diagnostics_channel`; undefined where nobody listens. */
+/**
+ * Returns the function that runs a call and publishes it on `node:diagnostics_channel`; undefined without subscribers.
+ */
 export function callTracer(): typeof publish | undefined {
   return calls.hasSubscribers ? publish : undefined;
 }
 
-/** The same for a call of one request. */
+/** Like {@link callTracer}, for a call of one operation: the trace also has details of the request's body. */
 export function requestTracer(): typeof publishRequest | undefined {
   return calls.hasSubscribers ? publishRequest : undefined;
 }
@@ -66,7 +68,8 @@ function publishRequest<T extends { readonly data: unknown; readonly attempts: r
   return publish({ ...target, ...detailsOf(body) }, run, ({ data }) => detailsOf(body, data));
 }
 
-// What the trace of a call has besides where it goes, if it sends documents. Its value comes with its end.
+// The details that a trace has in addition to its target, if the call sends documents. `data`, the value of the call,
+// is known once the call has ended.
 function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
   const documents = memberOf(body, "documents");
   if (!Array.isArray(documents)) return undefined;
@@ -74,7 +77,7 @@ function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
   return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
 }
 
-// `describe` gives what the outcome adds to the trace.
+// `describe` returns what the outcome adds to the trace.
 async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   target: CallTrace,
   run: () => Promise<T>,
@@ -82,7 +85,7 @@ async function publish<T extends { readonly attempts: readonly Attempt[] }>(
 ): Promise<T> {
   const context: CallTrace = { ...target };
   let outcome: T | undefined;
-  // The channel publishes what its promise resolves to, so that must not be the response.
+  // The channel publishes the value of its promise, so the promise must not resolve to the response.
   await calls.tracePromise(async () => {
     try {
       outcome = await run();
@@ -95,19 +98,19 @@ async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   return outcome as T;
 }
 
-/** Publishes a call that was refused before a request was ready. */
+/** Publishes a call that failed before its request was ready, for example because an argument is invalid. */
 export function publishRefusal(operation: OperationName, error: StatusError): void {
   if (!calls.hasSubscribers || Object.hasOwn(error, "method")) return;
   if (error.notRetried !== "refused" || error.attempts.length > 0) return;
   calls.tracePromise(() => Promise.reject(error), { operation, attempts: [] }).catch(() => {});
 }
 
-/** What runs an attempt and publishes it; undefined where nobody listens. */
+/** Returns the function that runs an attempt and publishes it; undefined without subscribers. */
 export function attemptTracer(): typeof publishAttempt | undefined {
   return attempts.hasSubscribers ? publishAttempt : undefined;
 }
 
-// `describe` gives what becomes of it, after so many milliseconds.
+// `describe` returns what an attempt's result and duration add to its trace.
 async function publishAttempt<T>(
   target: AttemptTrace,
   run: () => Promise<T>,

@@ -1,4 +1,4 @@
-// Bun and Deno: they send with fetch, and have files and an environment.
+// The platform of Bun and Deno, which send with `fetch` and have files and environment variables.
 import { openBlob, openPath } from "../files/diskFile.js";
 import { type FetchForm, FormStream, type Multipart } from "../files/multipart.js";
 import type { Disk } from "../files/openFile.js";
@@ -13,32 +13,35 @@ export * from "./web.js";
 /** The runtime's part of the User-Agent. */
 export const runtime: string = runtimeName();
 
-/** The caller's fetch function, or the platform's own. */
+/** Creates a transport over the caller's fetch function, or over the platform's own. */
 export function createTransport(options: TransportOptions, given: readonly string[]): Transport {
   const { fetch = (url: string, init: never) => globalThis.fetch(url, init) } = options;
   return web.createTransport({ ...options, fetch }, given, isStreamed ? streamed : undefined);
 }
 
-/** Never: a test may have put a document here. */
+/** Always false, even if a test has defined a global `document`. */
 export function isBrowser(): boolean {
   return false;
 }
 
-// Bun makes a Blob of several parts without those that are on disk. Deno's `fetch` sends a stream without its length, so
-// that a file is read whole before.
+// Bun omits the parts that are on disk when it makes a Blob of several parts, so on Bun a form is sent as a stream.
+// Deno's `fetch` sends a stream without its length, so on Deno a file is read whole before it is sent.
 const isStreamed = runtime.startsWith("bun/");
 
 const streamed = (form: Multipart): FetchForm => (form.size === undefined ? form : new FormStream(form));
 
-/** Files, and Blobs of them. */
+/** Opens files by their paths, and Blobs whose bytes are on disk. */
 export const disk: Disk = { openPath, openBlob };
 
-/** What the environment has. Deno asks its user for what is needed; what may not be read counts as unset. */
+/**
+ * Reads an environment variable. Deno asks its user for permission if the variable is needed; a variable that may not
+ * be read counts as unset.
+ */
 export function readVariable(name: string, isNeeded: boolean): string | undefined {
   return isNeeded || !isRefused(name) ? web.readVariable(name, isNeeded) : undefined;
 }
 
-/** How to allow that variables are read, as a sentence; empty when it is allowed. */
+/** A sentence that says how to allow reading these variables; empty if reading them is allowed. */
 export function permissionFor(variables: readonly string[]): string {
   const refused = variables.filter(isRefused).join(",");
   return refused && ` Deno reads what it is started with: --allow-env=${refused}.`;

@@ -6,7 +6,7 @@ import { createFetchTransport } from "../transport/fetch.js";
 /** The runtime's part of the User-Agent. */
 export const runtime: string = "web";
 
-/** The caller's fetch function, or the platform's own. */
+/** Creates a transport over the caller's fetch function, or over the platform's own. */
 export function createTransport(
   options: TransportOptions,
   _given?: unknown,
@@ -21,7 +21,7 @@ export function createTransport(
   return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init).catch(explain));
 }
 
-// A browser tells no page why a request failed.
+// A browser does not tell a page why a request failed.
 function explain(error: unknown): never {
   if (!(error instanceof TypeError) || error.cause !== undefined || !isBrowser()) throw error;
   throw new TypeError(
@@ -29,10 +29,10 @@ function explain(error: unknown): never {
   );
 }
 
-/** There are no files here. */
+/** Undefined: this platform cannot open files. */
 export const disk: undefined = undefined;
 
-/** What the environment has, if there is one; what may not be read counts as unset. */
+/** Reads an environment variable, if this runtime has any; a variable that may not be read counts as unset. */
 export function readVariable(name: string, _isNeeded: boolean): string | undefined {
   try {
     const { env } = globalThis.process;
@@ -41,53 +41,56 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
   return undefined;
 }
 
-/** What is refused is refused by its check, which names it less exactly. */
+/**
+ * Finds nothing. The general check of a value still rejects invalid characters, but its message names them less
+ * exactly.
+ */
 export function unseenIn(): undefined {}
 
-/** The same. */
+/** Checks nothing, for the same reason as {@link unseenIn}. */
 export function checkSeen(): void {}
 
-/** Tells the program's user of a setting that does nothing. */
+/** Warns the program's user of a setting that has no effect. */
 export function warn(text: string): void {
   console.warn(text);
 }
 
-/** Nobody has to allow it. */
+/** Always undefined: this platform has no permissions for environment variables. */
 export function permissionFor(_variables: readonly string[]): undefined {}
 
-/** What the network reported: `fetch` has words for people. */
+/** Returns the message unchanged: the messages of `fetch` are already written for people. */
 export function wordsFor(message: string, _error: unknown): string {
   return message;
 }
 
-/** There are no mocks of the network here but `fetch` functions. */
+/** Always undefined: here only a `fetch` function can mock the network. */
 export function mocked(): undefined {}
 
-/** There is no file of variables here that a key could come from. */
+/** Always undefined: here no key comes from a file of variables, which could put quotes around it. */
 export function keyAdvice(_key: string): undefined {}
 
-/** Nothing more is known: `fetch` tells no code. */
+/** Always undefined: `fetch` reports no error code, so the reason for a failed connection is unknown. */
 export function unconnected(): undefined {}
 
-/** The same. */
+/** Always undefined, for the same reason as {@link unconnected}. */
 export function isBeforeConnection(): undefined {}
 
-/** Nobody listens: there are no tracing channels here. */
+/** Always undefined: this platform has no tracing channels. */
 export function callTracer(): undefined {}
 
-/** Nobody listens. */
+/** Always undefined, like {@link callTracer}. */
 export function requestTracer(): undefined {}
 
-/** Nobody listens. */
+/** Always undefined, like {@link callTracer}. */
 export function attemptTracer(): undefined {}
 
-/** Nobody listens. */
+/** Does nothing: this platform has no tracing channels. */
 export function publishRefusal(_operation: unknown, _error: unknown): void {}
 
-/** Its console shows a client's functions, and nothing that they hold. */
+/** Always undefined: the console here shows a client's functions but nothing that they hold, such as the key. */
 export function inspectedAs(): undefined {}
 
-/** Whether visitors could read the key. */
+/** Whether this is a browser or a worker in one, where visitors could read the key. */
 export function isBrowser(): boolean {
   const scope = globalThis as { document?: unknown; importScripts?: unknown };
   return typeof scope.document === "object" || typeof scope.importScripts === "function";

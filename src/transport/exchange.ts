@@ -1,5 +1,5 @@
-// What sends requests, one request under way and its response: what holds for every transport. Each transport adds how bytes
-// leave and arrive, and nothing else.
+// The parts that all transports share: the interface, one request in flight, and its response. Each transport adds only
+// how bytes leave and arrive.
 import type { FetchLike } from "../options/types.js";
 import {
   type FailureReason,
@@ -11,30 +11,33 @@ import {
 
 export interface TransportOptions {
   readonly maxConnections: number;
-  /** Milliseconds that an idle socket is kept. */
+  /** How long an idle socket is kept, in milliseconds. */
   readonly keepAliveMs: number;
-  /** An agent of node:http or node:https of the caller's. */
+  /** The caller's agent of node:http or node:https. */
   readonly agent: object | undefined;
-  /** A dispatcher of undici's, of the caller's. */
+  /** The caller's undici dispatcher. */
   readonly dispatcher?: unknown;
   /** The URL of a proxy, or "env". */
   readonly proxy: string | undefined;
-  /** A fetch function of the caller's. */
+  /** The caller's fetch function. */
   readonly fetch?: FetchLike | undefined;
 }
 
 /** Sends requests. Follows no redirect and retries nothing. */
 export interface Transport {
-  /** Loads what sending to an address needs; undefined when nothing is missing. @throws TransportFailure */
+  /** Loads the modules that sending to an address needs; undefined if none is missing. @throws TransportFailure */
   ready?(url: URL): Promise<void> | undefined;
-  /** What has to be redacted besides the key. */
+  /** The secrets to redact besides the API key. */
   readonly secrets?: readonly string[];
-  /** The most connections at once, where it is this client that keeps to a number. */
+  /** The most connections at one time; undefined if this client does not limit their number. */
   readonly maxConnections?: number | undefined;
   send(request: TransportRequest): Exchange;
-  /** For a client made of this one's, where each counts for itself. It need not be closed. */
+  /** Returns the transport for a client made with `withOptions`, if each client is counted. It need not be closed. */
   derive?(): Transport;
-  /** Ends idle sockets, unless other clients use them; of the first client also those of clients made of it. */
+  /**
+   * Closes idle sockets, unless other clients use them. On the first client's transport, this includes the idle sockets
+   * of clients made with `withOptions`.
+   */
   close(): void;
 }
 
@@ -42,20 +45,23 @@ export type SeenDetails = Partial<Omit<TransportFailure, "message">>;
 
 export const answeredEarly = "The answer came before the whole file was sent.";
 
-/** The most decoded bytes that are taken of an error response; what comes behind them is left. */
+/** The most decoded bytes that are kept of an error response; the rest is ignored. */
 export const maxErrorBytes: number = 64 * 1024;
 
-/** A response, while its body arrives and after. An error response cut short still counts, with what came of it. */
+/**
+ * A response, while its body arrives and afterwards. An error response that is cut short still counts, with the part of
+ * its body that arrived.
+ */
 export class TransportResponse {
   readonly status: number;
   readonly ok: boolean;
-  /** The most bytes to take, decoded or not. */
+  /** The most bytes to accept, both before and after decoding. */
   protected readonly limit: number;
   protected chunks: Uint8Array[] = [];
   protected kept = 0;
   readonly #headers: () => Readonly<Record<string, string>>;
 
-  /** @param headers Gives its headers, which few calls ask for */
+  /** @param headers Returns the response's headers, which few calls need */
   constructor(status: number, maxResponseBytes: number, headers: () => Readonly<Record<string, string>>) {
     this.#headers = headers;
     this.status = status;
@@ -67,7 +73,10 @@ export class TransportResponse {
     return this.#headers();
   }
 
-  /** Changes with what arrives; NaN while something may be decoded unseen, as by `fetch`. */
+  /**
+   * A number that changes with every chunk that arrives; NaN if `fetch` may be decoding bytes that are not visible
+   * here.
+   */
   get arrived(): number {
     return this.headers["content-encoding"] === undefined ? this.kept : Number.NaN;
   }
@@ -83,7 +92,7 @@ export class TransportResponse {
     exchange.cut(`The answer is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
-  /** The decoded body. A copy: a chunk may be a part of a larger buffer. Asked for before the text, if at all. */
+  /** The decoded body, copied because a chunk may be part of a larger buffer. Read it before `text`, if at all. */
   get bytes(): Uint8Array {
     const bytes = new Uint8Array(this.chunks.reduce((total, { byteLength }) => total + byteLength, 0));
     let at = 0;
@@ -100,14 +109,14 @@ export class TransportResponse {
   }
 }
 
-/** One request under way. It ends once: with its response, or with a failure. */
+/** One request in flight. It ends once: with its response, or with a failure. */
 export abstract class Exchange<Received extends TransportResponse = TransportResponse> {
   readonly response: Promise<TransportResponse>;
-  /** The response, once its headers came. */
+  /** The response, once its headers have arrived. */
   answer: Received | undefined;
-  /** Undefined once it has ended: what still waits for a connection holds on to no body. */
+  /** Undefined once the exchange has ended: one that still waits for a connection then keeps no body in memory. */
   protected request: TransportRequest | undefined;
-  /** The request's body as it leaves, where it is seen how far that got. */
+  /** The request's body while it is sent, if the transport sees how far sending got. */
   protected body: { readonly incomplete: boolean; close(): void } | undefined;
   protected resolve!: (response: TransportResponse) => void;
   #reject!: (failure: TransportFailure) => void;
@@ -120,23 +129,25 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     });
   }
 
-  /** How far it got. */
+  /** How far the request got. */
   abstract readonly phase: Phase;
-  /** Changes with what is heard of the request besides the response's body. */
+  /** A number that changes with each sign of the request's progress, apart from bytes of the response's body. */
   protected abstract readonly heard: number;
-  /** Has no more bytes leave or arrive. */
+  /** Stops sending and receiving. */
   protected abstract stop(): void;
 
-  /** Changes with whatever arrives, NaN while that cannot be known; undefined while nothing of the request has been sent. */
+  /**
+   * A number that changes whenever something arrives, NaN if that cannot be known; undefined before anything is sent.
+   */
   get arrived(): number | undefined {
-    // The request has ended: its response is handed on within a few turns.
+    // The request has ended. Its response is delivered within a few turns of the event loop.
     if (this.request === undefined) return Number.NaN;
     return this.phase === "connect" ? undefined : this.heard + (this.answer ? 1 + this.answer.arrived : 0);
   }
 
-  /** Ends it: `response` rejects at once. */
+  /** Ends the request: `response` rejects at once. */
   abort(reason: FailureReason): void {
-    // Why a call ended is told by what ended it.
+    // The text is only the reason: the caller of `abort` words the error of its call.
     this.failed(reason, { reason });
   }
 
@@ -144,7 +155,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     if (this.request === undefined) return;
     const { phase, answer } = this;
     const seen = { message: text, phase, reason: "network", status: answer?.status };
-    // Nothing is inherited: it is what was seen.
+    // No prototype: the failure must hold only what was seen, nothing from a polluted Object.prototype.
     const failure: TransportFailure = Object.assign(Object.create(null), seen, details);
     this.settle();
     this.#reject(failure);
@@ -154,12 +165,15 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   ended(): void {
     const { answer } = this;
     if (this.request === undefined || answer === undefined) return;
-    // A file that is not there whole was not taken, whatever the response says.
+    // A file that was not sent whole was not accepted, whatever the response says.
     if (answer.ok && this.body?.incomplete) this.early();
     else this.deliver(answer);
   }
 
-  /** Ends it with half a response body. An error response is understood from what came of it; a 2xx must be whole. */
+  /**
+   * Ends the request with an incomplete response body. An error response is used as far as it arrived; a 2xx must be
+   * complete.
+   */
   cut(text: string, details: SeenDetails): void {
     if (this.answer === undefined || this.answer.ok) this.failed(text, details);
     else {
@@ -168,7 +182,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     }
   }
 
-  /** A 2xx came before the whole file was sent. */
+  /** Called when a 2xx response arrives before the whole file was sent. */
   protected abstract early(): void;
 
   protected deliver(answer: Received): void {
@@ -176,7 +190,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     this.resolve(answer);
   }
 
-  /** Lets go of all that it holds. */
+  /** Releases the request and its body. */
   protected settle(): void {
     this.request = undefined;
     this.body?.close();

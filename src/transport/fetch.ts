@@ -4,7 +4,10 @@ import { memberOf, textFor } from "../values.js";
 import { answeredEarly, Exchange, type Transport, TransportResponse } from "./exchange.js";
 import { isForm, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
 
-/** @param formOf What a form is sent as, where that is not a Blob of its parts, which any `fetch` function takes */
+/**
+ * @param formOf Returns how to send a form. The default is a Blob of the form's parts, which any `fetch` function
+ * accepts
+ */
 export function createFetchTransport(
   fetch: FetchLike | typeof globalThis.fetch,
   formOf: (form: Multipart) => FetchForm = (form) => form,
@@ -13,7 +16,7 @@ export function createFetchTransport(
 }
 
 class FetchExchange extends Exchange {
-  // Nothing leaves while a form is made.
+  // Nothing is sent while a form's body is made.
   phase: Phase = "connect";
   readonly #controller = new AbortController();
   protected readonly heard = 0;
@@ -41,7 +44,7 @@ class FetchExchange extends Exchange {
       headers,
       body: content,
       duplex: this.body?.duplex,
-      // Never followed: the key and the file go nowhere else.
+      // Redirects are never followed, so that the key and the file go to no other address.
       redirect: "manual",
       signal: this.#controller.signal,
     };
@@ -70,7 +73,7 @@ class FetchExchange extends Exchange {
   }
 
   #lost(cause: unknown, text: string = `The request failed: ${wordsOf(cause)}`): void {
-    // Until the phase is "headers", the form is made.
+    // A failure before the phase "headers" happened while the form's body was made.
     const failed: ReturnType<FetchForm["failedBy"]> =
       this.body?.failedBy(cause) ?? (this.phase === "connect" ? { cause } : undefined);
     if (failed?.isUnsent) this.phase = "connect";
@@ -82,7 +85,7 @@ class FetchExchange extends Exchange {
     this.#lost(undefined, answeredEarly);
   }
 
-  // Not every fetch function heeds its signal: what still comes is not read.
+  // Some fetch functions ignore their signal. Bytes that still arrive are not read.
   protected stop(): void {
     this.#controller.abort();
   }
@@ -92,7 +95,7 @@ function wordsOf(error: unknown): string {
   return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
-/** A response's headers; undefined for what is no response. */
+/** A response's headers; undefined if the value is not a response. */
 function fetchedHeaders(response: FetchResponse | undefined): Record<string, string> | undefined {
   const given = memberOf(response, "headers") as Partial<FetchResponse["headers"]> | undefined;
   if (!Number.isInteger(memberOf(response, "status")) || typeof given?.forEach !== "function")
@@ -104,7 +107,7 @@ function fetchedHeaders(response: FetchResponse | undefined): Record<string, str
   return headers;
 }
 
-/** A reader of a response's body; undefined when nothing can read it. */
+/** A reader of a response's body; undefined if the body cannot be read. */
 function readerOf(
   response: FetchResponse,
   headers: Record<string, string>,
@@ -123,7 +126,8 @@ function readerOf(
   };
 }
 
-// The whole body at once, as in React Native. Of text as text: its older versions give no bytes.
+// Reads the whole body at once, as in React Native. Text is read as text, because older versions of React Native give
+// no bytes.
 async function* wholeOf(
   response: FetchResponse,
   headers: Record<string, string>,

@@ -1,10 +1,10 @@
-// Time: the turns of the event loop, each of which reads what has arrived, and a clock that a test may move.
+// Turns of the event loop, each of which reads the bytes that have arrived, and a clock that a test may move forward.
 import { longestTimerMs } from "../options/arguments.js";
 
-// Taken when this is loaded: tests put others in their place.
+// Read when the module loads, because tests replace these functions.
 const { setImmediate, MessageChannel: Channel, setTimeout: setRealTimeout } = globalThis;
 
-/** Calls `run` after what has arrived is read. */
+/** Calls `run` after the bytes that have arrived are read. */
 export const nextTurn: (run: () => void) => unknown = setImmediate ?? (Channel ? byMessage : setRealTimeout);
 
 function byMessage(run: () => void): void {
@@ -17,20 +17,23 @@ function byMessage(run: () => void): void {
   port2.postMessage(0);
 }
 
-// A timer that fires so much too late was kept from it by a busy loop, or by a process that stood still.
+// A timer that fires more than `lateMs` late was delayed by a busy event loop, or by a suspended process.
 const lateMs = 2;
 const longestMs = 250;
-// Before a timer that fires in time the loop may have been busy too. Turns: a test's clock may stand still.
+// The loop may also have been busy before a timer that fires in time. The limit is a number of turns, because a test's
+// clock may stand still.
 const fewTurns = 50;
 
-/** Whether a timer fired late: what arrived in time may be unread. */
+/** Whether a timer fired late: bytes that arrived in time may then be unread. */
 export function isLate(dueAt: number, now: number): boolean {
   return now - dueAt > lateMs;
 }
 
 /**
- * Calls `end` after the first turn that brings nothing, or after 250 ms; after 50 turns where its timer was not late.
- * @param arrived A number that changes with whatever arrives, NaN while it cannot be known; undefined to wait no longer
+ * Calls `end` after the first turn in which nothing arrives, or after 250 ms; or after 50 turns if the timer was not
+ * late.
+ * @param arrived Returns a number that changes whenever something arrives, NaN if that cannot be known; undefined to
+ * stop waiting
  */
 export function readOn(wasLate: boolean, arrived: () => number | undefined, end: () => void): void {
   const until = performance.now() + longestMs;
@@ -48,30 +51,31 @@ export function readOn(wasLate: boolean, arrived: () => number | undefined, end:
   nextTurn(look);
 }
 
-/** A real timer fires so much too early at most. */
+/** How many milliseconds too early a real timer fires at most. */
 export const earlyMs = 2;
-// Sums of times with fractions may differ by so much.
+// The largest rounding error, in milliseconds, of sums of times with fractions.
 const roundingMs = 1e-6;
-// How far a test has moved its timers on without `performance`.
+// How many milliseconds a test has moved its timers forward without moving `performance`.
 let movedMs = 0;
 
-/** The time in milliseconds, for spans of time. */
+/** The current time in milliseconds, for measuring durations. */
 export function now(): number {
   return performance.now() + movedMs;
 }
 
 /**
- * When a timer fired that was due at `dueAt`. One that fires long before was set on the clock of a test, which moves it on
- * without `performance`: it is believed, or what waits for it would never end.
+ * Returns the time at which a timer that was due at `dueAt` has fired. A timer that fires long before is on the clock
+ * of a test, which moves forward without `performance`. That timer is believed, or code that waits for it would never
+ * end.
  */
 export function firedAt(dueAt: number): number {
   const leftMs = dueAt - now();
-  // Whole milliseconds: sums with a fraction would leave a rest to wait for.
+  // Rounded up to whole milliseconds: with a fraction, a remainder would be left to wait for.
   if (leftMs > earlyMs) movedMs += Math.ceil(leftMs);
   return now();
 }
 
-/** Calls `run` after so many milliseconds, never too early; the function that it returns prevents that. */
+/** Calls `run` after `ms` milliseconds, never too early. The function that it returns cancels this. */
 export function after(ms: number, run: () => void): () => void {
   const endsAt = now() + ms;
   let timer: ReturnType<typeof setTimeout>;
@@ -81,8 +85,8 @@ export function after(ms: number, run: () => void): () => void {
     const dueAt = now() + timerMs;
     timer = setTimeout(() => look(firedAt(dueAt) - 1), timerMs);
   };
-  // A timer may fire a little early. The rest passes in turns of the loop, where time does: a test whose timers stand still
-  // would have to move them once more.
+  // A timer may fire a little early. The remaining time passes in turns of the loop, if the clock moves in them. A
+  // second timer would wait until a test that controls timers moves them forward once more.
   const look = (before: number): void => {
     const time = now();
     const restMs = endsAt - time;

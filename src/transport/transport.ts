@@ -1,14 +1,14 @@
-// What a transport is asked for, and what it says of a request that brought no whole response.
+// What a transport receives, and how it reports a request without a complete response.
 import type { Multipart } from "../files/multipart.js";
 import { memberOf, textFor, valueOr } from "../values.js";
 
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";
 
-/** A request's body: a form is one with a file. */
+/** A request's body. A `Multipart` is a form with a file. */
 export type Body = string | Uint8Array | Multipart | undefined;
 
-/** Whether a body is a form. Asked of its members: the class is loaded with the first upload. */
+/** Whether a body is a form. Checks for a member, not the class, because the class is loaded with the first upload. */
 export function isForm(body: Body): body is Multipart {
   return typeof body === "object" && Object.hasOwn(body, "part");
 }
@@ -16,18 +16,18 @@ export function isForm(body: Body): body is Multipart {
 export interface TransportRequest {
   readonly method: string;
   readonly url: URL;
-  /** Names in lower case; `content-type` included, `content-length` not. The transport may add to them. */
+  /** Header names in lower case; with `content-type`, without `content-length`. The transport may add headers. */
   readonly headers: Record<string, string>;
   readonly body: Body;
-  /** The most decoded bytes to take of a 2xx response. */
+  /** The most decoded bytes to accept of a 2xx response. */
   readonly maxResponseBytes: number;
-  /** Whether it needs a new connection: the server may just be closing one that was used before. */
+  /** Whether the request needs a new connection, because the server may just be closing one that was used before. */
   readonly freshSocket: boolean;
   /** Milliseconds to connect: name lookup, TCP, the tunnel through a proxy, TLS. */
   readonly connectTimeoutMs: number;
-  /** Milliseconds of the whole call. */
+  /** The deadline of the whole call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Notified once the request no longer waits for others to end. */
+  /** `started` is called once the request no longer waits for other requests to end. */
   readonly lifetime: { started(): void };
 }
 
@@ -36,7 +36,9 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Why a request brought no whole response; "foreign" is a fault of other code: a mock, an interceptor, a fetch function. */
+/**
+ * Why a request has no complete response; "foreign" is a fault of other code: a mock, an interceptor, a fetch function.
+ */
 export type FailureReason =
   | "network"
   | "connect-timeout"
@@ -48,38 +50,41 @@ export type FailureReason =
   | "proxy"
   | "source";
 
-/** A request that brought no whole response: what a transport rejects with. */
+/** A request without a complete response: the value that a transport rejects with. */
 export interface TransportFailure {
   readonly message: string;
   readonly phase: Phase;
-  /** Whether nobody saw the phase: the cause may prove that no connection came about. */
+  /** Whether the phase is a guess: the cause may still prove that no connection was made. */
   readonly isGuessed?: boolean;
   readonly reason: FailureReason;
-  /** The response's status when its headers came; a proxy's, when it opened no tunnel. */
+  /** The status of the response, if its headers arrived; or of the proxy, if it opened no tunnel. */
   readonly status?: number | undefined;
-  /** Whether it was sent on a connection that had been idle: its server may have closed it. */
+  /** Whether the request was sent on a connection that had been idle, which the server may have closed. */
   readonly reusedSocket?: boolean | undefined;
-  /** What to do, or what else may be behind a connection that never came to be. */
+  /** What to do, or another possible cause of a failed connection. */
   readonly advice?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** Whether something that was thrown is a transport's failure; of another's object nothing but that is asked. */
+/** Whether a thrown value is a transport's failure. Reads only that one property, since the value may be any object. */
 export function isTransportFailure(thrown: unknown): thrown is TransportFailure {
   return valueOr(() => Object.hasOwn(thrown as object, "phase"), false);
 }
 
-/** The message when reading the file failed, not the network. */
+/** The message for a request that failed because its file could not be read. */
 export const sourceFailed = "Reading the file failed.";
 
-/** The network's code of an error, or "". Node's fetch says only "fetch failed": what happened is in its cause. */
+/**
+ * The network's code of an error, or "". Node's fetch throws an error that says only "fetch failed", with the code in
+ * its cause.
+ */
 export function networkCode(error: unknown): string {
   return textFor(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }
 
-/** What is known of a connection that never came to be. */
+/** What is known about a connection that was never established. */
 export interface Unconnected {
-  /** Named as the decision table does. */
+  /** The event's name in the decision table (policy/decisions.ts). */
   readonly event: "neverConnected" | "nameNotFound" | "tlsFailure" | "refused" | undefined;
   readonly code: "UNAVAILABLE" | "UNAUTHENTICATED" | "PERMISSION_DENIED" | undefined;
   readonly hint: string | undefined;

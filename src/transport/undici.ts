@@ -1,5 +1,6 @@
-// Sends through undici's `dispatch`. Loaded only when a client has a dispatcher, as a file by itself. undici 6 calls what hears
-// of a request otherwise than 7 and 8 do, and an interceptor may keep its start to itself.
+// Sends through undici's `dispatch`. A separate file, which is loaded only if a client has a dispatcher or a mock
+// replaces the network. undici 6 calls other handler methods than 7 and 8, and an interceptor may not pass on a
+// request's start.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
@@ -12,15 +13,15 @@ import { isBeforeConnection, refusedByAlert, refusedByProxy, textOf } from "./no
 import { headersFrom } from "./node/quirks.js";
 import { isForm, networkCode, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
 
-/** Ends and slows a request: an object of undici 7 and 8. */
+/** Aborts and pauses a request. undici 7 and 8 pass this object to the handler. */
 interface Controller extends Flow {
   abort(reason: Error): void;
 }
 
-/** Ends and slows a request of undici 6, which asks at each chunk whether to go on. */
+/** Aborts and pauses a request of undici 6, which asks at each chunk whether to go on. */
 class LegacyController implements Controller {
   paused = false;
-  /** Tells undici that it may go on. */
+  /** Tells undici to go on. */
   resumed: () => void = () => {};
   readonly abort: (reason: Error) => void;
 
@@ -38,33 +39,42 @@ class LegacyController implements Controller {
   }
 }
 
-// Whether a dispatcher was seen to announce starts: true of it for every client that is given it.
+// Whether a dispatcher was seen to announce the start of a request. The value applies to every client with that
+// dispatcher.
 const announces = new WeakMap<DispatcherLike, boolean>();
 
-/** A request has started. */
+/** Notes that a dispatcher announced the start of a request. */
 function sawStart(dispatcher: DispatcherLike): void {
   if (!announces.has(dispatcher)) announces.set(dispatcher, true);
 }
 
-/** A response came without a start. */
+/** Notes that a response came although no start was announced. */
 function sawNoStart(dispatcher: DispatcherLike): void {
   announces.set(dispatcher, false);
 }
 
-/** The phase before a start: undici's own dispatchers announce it; one with interceptors, a Proxy, has to show that. */
+/**
+ * The phase of a request whose start was not announced. undici's own dispatchers announce starts; a dispatcher with
+ * interceptors (a Proxy) counts as one that does only after it was seen to.
+ */
 function phaseWithoutStart(dispatcher: DispatcherLike): Phase {
   const isPlain = "compose" in dispatcher && !types.isProxy(dispatcher);
   return (announces.get(dispatcher) ?? isPlain) ? "connect" : "headers";
 }
 
-// Errors of connections that never came about, of any dispatcher: a reset in a TLS handshake looks like one after a request.
+// Errors of failed connection attempts, of any dispatcher. By itself, a reset in a TLS handshake looks like a reset
+// after a request.
 const neverConnected = new WeakSet<object>();
 subscribe("undici:client:connectError", (message) => {
   const error = memberOf(message, "error");
   if (typeof error === "object" && error !== null) neverConnected.add(error);
 });
 
-/** The phase of an error. @param phase The one known without it. @param isEarly Whether `dispatch` had not yet returned. */
+/**
+ * Returns the phase in which an error happened.
+ * @param phase The phase known without the error.
+ * @param isEarly Whether `dispatch` had not yet returned.
+ */
 function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
   if (neverConnected.has(error) || isBeforeConnection(error)) return "connect";
   const isLost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(networkCode(error));
@@ -72,24 +82,30 @@ function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
   return isEarly ? "connect" : phase;
 }
 
-/** The error that undici and interceptors see of a request that needs no more. */
+/** The message of the error that undici and interceptors receive when this client ends a request. */
 const endedText = "The request was ended.";
 
-/** Has undici not send a request that has ended. @param isTold Whether an error of the request was heard of. */
+/**
+ * Keeps undici from sending a request that has ended.
+ * @param isTold Whether undici has reported an error of the request.
+ */
 function refuseStart(controller: Controller, isTold: () => boolean): void {
   const ended = new Error(endedText);
   controller.abort(ended);
-  // Interceptors such as `dump` keep that to themselves: what is thrown, undici itself takes.
+  // Interceptors such as `dump` do not pass an abort on to undici, but a thrown error reaches undici itself.
   if (!isTold()) throw ended;
 }
 
-/** One request under way, and what hears of it: of undici 6 by onConnect and its like, of 7 and 8 by onRequestStart. */
+/**
+ * One request in flight, and its undici handler: undici 6 calls onConnect and similar methods, 7 and 8 onRequestStart
+ * and similar.
+ */
 export class DispatcherExchange extends Exchange<DecodedResponse> {
   readonly #dispatcher: DispatcherLike;
   declare protected body: DispatchedForm | undefined;
   #controller: Controller | undefined;
   protected heard = 0;
-  // Whether `dispatch` has not yet returned, and whether an error was heard of.
+  // `#isEarly`: `dispatch` has not yet returned. `#isTold`: undici has reported an error of the request.
   #isEarly = false;
   #isTold = false;
   #legacy: LegacyController | undefined;
@@ -100,7 +116,7 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.#begin(request);
   }
 
-  // Until a request starts, undici may wait for a connection to come about or to be free: it does not say which.
+  // Until a request starts, undici may be opening a connection or waiting for a free one: it does not say which.
   get phase(): Phase {
     if (this.answer) return "body";
     return this.#controller ? "headers" : phaseWithoutStart(this.#dispatcher);
@@ -116,7 +132,7 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.#isEarly = true;
     try {
       const taken: unknown = this.#dispatcher.dispatch(options as never, this as never);
-      // An async interceptor rejects.
+      // An async interceptor returns a promise, which may reject.
       if (typeof taken === "object") Promise.resolve(taken).catch((thrown) => this.#broke(thrown, true));
     } catch (thrown) {
       this.#broke(thrown, true);
@@ -129,15 +145,15 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     const isFirst = this.#controller === undefined;
     this.#controller = controller;
     this.heard += 1;
-    // The request ended while it was queued, and undici has no way to take it back: nothing of it is sent.
+    // The request ended while it was queued, and undici cannot remove a queued request. None of it is sent.
     if (request === undefined) refuseStart(controller, () => this.#isTold);
-    // A request whose stream HTTP/2 refused begins again.
+    // undici starts a request again if HTTP/2 refused its stream: only the first start counts.
     else if (isFirst) request.lifetime.started();
     sawStart(this.#dispatcher);
   }
 
   onResponseStart(_controller: Controller, status: number, headers: IncomingHttpHeaders): void {
-    // Responses that come before the final one, such as 103, are left out.
+    // Interim responses, such as 103, are ignored.
     if (this.request === undefined || status < 200) return;
     if (this.#controller === undefined) sawNoStart(this.#dispatcher);
     this.heard += 1;
@@ -157,14 +173,14 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.#broke(error, false);
   }
 
-  // The methods that undici 6 calls follow.
+  // undici 6 calls the methods that follow.
   onConnect(abort: (reason: Error) => void): void {
     this.#legacy = new LegacyController(abort);
     this.onRequestStart(this.#legacy);
   }
 
   onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
-    // An interceptor may respond without a start.
+    // An interceptor may respond although no start was announced.
     this.#legacy ??= new LegacyController(() => {});
     const controller = this.#legacy;
     controller.resumed = resume;
@@ -220,7 +236,7 @@ class DispatchOptions {
   readonly method: string;
   readonly headers: Record<string, string>;
   readonly body: unknown;
-  // The deadlines are the call's.
+  // 0 turns off undici's own timeouts: the call sets the deadlines.
   readonly headersTimeout = 0;
   readonly bodyTimeout = 0;
 
@@ -232,7 +248,8 @@ class DispatchOptions {
     this.body = body;
   }
 }
-// undici reads its other options from a polluted Object.prototype. An object made without one would be twice as slow.
+// No prototype, because undici would read its other options from a polluted Object.prototype. An Object.create(null)
+// would be twice as slow.
 Object.setPrototypeOf(DispatchOptions.prototype, null);
 
 const noFlow: Flow = { pause() {}, resume() {} };
@@ -246,13 +263,13 @@ function dispatchedResponse(
   return new DecodedResponse(status, maxResponseBytes, encoding, () => headersIn(headers));
 }
 
-// A response's headers as undici 7 and 8 have them, their names in lower case.
+// Converts the headers of undici 7 and 8: names in lower case, and one string for each name.
 function headersIn(headers: IncomingHttpHeaders): Record<string, string> {
   const names = Object.keys(headers);
   return Object.fromEntries(names.map((name) => [name.toLowerCase(), firstHeader(headers, name) ?? ""]));
 }
 
-/** The response that an error stands for: interceptors, such as those that retry, make one of the other. */
+/** The response that an error stands for. Interceptors, such as those that retry, turn a response into an error. */
 function answerIn(error: Error, exchange: Exchange): DecodedResponse | undefined {
   const status = memberOf(error, "statusCode");
   const isAnswer = /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(networkCode(error));
@@ -271,10 +288,10 @@ function firstHeader(headers: IncomingHttpHeaders, name: string): string | undef
   return typeof value === "object" ? value.join(", ") : value;
 }
 
-// A chunk of fewer bytes may wait in a socket while the next one is read into its place.
+// A chunk of fewer bytes may still be in a socket's buffer while the next chunk is read into the same memory.
 const heldBytes = 256 * 1024;
 
-/** A form with a file, as undici reads a body: on, once its socket has taken what came before. */
+/** A form with a file, as an iterable body. undici reads the next chunk once its socket has taken the previous ones. */
 class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
   readonly #failed: (text: string, cause: unknown) => void;
 
@@ -283,7 +300,8 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
     this.#failed = failed;
   }
 
-  // undici asks for the iterator a second time where it retries a request by itself: the bytes read so far would be missing.
+  // undici asks for the iterator a second time if it retries a request by itself: the bytes read so far would be
+  // missing.
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     if (this.begun) {
       const cause = new Error("The dispatcher sends the request again by itself; a file is sent once.");
@@ -304,10 +322,10 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
   }
 }
 
-// The codes of undici for a request that it does not take, or a dispatcher that takes none.
+// undici's codes for a request that it does not accept, or for a dispatcher that accepts none.
 const notTaken = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)$/;
 
-/** Whatever a dispatcher threw, as an error. */
+/** Converts any value that a dispatcher threw to an error. */
 export function errorOf(thrown: unknown): Error {
   return isInstance(thrown, Error)
     ? thrown
@@ -315,16 +333,17 @@ export function errorOf(thrown: unknown): Error {
 }
 
 /**
- * What an error says.
+ * The message and the details of a failure, from a dispatcher's error.
  * @param phase How far the request got.
- * @param isThrown Whether `dispatch` threw it: undici names what it refuses by a code, and all else is an interceptor's.
+ * @param isThrown Whether `dispatch` threw the error: undici's own errors then have a code, and all others come from an
+ * interceptor.
  */
 function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text: string, details: SeenDetails] {
   const code = networkCode(error);
-  // The proxy's own certificate: what is wrong with it is in the cause.
+  // The proxy's own certificate is invalid: the error's cause has the details.
   const cause = code === "UND_ERR_PRX_TLS" ? memberOf(error, "cause") : error;
   const text = textOf(error);
-  // The server has ended the handshake, or refused the stream before it processed any of it.
+  // The server ended the TLS handshake, or refused the HTTP/2 stream before it processed any of the request.
   if (refusedByAlert.test(code) || /NGHTTP2_REFUSED_STREAM/.test(text))
     return [text, { phase: "connect", cause }];
   const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// A request's body as node:http sends it, and a response's as it is decoded.
+// How node:http sends a request's body, and how a response's body is decoded.
 import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import type { Transform } from "node:stream";
@@ -10,19 +10,23 @@ import { type Body, isForm, type TransportRequest } from "../transport.js";
 import { textOf } from "./networkErrors.js";
 import { holdWriteErrors } from "./quirks.js";
 
-// Characters of a JSON body whose response fits a packet or two: compressing that costs more than it saves.
+// A JSON body of at most this many characters has a response of one or two packets: compressing it costs more than it
+// saves.
 const shortBody = 2_000;
 
-/** Says in a request's headers how its response may be encoded; where that is short nothing, unless a caller did. */
+/**
+ * Sets a request's `accept-encoding` header. A request with a short body gets none, unless a caller gave that header,
+ * whose value is replaced.
+ */
 export function acceptEncodings(headers: Record<string, string>, body: Body): void {
   const isShort = typeof body === "string" && body.length <= shortBody;
   if (isShort && headers["accept-encoding"] === undefined) return;
   headers["accept-encoding"] = "gzip, deflate, br";
 }
 
-/** A request's body as node:http takes it, until it has been sent. */
+/** A request's body for node:http, until the body has been sent. */
 export class RequestBody {
-  /** A form with a file, on its way. */
+  /** The form with a file that is being sent. */
   form: SentForm | undefined;
   readonly #timeoutMs: number;
   #value: Body;
@@ -32,11 +36,15 @@ export class RequestBody {
 
   constructor({ body, timeoutMs }: TransportRequest) {
     this.#timeoutMs = timeoutMs;
-    // A short text leaves in one write together with the headers; a long one is better not copied behind them.
+    // Node sends a short text and the headers in one write. A long text becomes a Buffer, so that it is not copied
+    // behind them.
     this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
   }
 
-  /** Adds the headers of the body: its size, unless that is unknown. Without a body node:http knows what its method needs. */
+  /**
+   * Adds the headers that depend on the body: its size, unless that is unknown. Without a body, node:http itself adds
+   * what the method needs.
+   */
   describe(headers: Record<string, string>): void {
     const value = this.#value;
     acceptEncodings(headers, value);
@@ -44,14 +52,14 @@ export class RequestBody {
     if (length !== undefined) headers["content-length"] = String(length);
   }
 
-  /** Sends a text at once. A request that is queued for a socket holds no copy of its body, and of a file nothing is read. */
+  /** Sends a text at once. While a request is queued for a socket, its body is not copied and its file is not read. */
   begin(message: ClientRequest, queued: boolean): void {
     this.#queued = queued;
     this.#message = message;
     if (!queued && !isForm(this.#value)) message.end(this.#value);
   }
 
-  /** Goes on with the request's socket. @param connected Whether the socket has been made safe already. */
+  /** Continues with the request's socket. @param connected Whether the socket has no TLS handshake left to do. */
   take(message: ClientRequest, socket: Socket, connected: boolean, failed: (cause: unknown) => void): void {
     const value = this.#value;
     if (!connected || typeof value === "object") this.#letWritesFail = holdWriteErrors(socket);
@@ -59,16 +67,16 @@ export class RequestBody {
       this.form = new SentForm(value, this.#timeoutMs);
       this.form.send(message).catch(failed);
     }
-    // Node would announce the start of a request twice that ends inside of this event.
+    // If the request ended within this event, Node would announce its start twice.
     else if (this.#queued) process.nextTick(() => message.end(value));
   }
 
-  /** Whether some of a file has not been sent. */
+  /** Whether a part of the file has not been sent. */
   get incomplete(): boolean {
     return isForm(this.#value) && !this.#message?.writableFinished;
   }
 
-  /** Lets the body go: an agent may hold on to a request that has ended. */
+  /** Releases the body, because an agent may keep a request that has ended. */
   close(): void {
     this.#value = undefined;
     this.form?.end();
@@ -76,14 +84,17 @@ export class RequestBody {
   }
 }
 
-/** A response that is decoded here. */
+/** A response whose body this client decodes. */
 export class DecodedResponse extends TransportResponse {
   #encoding: string | undefined;
   #decoder: Transform | undefined;
-  // Bytes of the body before decoding.
+  // The number of bytes of the body that were received, before decoding.
   #received = 0;
   #text: string | undefined;
-  /** Why nothing was made of the body: set with the first bytes of an encoding that nothing undoes. No byte of it is kept. */
+  /**
+   * Why the body was not decoded. Set with the first bytes if the encoding is unknown; no byte of the body is then
+   * kept.
+   */
   unread: string | undefined;
 
   constructor(
@@ -107,7 +118,7 @@ export class DecodedResponse extends TransportResponse {
     else this.#decode(chunk, flow, exchange);
   }
 
-  /** Notes that all bytes of the body were taken. */
+  /** Notes that all bytes of the body have arrived. */
   end(exchange: Exchange): void {
     if (this.#decoder) this.#decoder.end();
     else exchange.ended();
@@ -121,7 +132,7 @@ export class DecodedResponse extends TransportResponse {
     }
     const decoder = this.#decoder;
     this.#received += chunk.byteLength;
-    // Bytes that decode to nothing cost time all the same.
+    // The limit applies before decoding too, because bytes that decode to nothing still cost time.
     if (this.#received > this.limit) {
       this.tooLarge(exchange);
     } else if (decoder?.write(chunk) === false) {
@@ -130,7 +141,8 @@ export class DecodedResponse extends TransportResponse {
     }
   }
 
-  // Makes the decoder with the first bytes: an empty body, such as that of a HEAD, has an encoding in its header only.
+  // Creates the decoder when the first bytes arrive: an empty body, such as that of a HEAD, has nothing to decode even
+  // if its header names an encoding.
   #open(first: Uint8Array, exchange: Exchange): void {
     const encodings = encodingsIn(this.#encoding ?? "");
     if (encodings.length === 0) {
@@ -146,7 +158,7 @@ export class DecodedResponse extends TransportResponse {
       this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
   }
 
-  // Of several zstd frames Node 22 and 24 read the first.
+  // Node 22 and 24 decode only the first of several zstd frames.
   #decoded(
     decoder: Transform & { readonly bytesWritten?: number },
     [encoding]: readonly string[],
@@ -157,7 +169,7 @@ export class DecodedResponse extends TransportResponse {
     else notDecoded(new Error("bytes follow the first zstd frame"), exchange);
   }
 
-  // The text is decoded once, when asked: the chunks are then released.
+  // The text is decoded once, on first use, and the chunks are then released.
   override get text(): string {
     if (this.#text === undefined) {
       const [only] = this.chunks;
@@ -169,7 +181,7 @@ export class DecodedResponse extends TransportResponse {
   }
 }
 
-// Ends an exchange whose response is not what its content encoding says.
+// Ends an exchange whose response body does not match its content encoding.
 function notDecoded(cause: Error, exchange: Exchange): void {
   exchange.cut(`The answer's body cannot be decoded: ${textOf(cause)}`, { cause });
 }
@@ -179,19 +191,22 @@ export function cutShort(cause: Error): string {
   return `The answer's body was cut short: ${textOf(cause)}`;
 }
 
-/** What brings a response's bytes: a message of node:http, or a dispatcher. */
+/** The source of a response's bytes: a message of node:http, or a dispatcher. */
 export interface Flow {
   pause(): unknown;
   resume(): unknown;
 }
 
-/** The content encodings that a header lists, but those that change nothing. */
+/** The content encodings that a header lists, without `identity`, which changes nothing. */
 function encodingsIn(header: string): readonly string[] {
   const names = header.split(",").map((name) => name.trim().toLowerCase());
   return names.filter((name) => name !== "" && name !== "identity");
 }
 
-/** The stream that undoes content encodings; undefined where nothing does. @param first The first byte of the body. */
+/**
+ * Creates the stream that decodes a content encoding; undefined if it is unknown.
+ * @param first The first byte of the body.
+ */
 function createDecoder(
   [encoding, ...more]: readonly string[],
   first: number | undefined,
@@ -208,25 +223,26 @@ function createDecoder(
     case "br":
       return zlib.createBrotliDecompress();
     case "zstd":
-      // Node 22.15, 23.8 and newer.
+      // Exists on Node 22.15, 23.8 and newer.
       return (zlib as { createZstdDecompress?: () => Transform }).createZstdDecompress?.();
     default:
       return undefined;
   }
 }
 
-// More than a socket's buffers and one chunk hold: so much of a form may have been taken by the server before that is seen.
+// More than a socket's buffers and one chunk hold. The server may read this many bytes of a form before progress is
+// visible.
 const bufferedBytes = 4 * 1024 * 1024;
-// The shortest time without progress after which a form counts as stalled.
+// The shortest time in milliseconds without progress after which a form counts as stalled.
 const shortestMs = 1000;
 
-/** A form with a file, on its way over node:http. */
+/** A form with a file while node:http sends it. */
 class SentForm {
   readonly #form: Multipart;
   readonly #timeoutMs: number;
   #restTimer: NodeJS.Timeout | undefined;
   #stalled: (() => void) | undefined;
-  // The number of chunks that have gone.
+  // The number of chunks that were sent.
   #written = 0;
 
   constructor(form: Multipart, timeoutMs: number) {
@@ -234,7 +250,7 @@ class SentForm {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Sends it, each chunk once the one before has gone. */
+  /** Sends the form, each chunk once the previous one was sent. */
   async send(message: ClientRequest): Promise<void> {
     const { head, part, tail } = this.#form;
     if ((await written(message, head)) || message.destroyed) return;
@@ -247,7 +263,10 @@ class SentForm {
     message.end(tail);
   }
 
-  /** Waits for the rest of a form whose response is there already, for as long as any of it is taken. */
+  /**
+   * Waits until a form whose response has already arrived is sent whole. Calls `stalled` when the server takes no more
+   * of the form.
+   */
   waitForRest(stalled: () => void): void {
     this.#stalled = stalled;
     this.#startRest();
@@ -264,7 +283,7 @@ class SentForm {
     const dueAt = performance.now() + ms;
     const timer = setTimeout(() => {
       const end = (): void => {
-        // Where any of the form was taken since, another timer has been set.
+        // If the server took some of the form in the meantime, another timer has been set.
         if (this.#restTimer === timer) this.#stalled?.();
       };
       readOn(isLate(dueAt, performance.now()), () => this.#written, end);
@@ -273,13 +292,13 @@ class SentForm {
   }
 }
 
-// The time without progress after which the server takes no more of a form: what the buffers need at the slowest rate that
-// still meets the deadline.
+// The time in milliseconds without progress after which a form counts as stalled: how long the buffers need at the
+// slowest rate that still meets the deadline.
 function stalledMs({ size, part }: Multipart, timeoutMs: number): number {
   return Math.max(shortestMs, (timeoutMs * bufferedBytes) / (size ?? part.maxFileBytes));
 }
 
-// Writes a chunk of a form, and waits until it has gone: before, the next one may not be read into its place.
+// Writes a chunk of a form and waits until it is sent. Only then may the next chunk be read into the same buffer.
 function written(message: ClientRequest, chunk: Uint8Array | string): Promise<unknown> {
   return new Promise((resolve) => message.write(chunk, resolve));
 }

@@ -1,4 +1,4 @@
-// How a connection comes about: name lookup, TCP, the tunnel through a proxy, TLS.
+// How a connection is opened: name lookup, TCP, the tunnel through a proxy, TLS.
 import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
@@ -9,13 +9,14 @@ import { type FailureReason, networkCode, type TransportRequest } from "../trans
 import { addressesTried, type EndOfAddress, refusedByProxy, textOf } from "./networkErrors.js";
 import { connectOptions, eventLoopUtilization, hearErrors, onAddressFound, watchSockets } from "./quirks.js";
 
-// How node:http names an agent that is none, or that is for the other protocol.
+// Node's error codes for a value that is not an agent, and for an agent of the other protocol.
 const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
 
-/** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one time for all of them. */
+/** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one timeout for all of them. */
 export class Connecting {
   readonly #message: ClientRequest;
-  // Of the request only this is kept: an agent may hold on to what waits for a socket, but not to the body.
+  // Only these parts of the request are kept: an agent may hold a request that waits for a socket, but must not hold
+  // its body.
   readonly #secure: boolean;
   readonly #timeoutMs: number;
   readonly #agent: object;
@@ -25,7 +26,7 @@ export class Connecting {
   #direct: Addresses | undefined;
   #ended = false;
 
-  /** @param pool Whose agent connects, and whether this client made that */
+  /** @param pool The agent that connects, and whether this client made that agent */
   constructor(
     message: ClientRequest,
     request: TransportRequest,
@@ -40,17 +41,17 @@ export class Connecting {
     this.#exchange = exchange;
   }
 
-  /** Begins. @param queued Whether the request waits for one of the sockets that its agent has. */
+  /** Starts to connect. @param queued Whether the request waits for one of the sockets that its agent already has. */
   begin(queued: boolean): void {
     if (!queued) this.#startTimer();
-    // Agents made with agent-base tell of the proxy's response to CONNECT by this event.
+    // Agents made with agent-base report the proxy's response to CONNECT with this event.
     this.#message.once("proxyConnect", (answer: unknown) => {
       const status = memberOf(answer, "statusCode");
       if (status !== 200 && typeof status === "number") this.refused(status);
     });
   }
 
-  /** Goes on with the socket that the agent gave. */
+  /** Continues with the socket that the agent assigned. */
   take(socket: Socket): void {
     if (isConnected(socket, this.#secure)) {
       this.#connected();
@@ -65,13 +66,13 @@ export class Connecting {
     if (!this.#ended) this.#exchange.failed(...refusedByProxy(status));
   }
 
-  /** The text of an error, which trying several addresses may have ended in. */
+  /** The message of an error, also if it is the outcome of trying several addresses. */
   textOf(error: Error): string {
     const tried = memberOf(error, "errors") ? this.#addresses?.tried(error) : undefined;
     return tried ?? textOf(error);
   }
 
-  /** Ends what is still being opened. */
+  /** Stops connecting, and ends a tunnel that is still being opened. */
   end(): void {
     if (this.#ended) return;
     this.#stop();
@@ -96,14 +97,15 @@ export class Connecting {
   }
 
   #startTimer(): void {
-    // A longer time is as good as none.
+    // A timer cannot run longer, and a longer timeout is as good as none.
     if (this.#timer !== undefined || this.#ended || this.#timeoutMs > longestTimerMs) return;
     const { active } = eventLoopUtilization();
     const dueAt = performance.now() + this.#timeoutMs;
     this.#timer = setTimeout(() => {
       const now = performance.now();
       const busyMs = eventLoopUtilization().active - active;
-      // The time in which the loop was blocked was no time to connect. Once: a loop that is always busy is no excuse.
+      // While the loop was blocked, nothing could connect, so the timer is extended by that time. It is extended only
+      // once, in case the loop is always busy.
       if (isLate(dueAt, now) || busyMs > this.#timeoutMs / 2) {
         const leftMs = Math.min(Math.max(now - dueAt, busyMs), this.#timeoutMs);
         this.#timer = setTimeout(() => this.#timedOut(), leftMs);
@@ -120,7 +122,7 @@ export class Connecting {
   }
 }
 
-/** Why a request could not even begin: an agent that cannot connect may say so at once. */
+/** Why a request could not even begin: an agent that cannot connect may throw at once. */
 export function notBegun(cause: unknown, protocol: string): { text: string; reason: FailureReason } {
   const text = textOf(cause);
   return refusedAgents.has(networkCode(cause))
@@ -139,7 +141,7 @@ function isConnected(socket: Socket & { readonly secureConnecting?: boolean }, s
   return !socket.destroyed && !socket.connecting && !(secure && socket.secureConnecting);
 }
 
-// The sockets that agents open to their proxies for a request. By request: an agent may serve several clients.
+// The sockets that agents open to their proxies, by request, because an agent may serve several clients.
 const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
 
 /** Notes which sockets an agent opens to its proxy for a request. @param isOwn Whether this client made the agent */
@@ -162,20 +164,21 @@ function endTunnel(request: ClientRequest): void {
 }
 
 /**
- * The addresses that a new socket of an agent's tries. Of a name with several, Node tries one after another, and ends each but
- * the last after 250 ms (500 on Node 26), however long there is to connect.
+ * The addresses that a new socket of an agent tries. If a name has several, Node tries one after another. It gives up
+ * each but the last after 250 ms (500 on Node 26), however long the connect timeout is.
  */
 export class Addresses {
   readonly socket: Socket;
   readonly #options: ReturnType<typeof connectOptions>;
   readonly #isOwn: boolean;
-  // The milliseconds that the agent gave each address when it opened the socket; undefined for the platform's default.
+  // The milliseconds that the agent allowed for each address when it opened the socket; undefined for the platform's
+  // default.
   readonly #msEach: number | undefined;
   readonly #found: Set<string> = new Set();
   readonly #ended: EndOfAddress[] = [];
   #timedOut = false;
 
-  /** @param isOwn Whether this client made the agent: those of a caller are left as they are */
+  /** @param isOwn Whether this client made the agent: a caller's agent is not changed */
   constructor(socket: Socket, agent: object, isOwn: boolean) {
     this.socket = socket;
     this.#options = connectOptions(agent);
@@ -194,7 +197,10 @@ export class Addresses {
       });
   }
 
-  /** How trying each ended; undefined unless there are several. @param error What all of them ended in, if they have. */
+  /**
+   * Describes how trying each address ended; undefined unless the name has several.
+   * @param error The error of the socket, if all addresses have failed.
+   */
   tried(error?: unknown): string | undefined {
     const attempted = this.#attempted;
     if (attempted === undefined) return undefined;
@@ -204,9 +210,9 @@ export class Addresses {
   }
 
   /**
-   * Notes that no connection came about. Where an address was given up too early, the next sockets of the same agent give
-   * each its share of the time to connect.
-   * @param late Whether that time is over
+   * Notes that no connection was made. If an address was given up too early, the agent's next sockets give each address
+   * an equal share of the connect timeout.
+   * @param late Whether the connect timeout is over
    */
   failed(connectTimeoutMs: number, late: boolean): void {
     const isUntried = late && this.#count - this.#ended.length > 1;
@@ -214,13 +220,16 @@ export class Addresses {
     this.#give(Math.max(Math.floor(Math.min(connectTimeoutMs, longestTimerMs) / this.#count), 1));
   }
 
-  /** Notes that there is a connection: to the last address, for which the others need no longer time. */
+  /**
+   * Notes that the socket is connected. If it connected to the last address, the others do not need the longer time any
+   * more.
+   */
   connected(): void {
     const isLast = this.#attempted?.length === this.#found.size;
     if (this.#msEach !== undefined && this.#timedOut && isLast) this.#give(undefined);
   }
 
-  // Undefined where the name has one address. Present from the first attempt on, also where the name was found at once.
+  // Undefined if the name has one address. Set from the first attempt on, even if the name was resolved at once.
   get #attempted(): readonly string[] | undefined {
     const { autoSelectFamilyAttemptedAddresses: attempted } = this.socket;
     return attempted?.map((address) => address.slice(0, address.lastIndexOf(":")));

@@ -3,18 +3,24 @@ import { isQuoted } from "../../redact/redact.js";
 import { memberOf, textFor } from "../../values.js";
 import { networkCode, type TransportFailure, type Unconnected } from "../transport.js";
 
-/** An error's message; never throws. Trying every address of a name leaves one error for each and no message of its own. */
+/**
+ * An error's message; never throws. If every address of a name failed, the error holds one error for each and has no
+ * message.
+ */
 export function textOf(error: unknown): string {
   const first = memberOf(memberOf(error, "errors"), "0");
   const said = memberOf(error, "message") || memberOf(first, "message") || networkCode(error);
   return textFor(said || "the connection failed");
 }
 
-/** How a server says, after its part of a TLS 1.3 handshake, that it takes no request: it read none. */
+/**
+ * The codes of TLS alerts with which a server rejects a client after its own part of a TLS 1.3 handshake: it read no
+ * request.
+ */
 export const refusedByAlert: RegExp =
   /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
 
-/** A request that ended because a proxy opened no tunnel for it, and what to do about that. */
+/** The text and details of a failure if a proxy opened no tunnel for a request, with advice. */
 export function refusedByProxy(
   status: number,
 ): [text: string, details: { reason: "proxy"; status: number; advice: string }] {
@@ -26,20 +32,24 @@ export function refusedByProxy(
   return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
 }
 
-// Before the reason OpenSSL puts a thread, a number and its own source; behind it, a file and a line.
+// An OpenSSL message has a thread, a number and its own source before the reason, and a file and a line after the
+// reason.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
 
-/** The message of an error of the network, for people; never throws. @param error With the bytes that Node's parser rejected */
+/**
+ * Rewords a network error's message for people; never throws.
+ * @param error The error, which may hold the bytes that Node's HTTP parser rejected
+ */
 export function wordsFor(message: string, error: unknown): string {
   const first = memberOf(memberOf(error, "rawPacket"), "0");
-  // The alert with which TLS responds to what is no TLS.
+  // The first byte of a TLS alert (21), with which a TLS server responds to plain text.
   if (first === 21) return `${message}: this port speaks TLS, so baseUrl begins with https.`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
 }
 
-/** How trying an address ended; without a code where it had not. */
+/** How trying an address ended; without a code if it has not ended. */
 export interface EndOfAddress {
   readonly address?: string;
   readonly code?: string | undefined;
@@ -47,9 +57,9 @@ export interface EndOfAddress {
 }
 
 /**
- * How trying each address of a name ended.
- * @param count How many it has
- * @param ms For how long each but the last was tried at most
+ * A sentence that says how trying each address of a name ended.
+ * @param count The number of addresses of the name
+ * @param ms How long each address but the last was tried at most
  */
 export function addressesTried(ends: readonly EndOfAddress[], count: number, ms?: number): string {
   const all = ends.map((end, at) => wordsOfEnd(end, at < count - 1 ? ms : undefined)).join(", ");
@@ -64,7 +74,8 @@ function wordsOfEnd({ address, code, message }: EndOfAddress, ms: number | undef
   return `${address} ${code === "ECONNREFUSED" ? "refused" : "failed"} (${code})`;
 }
 
-// Trying every address of a name leaves one error for each, of which the message names the first at most.
+// If every address of a name failed, there is one error for each. The message names the first at most, so this adds
+// them all.
 function withAddresses(message: string, error: unknown): string {
   const errors = memberOf(error, "errors") ?? memberOf(memberOf(error, "cause"), "errors");
   const isTold = message.includes("addresses were tried");
@@ -74,14 +85,14 @@ function withAddresses(message: string, error: unknown): string {
   return message.includes(first) ? message.replace(first, () => all) : `${message}: ${all}`;
 }
 
-/** What to do about a key that the service rejected; undefined where nothing is seen in it. */
+/** What to do about a key that the service rejected; undefined if the key shows no mistake. */
 export function keyAdvice(key: string): string | undefined {
   return isQuoted(key) ? "The key begins and ends with quotes: leave them out." : undefined;
 }
 
 /**
- * What `make` makes of a request that nock or undici's MockAgent has no response for: nothing left this machine. Undefined for
- * any other error.
+ * Calls `make` for a request to which nock or undici's MockAgent has no response: nothing left this machine. Returns
+ * undefined for any other error.
  */
 export function mocked<T>(
   error: unknown,
@@ -97,7 +108,7 @@ export function mocked<T>(
   return make({ message: `The mock has no response for this request: ${message}`, hint });
 }
 
-// Codes of connections that never came to be, and what to do about them.
+// Codes of connections that were never established, and what to do about them.
 const hints: readonly (readonly [codes: RegExp, what: string])[] = [
   [/REFUSED/i, "Nothing listens there: check baseUrl, and that the server runs."],
   [/^ENOTFOUND$/, "No host has this name: check baseUrl."],
@@ -120,16 +131,17 @@ const hints: readonly (readonly [codes: RegExp, what: string])[] = [
 // Node's codes for certificates that it does not trust.
 const certificate = "CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*";
 
-// A certificate or a protocol that does not fit, or what this machine does not allow: it would fail again.
+// Codes of failures that a retry would meet again: an invalid certificate, another protocol, or no permission on this
+// machine.
 const lasting = new RegExp(
   `^(${certificate}|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$`,
 );
 
-/** Why no connection came to be, and what to do where retrying does not help. */
+/** Why no connection was established, and what to do if a retry does not help. */
 export function unconnected(failure: TransportFailure): Unconnected {
   const { reason, status, advice } = failure;
   if (reason === "proxy") return { ...refusedBy(status), hint: advice };
-  // Every member is there: what is not would be read from a polluted prototype.
+  // Every member is set, because a missing one would be read from a polluted prototype.
   if (reason !== "network") return { event: undefined, code: undefined, hint: advice };
   const code = networkCode(memberOf(failure, "cause"));
   const known = hints.find(([codes]) => codes.test(code))?.[1];
@@ -138,25 +150,25 @@ export function unconnected(failure: TransportFailure): Unconnected {
   return { event: code === "ENOTFOUND" ? "nameNotFound" : other, code: undefined, hint };
 }
 
-// A proxy that fails counts as a network that fails; what a proxy rejects once, it rejects again.
+// A proxy that fails (5xx) counts as a network failure. A tunnel that a proxy rejects would be rejected again.
 function refusedBy(status = 0): Pick<Unconnected, "event" | "code"> {
   if (status >= 500) return { event: "neverConnected", code: "UNAVAILABLE" };
   return { event: "refused", code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED" };
 }
 
-// Codes of Node's fetch and Bun's for connections that never came to be, their TLS included.
+// Codes of Node's fetch and Bun's for connections that were never established, TLS failures included.
 const neverConnected = new RegExp(
   `^(${certificate}|ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$`,
 );
 
-// The calls of the system that a connection is made with; what it is used with are read and write.
+// The system calls that open a connection. An open connection is used with read and write.
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 
-/** Whether an error by itself proves that no connection came about. */
+/** Whether an error by itself proves that no connection was established. */
 export function isBeforeConnection(error: unknown): boolean {
   const code = networkCode(error);
   const cause = memberOf(error, "cause");
-  // Trying every address of a name leaves one error for each.
+  // If every address of a name failed, the cause holds one error for each.
   const first = memberOf(memberOf(cause, "errors"), "0") ?? cause ?? error;
   const syscall = memberOf(first, "syscall");
   return (

@@ -10,22 +10,22 @@ import { idleSockets, requestOptions, withoutIdle } from "./quirks.js";
 export interface PoolOptions {
   readonly module: typeof http;
   readonly agent: http.Agent;
-  /** The protocol, for agents that may ask a request for it; Node's own know theirs. */
+  /** The protocol, for agents that read it from a request; Node's own agents know theirs. */
   readonly protocol?: string | undefined;
   readonly limit: number;
-  /** Milliseconds that an idle socket is kept; undefined where its agent's owner decides. */
+  /** How long an idle socket is kept, in milliseconds; undefined if the agent's owner decides. */
   readonly keepAliveMs: number | undefined;
   /** Whether Node's own agent opens tunnels (NODE_USE_ENV_PROXY). */
   readonly tunnels?: boolean | undefined;
-  /** What to tell of a connection that never came to be. */
+  /** What to advise if a connection is never established. */
   readonly advice?: string | undefined;
   readonly onEmpty?: () => void;
 }
 
 export interface PoolCall {
-  /** Whether it needs a new connection. */
+  /** Whether the call needs a new connection. */
   readonly fresh: boolean;
-  /** Called once it may have one. */
+  /** Called once the call may use a connection. */
   start(): void;
 }
 
@@ -35,7 +35,7 @@ const idleUntil: unique symbol = Symbol("idleUntil");
 /** A socket that an agent keeps between requests. */
 export type PooledSocket = Socket & { [idleSince]?: number; [idleUntil]?: number };
 
-/** Notes that a socket goes back to its agent, which may give it out again for so long. */
+/** Notes that a socket returns to its agent, which may reuse it for `keepMs` milliseconds. */
 export function markIdle(socket: PooledSocket, keepMs: number): void {
   const now = performance.now();
   socket[idleSince] = now;
@@ -47,34 +47,35 @@ export function idleSinceOf(socket: PooledSocket): number | undefined {
   return socket[idleSince];
 }
 
-/** For how many milliseconds an idle socket may still be used again. */
+/** For how many more milliseconds an idle socket may be reused. */
 export function idleMsLeft(socket: PooledSocket): number {
   return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
 }
 
-// A server that reads no more of a request that it has responded to would keep its connection for ever.
+// How long a request may still be written after its response. A server that reads no more would block its connection
+// for ever.
 const longestWriteMs = 1000;
-// With so few requests under way the server would have nothing to do meanwhile.
+// With fewer requests in flight than this, a call starts at once: the server would have nothing to do in the meantime.
 const fewAtOnce = 4;
 
-/** The sockets to one origin: how many calls use them at once, and for how long idle ones are kept. */
+/** The sockets to one origin: limits how many calls use them at one time, and how long idle sockets are kept. */
 export class Pool {
   readonly agent: http.Agent;
   readonly advice: string | undefined;
   /** Whether this client made the agent. */
   readonly isOwn: boolean;
-  /** The clients that have used it and not been closed. */
+  /** The number of clients that have used this pool and are not closed. */
   clients = 0;
-  /** Set for good when nothing was open any more: the next call takes another pool. */
+  /** True for good once nothing is open any more: the next call uses a new pool. */
   retired = false;
   readonly #options: PoolOptions;
   readonly #prefix: string;
   readonly #waiting: Map<PoolCall, () => void> = new Map();
-  // Requests whose responses came before they were written.
+  // Requests whose responses arrived before the requests were written completely.
   readonly #unsent: Set<http.ClientRequest> = new Set();
   #atWork = 0;
   #sweeper: NodeJS.Timeout | undefined;
-  // The last Keep-Alive header and what it means: a server announces the same time with every response.
+  // The last Keep-Alive header and its meaning, kept because a server announces the same time with every response.
   #announced: string | undefined;
   #announcedMs = Number.POSITIVE_INFINITY;
 
@@ -84,13 +85,14 @@ export class Pool {
     this.advice = options.advice;
     this.isOwn = options.keepAliveMs !== undefined;
     const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
-    // How agents begin the names of their sockets.
+    // The prefix that agents give to the names of sockets to this origin.
     this.#prefix = `${host}:${url.port || (url.protocol === "https:" ? 443 : 80)}:`;
   }
 
   /**
-   * Lets a call start: at once where few are under way, else once all responses that have arrived are read, because requests
-   * that leave together cost a fifth less than those that each wake the server; or when others have left.
+   * Lets a call start. If few calls are in flight, it starts at once. Otherwise it starts after the responses that have
+   * arrived are read: requests sent together cost a fifth less than requests that each wake the server. At the limit,
+   * it starts when another call has left.
    */
   enter(call: PoolCall): void {
     if (this.#hasPlace && this.#waiting.size === 0) {
@@ -99,7 +101,7 @@ export class Pool {
       if (isOneOfFew || call.fresh) call.start();
       else nextTurn(() => call.start());
     } else {
-      // Bound, so that traces and the like see the call's own context, not that of the call that left.
+      // Bound, so that traces see the async context of this call, not that of the call that left.
       const admit = AsyncResource.bind(() => {
         this.#admit(call);
         call.start();
@@ -108,7 +110,7 @@ export class Pool {
     }
   }
 
-  /** Ends a call's wait or gives its place to another. */
+  /** Ends a call's wait for a connection, or lets another call start in its place. */
   leave(call: PoolCall): void {
     if (this.#waiting.delete(call)) return;
     this.#atWork--;
@@ -118,11 +120,14 @@ export class Pool {
     }
     const { keepAliveMs } = this.#options;
     if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
-    // In the next turn the socket of the call that left is idle.
+    // The socket of the call that left becomes idle only in the next turn.
     if (this.#waiting.size > 0) nextTurn(() => this.#next());
   }
 
-  /** Ends a call's request. Its place is free once its socket is closed, or its agent knows that there will be none. */
+  /**
+   * Ends a call's request. Another call may take its place once its socket is closed, or its agent knows that it needs
+   * none.
+   */
   release(call: PoolCall, message: http.ClientRequest | undefined): void {
     const leave = () => this.leave(call);
     if (message === undefined || message.closed) leave();
@@ -132,8 +137,9 @@ export class Pool {
   }
 
   /**
-   * Lets a call go whose response came before all of its request was written. Once that is written its connection serves
-   * others; one whose bytes were not all handed over, or are not taken, ends.
+   * Releases a call whose response came before its request was completely written. Once the request is written, its
+   * connection serves other calls. If not all bytes were passed to Node, or the server does not take them, the
+   * connection is closed.
    */
   leaveWhenSent(call: PoolCall, message: http.ClientRequest): void {
     if (this.clients === 0 || !message.writableEnded) {
@@ -149,16 +155,19 @@ export class Pool {
     });
   }
 
-  /** Sends a request, on a new connection when it asks for one. */
+  /** Sends a request. @param fresh Whether to use a new connection. */
   request(request: TransportRequest, fresh: boolean): http.ClientRequest {
     const { module, agent, tunnels } = this.#options;
     const options = requestOptions(request, this.#options);
-    // Without a time Node would wait for a tunnel without end.
+    // Without a timeout Node would wait for a tunnel for ever.
     if (tunnels) options.timeout = Math.min(request.connectTimeoutMs, longestTimerMs);
     return fresh ? withoutIdle(agent, () => module.request(options)) : module.request(options);
   }
 
-  /** How long an idle socket may be used again: by a header (`Keep-Alive: max=100, timeout=5`) at most a second less. */
+  /**
+   * How long an idle socket may be reused, in milliseconds. A header such as `Keep-Alive: max=100, timeout=5` limits
+   * this to one second less than it announces.
+   */
   keepMs(announced: string | undefined): number {
     const { keepAliveMs } = this.#options;
     if (keepAliveMs === undefined) return Number.POSITIVE_INFINITY;
@@ -174,13 +183,13 @@ export class Pool {
     for (const socket of this.#idle()) if (which(socket)) socket.destroy();
   }
 
-  /** Ends the sockets that have been idle for at least as long as one that was found closed. */
+  /** Closes the sockets that have been idle for at least as long as `lost`, a socket that the server had closed. */
   endIdleAs(lost: PooledSocket | undefined): void {
     const since = (lost && idleSinceOf(lost)) ?? Number.NEGATIVE_INFINITY;
     this.endIdle((socket) => (idleSinceOf(socket) ?? 0) <= since);
   }
 
-  /** Ends all idle sockets, and those at work with what they do: until then the limit counts them. */
+  /** Closes all idle sockets at once and the others when their requests end. Until then the limit counts those. */
   close(): void {
     this.agent.maxFreeSockets = 0;
     this.endIdle(() => true);
@@ -188,7 +197,7 @@ export class Pool {
     if (!this.#isAtWork) this.#retire();
   }
 
-  /** Ends the connections of requests whose responses came before they were written. */
+  /** Closes the connections of requests whose responses arrived before the requests were written completely. */
   endUnsent(): void {
     for (const message of this.#unsent) message.destroy();
   }
@@ -224,7 +233,7 @@ export class Pool {
 
   #sweepLater(ms: number): void {
     const sweeper = setTimeout(() => this.#sweep(), ms);
-    // In a window of Electron a timer is a number.
+    // In a window of Electron a timer is a number, which has no `unref`.
     sweeper.unref?.();
     this.#sweeper = sweeper;
   }
@@ -234,7 +243,8 @@ export class Pool {
     const { keepAliveMs = 0 } = this.#options;
     const left = this.#idle().map(idleMsLeft);
     if (!this.#isAtWork && left.length === 0) this.#retire();
-    // Sweeps again when the next socket expires; not for each of them, should there be many.
+    // Sweeps again when the next socket expires, but waits at least a quarter of `keepAliveMs`, in case there are many
+    // sockets.
     else this.#sweepLater(Math.max(Math.min(keepAliveMs, ...left), keepAliveMs / 4));
   }
 

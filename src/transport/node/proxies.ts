@@ -1,12 +1,14 @@
-// Which proxy a request goes through: that of the option `proxy`, or of the environment, which is read as curl reads it.
+// Which proxy a request goes through: the proxy of the option `proxy`, or of environment variables, which are read as
+// curl reads them.
 import type { TransportFailure } from "../transport.js";
 
-/** The proxy that requests to an address go through, by the option `proxy`; undefined for none. @throws TransportFailure */
+/** The proxy for an address, according to the option `proxy`; undefined for none. @throws TransportFailure */
 export function proxyFor(url: URL, proxy: string): URL | undefined {
   return proxy === "env" ? proxyFromEnvironment(url, process.env) : parseProxy(proxy, "proxy");
 }
 
-// A proxy that cannot be used. The message names where it was given, never its value: it may hold a password.
+// The failure for a proxy that cannot be used. Its message names the option or variable, never the value, which may
+// hold a password.
 function unusableProxy(message: string): TransportFailure {
   const failure: TransportFailure = { message, phase: "connect", reason: "agent" };
   return Object.assign(Object.create(null), failure);
@@ -20,13 +22,16 @@ export function proxyFromEnvironment(url: URL, env: NodeJS.ProcessEnv): URL | un
 
 /** The variable that names the proxy for an address; undefined for none. */
 export function proxyVariable(url: URL, env: NodeJS.ProcessEnv): string | undefined {
-  // http_proxy in capitals can be set by a request's header where a program runs as CGI.
+  // HTTP_PROXY is not read: if a program runs as CGI, a request's header can set it.
   const names = url.protocol === "https:" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"];
   const name = [...names, "all_proxy", "ALL_PROXY"].find((each) => env[each]);
   return isExcepted(url, env.no_proxy || env.NO_PROXY || "") ? undefined : name;
 }
 
-/** A proxy's URL. Without a scheme it is http; without a port 1080, or 443 for https, as for curl. @throws TransportFailure */
+/**
+ * Parses a proxy's URL. As for curl, the default scheme is http, and the default port is 1080, or 443 for https.
+ * @throws TransportFailure
+ */
 function parseProxy(value: string, name: string): URL {
   const text = value.trim();
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
@@ -39,13 +44,13 @@ function parseProxy(value: string, name: string): URL {
   if (!isDecodable(proxy.username) || !isDecodable(proxy.password)) {
     throw unusableProxy(`${name} has a user name or password with a "%" that encodes nothing: write %25.`);
   }
-  // A URL drops the port that its scheme has by default.
+  // A URL object drops the default port of its scheme, so a given port is looked for in the text.
   const hasPort = /:\d+\/?$/.test(whole.replace(/[?#].*$/s, ""));
   if (proxy.protocol === "http:" && !hasPort) proxy.port = "1080";
   return proxy;
 }
 
-/** Whether a list such as NO_PROXY has the host of an address. */
+/** Whether a list such as NO_PROXY contains the host of an address. */
 export function isExcepted(url: URL, list: string): boolean {
   const host = withoutBrackets(url.hostname).replace(/\.$/, "").toLowerCase();
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
@@ -56,14 +61,14 @@ export function isExcepted(url: URL, list: string): boolean {
   });
 }
 
-// "host", "host:port", "[address]:port"; an IPv6 address without brackets has no port.
+// Splits "host", "host:port" or "[address]:port"; an IPv6 address without brackets has no port.
 function splitPort(entry: string): RegExpExecArray | readonly string[] {
   return /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? ["", entry];
 }
 
 function covers(entry: string, host: string): boolean {
   const [network = "", bits] = withoutBrackets(entry.toLowerCase()).split("/");
-  // getBuiltinModule, not import: the command line starts without it.
+  // getBuiltinModule, not import: the command line starts without loading node:net.
   const { BlockList, isIP } = process.getBuiltinModule("node:net");
   const version = isIP(host);
   if (version === 0) {
@@ -94,8 +99,8 @@ function isDecodable(text: string): boolean {
 }
 
 /**
- * What has to be redacted of a proxy: its user name and password, together and alone, as the URL has them, and as the
- * bytes of UTF-8, of which base64 is made. A user name can be a token.
+ * The secrets of a proxy: its user name, its password and both together; each decoded, as written in the URL, and as
+ * the bytes of UTF-8, from which base64 is made. A user name can be a token.
  */
 export function proxyCredentialsOf(proxy: URL): string[] {
   const username = decodeURIComponent(proxy.username);

@@ -1,5 +1,5 @@
-// What works around private parts of Node, of agents and of undici, a polluted Object.prototype, and the engine: each with its
-// reason or its measure.
+// Workarounds for private parts of Node, of agents and of undici, for a polluted Object.prototype, and for the engine:
+// each with its reason or its measurement.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type http from "node:http";
 import type { Socket, TcpSocketConnectOpts } from "node:net";
@@ -9,15 +9,15 @@ import { nextTurn } from "../time.js";
 import { networkCode, type TransportRequest } from "../transport.js";
 
 /**
- * Over TLS Node confirms a write at the end of the turn in which its response may be read already, and some turns later
- * through a proxy that speaks TLS itself.
+ * How many turns Node may need to confirm a write. Over TLS it does so at the end of a turn in which the response may
+ * already be read, and some turns later through a proxy that itself speaks TLS.
  */
 export const turnsToConfirm: number = 8;
 
-/** How long the event loop has been busy. Taken when this is loaded: tests put clocks of their own in its place. */
+/** Measures how long the event loop has been busy. Read when the module loads, because tests replace it. */
 export const eventLoopUtilization: typeof performance.eventLoopUtilization = performance.eventLoopUtilization;
 
-/** The options that node:http makes a request with. */
+/** The options for a request of node:http. */
 export function requestOptions(
   { method, url, headers }: TransportRequest,
   { agent, protocol }: { readonly agent: http.Agent; readonly protocol?: string | undefined },
@@ -35,14 +35,14 @@ export function requestOptions(
   return { ...Object.fromEntries(optional.map((name) => [name, undefined])), ...options };
 }
 
-// Options that http.request reads from a polluted Object.prototype unless they are own properties. Added only then: each
-// property costs about 2 µs a request, since agents copy the options into an object without a prototype.
+// Options that http.request reads from a polluted Object.prototype unless they are own properties. They are added only
+// if it is polluted: each costs about 2 µs a request, since agents copy the options into an object without a prototype.
 const optional: readonly string[] =
   "_defaultAgent auth createConnection defaultPort insecureHTTPParser joinDuplicateHeaders maxHeaderSize protocol setHost signal socketPath timeout uniqueHeaders".split(
     " ",
   );
 
-// Asks for each of those options by its name: a loop over them takes ten times as long.
+// Checks each name in `optional` by itself, because a loop over them takes ten times as long.
 function isPolluted(object: object): boolean {
   return (
     "_defaultAgent" in object ||
@@ -62,8 +62,8 @@ function isPolluted(object: object): boolean {
 }
 
 /**
- * Hears a socket's errors until it is closed. Those that matter fail its request; Node takes its own listener off when a
- * response has been read, and a write that fails later would end the process.
+ * Ignores a socket's errors until it is closed; errors that matter fail its request. Node removes its own listener when
+ * a response has been read, and a later failed write would end the process.
  */
 export function hearErrors(socket: Socket): void {
   if (!socket.listeners("error").includes(ignoreError)) socket.on("error", ignoreError);
@@ -71,7 +71,10 @@ export function hearErrors(socket: Socket): void {
 
 function ignoreError(): void {}
 
-/** Whether an agent of the caller's has no socket for a request just made: it is the last of those that wait. */
+/**
+ * Whether a new request waits for a socket of its agent, which the caller gave: it is then the last in one of the
+ * agent's queues.
+ */
 export function isQueued(message: http.ClientRequest, { requests = {} }: http.Agent): boolean {
   return Object.values(requests).some((queue) => (queue?.at(-1) as unknown) === message);
 }
@@ -83,7 +86,7 @@ export function idleSockets({ freeSockets = {} }: http.Agent, prefix: string): S
     .flatMap((name) => freeSockets[name] ?? []);
 }
 
-/** Makes a request while the agent sees none of its idle sockets: it gets a new connection. */
+/** Makes a request while the agent's idle sockets are hidden from it, so that the request gets a new connection. */
 export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
   const { freeSockets } = agent;
   const visible = agent as { freeSockets: object };
@@ -96,12 +99,13 @@ export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
   }
 }
 
-// The agents whose sockets are watched: of the process, since several clients may be given the same one.
+// The agents in this process whose sockets are watched: several clients may have the same agent.
 const watched = new WeakSet<object>();
 
 /**
- * Has `opened` told which sockets an agent opens to its proxy for a request: until the tunnel stands nobody else is shown them,
- * and nobody could end them. Agents made with agent-base open them in `connect`, Node's own in `createSocket`.
+ * Calls `opened` with the sockets that an agent opens to its proxy for a request. Until the tunnel is open, Node shows
+ * these sockets to nobody else, so nobody could close them. Agents made with agent-base open them in `connect`, Node's
+ * own in `createSocket`.
  */
 export function watchSockets(
   agent: object,
@@ -114,7 +118,7 @@ export function watchSockets(
   const value = (request: http.ClientRequest, ...rest: unknown[]): unknown => {
     const sockets: Socket[] = [];
     const note = (event: unknown): unknown => sockets.push((event as { socket: Socket }).socket);
-    // A socket is made before `open` waits for anything.
+    // `open` creates its sockets before it waits for anything.
     subscribe("net.client.socket", note);
     try {
       return open.call(agent, request, ...rest);
@@ -126,7 +130,10 @@ export function watchSockets(
   Object.defineProperty(agent, name, { value, configurable: true, writable: true });
 }
 
-/** What an agent connects with: itself, an agent of agent-base's kind to its proxy, Node's own to that of the environment. */
+/**
+ * The connect options of an agent: its own, those of an agent-base agent for its proxy, and those of Node's own agent
+ * for the proxy of the environment.
+ */
 export function connectOptions(agent: object): readonly TcpSocketConnectOpts[] {
   const ofProxy = Object.getOwnPropertySymbols(agent).find(
     ({ description }) => description === "kProxyConfig",
@@ -139,15 +146,18 @@ export function connectOptions(agent: object): readonly TcpSocketConnectOpts[] {
   return found.filter((each): each is TcpSocketConnectOpts => typeof each === "object" && each !== null);
 }
 
-/** Hears the addresses found for a socket. Node takes what Object.prototype has under an event's name for a listener. */
+/**
+ * Calls `found` with each address found for a socket. If Object.prototype has a `lookup`, it does nothing: Node would
+ * take that for a listener of the event.
+ */
 export function onAddressFound(socket: Socket, found: (address: string) => void): void {
   if (!("lookup" in Object.prototype)) socket.on("lookup", (_error, address) => address && found(address));
 }
 
-/** A response's headers. Node makes them of the raw list when asked. */
+/** A response's headers. Node builds them from the raw list on first use. */
 export function headersOf(message: http.IncomingMessage): Readonly<Record<string, string>> {
   const { rawHeaders } = message;
-  // Node takes what Object.prototype has under a header's name for one that came before.
+  // If Object.prototype has a member with a header's name, Node takes it for an earlier header of that name.
   if (rawHeaders.some((name, i) => i % 2 === 0 && name.toLowerCase() in Object.prototype)) {
     return headersFrom(rawHeaders);
   }
@@ -156,7 +166,10 @@ export function headersOf(message: http.IncomingMessage): Readonly<Record<string
   return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
 }
 
-/** A header of a raw list; one that comes again is one list. Building the object costs more than the rest of a small response. */
+/**
+ * Returns one header of a raw list; repeated headers are joined to one list. Building the object of all headers costs
+ * more than the rest of a small response.
+ */
 export function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -167,9 +180,10 @@ export function rawHeader(rawHeaders: readonly string[], name: string): string |
   return value;
 }
 
-/** Headers of a list of names and values, one after another. */
+/** Converts a flat list, in which each name is followed by its value, to headers. */
 export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<string, string> {
-  // Not by assignment to an object, which fails for a name that Object.prototype has where a program has frozen it.
+  // Not assigned to an object: assigning a name that Object.prototype has fails if a program has frozen
+  // Object.prototype.
   const headers = new Map<string, string>();
   for (let i = 0; i < raw.length; i += 2) {
     const name = headerText(raw[i]).toLowerCase();
@@ -179,18 +193,18 @@ export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<strin
   return Object.fromEntries(headers);
 }
 
-// undici 6 has headers as bytes.
+// undici 6 passes headers as bytes.
 function headerText(value: string | Uint8Array | undefined): string {
   return typeof value === "string" ? value : Buffer.from(value ?? []).toString("latin1");
 }
 
-// How Node says that the other side has closed a connection.
+// Node's codes for a connection that the other side has closed.
 const closed: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
 
 /**
- * Lets a failed write be known only when what the server sent before it closed has been read: one that refuses a
- * large body may respond and close at once, and Node drops an unread response with the first write that fails.
- * @returns Ends it.
+ * Delays the error of a failed write until the bytes that the server sent before it closed are read. A server that
+ * rejects a large body may respond and close at once, and Node drops an unread response when a write fails.
+ * @returns A function that ends the delay.
  */
 export function holdWriteErrors(socket: Socket): () => void {
   const { _write, _writev } = socket;
@@ -202,8 +216,8 @@ export function holdWriteErrors(socket: Socket): () => void {
   };
 }
 
-// Tells of a failed write two turns of the loop later: between them everything that has arrived is read. What TLS says of
-// itself is told at once.
+// Reports a failed write two turns of the loop later: between them all bytes that have arrived are read. Errors of TLS
+// itself are reported at once.
 function heldBack(done: (error?: Error | null) => void): typeof done {
   return (error) => {
     if (closed.has(networkCode(error))) nextTurn(() => nextTurn(() => done(error)));
@@ -216,18 +230,22 @@ export function environmentProxies({ globalAgent }: typeof http): unknown {
   return memberOf(memberOf(globalAgent, "options"), "proxyEnv");
 }
 
-// Where undici keeps its global dispatcher: 8 in the first, and a wrapper that does not say what it wraps in the second.
+// Where undici keeps its global dispatcher. undici 8 uses the first symbol; under the second it keeps a wrapper that
+// does not show the dispatcher inside.
 const current = Symbol.for("undici.globalDispatcher.2");
 const wrapper = Symbol.for("undici.globalDispatcher.1");
 const globals = globalThis as { readonly [name: symbol]: unknown };
 
-/** The MockAgent that a test has respond for the network: nothing then leaves this machine but through it. */
+/**
+ * The MockAgent with which a test replaces the network: all requests then go to the mock, except those to this machine.
+ * Undefined without one.
+ */
 export function mockFor(url: URL): DispatcherLike | undefined {
   const mock = mockIn(globals[current]) ?? mockIn(globals[wrapper]);
   return mock && !isLoopback(url.hostname) ? mock : undefined;
 }
 
-// A mock is asked for before each request: `in` is cheap.
+// Called before each request, so it starts with `in`, which is cheap.
 function mockIn(dispatcher: unknown): DispatcherLike | undefined {
   if (typeof dispatcher !== "object" || dispatcher === null || !("isMockActive" in dispatcher))
     return undefined;

@@ -9,7 +9,7 @@ import { refusedByAlert, textOf } from "./networkErrors.js";
 import { idleMsLeft, idleSinceOf, markIdle, type Pool, type PoolCall, type PooledSocket } from "./pool.js";
 import { headersOf, hearErrors, isQueued, rawHeader, turnsToConfirm } from "./quirks.js";
 
-/** One request under way over node:http or node:https. */
+/** One request in flight over node:http or node:https. */
 export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall {
   readonly #pool: Pool;
   declare protected body: RequestBody | undefined;
@@ -65,12 +65,12 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
 
   broken(cause: Error): void {
     const { answer } = this;
-    // Bytes behind a whole response: the response counts, and its connection has ended.
+    // Bytes after a complete response: the response counts, and its connection has ended.
     if (this.#incoming?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
       return;
     const tunnelStatus = tunnelStatusOf(cause);
     if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
-    // The server has ended the handshake, which for the client seemed over.
+    // The server rejected the TLS handshake, which had seemed complete to the client.
     if (!answer && refusedByAlert.test(networkCode(cause))) this.#connected = false;
     if (!answer) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
     else if (answer.ok && this.#incoming?.complete) this.failed(answeredEarly, { cause });
@@ -80,7 +80,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   protected early(): void {
     const message = this.#message;
     message?.once("finish", () => this.ended());
-    // The request's socket may close in silence: Node hears no more of it once the response is read.
+    // The request's socket may close without an error: Node stops reporting on it once the response is read.
     message?.once("close", () => this.failed(answeredEarly, {}));
     this.body?.form?.waitForRest(() => this.failed(answeredEarly, {}));
   }
@@ -92,7 +92,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.#handOn(answer, this.#message as http.ClientRequest, turnsToConfirm);
   }
 
-  // Hands the response on once its request has left, so that the next call finds this connection free.
+  // Delivers the response once its request was sent, so that the next call finds this connection free.
   #handOn(answer: DecodedResponse, message: http.ClientRequest, turns: number): void {
     if (message.writableFinished) this.#pool.leave(this);
     else if (message.writableEnded && turns > 0) {
@@ -108,7 +108,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       this.#message = message;
       message.on("error", (cause) => this.broken(cause));
       message.on("response", (answer) => this.#receive(answer));
-      // Nobody asked for an upgrade; unheard, it would end the request in silence.
+      // The client asked for no upgrade. Without a listener, an upgrade would end the request without an error.
       message.on("upgrade", (answer, socket) => this.#upgraded(answer, socket));
       message.on("socket", (socket) => this.#take(socket));
       const queued = !message.reusedSocket && isQueued(message, this.#pool.agent);
@@ -129,7 +129,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     if (request === undefined || message === undefined || content === undefined) return;
     this.#reused = message.reusedSocket || idleSinceOf(socket) !== undefined;
     if (this.#reused && (request.freshSocket || idleMsLeft(socket) <= 0)) {
-      // Nothing has been written yet: the stale socket goes, and the request takes a new one.
+      // Nothing has been written yet: the stale socket is closed, and the request takes a new one.
       message.removeAllListeners("error").on("error", () => {});
       this.#connecting?.end();
       socket.destroy();

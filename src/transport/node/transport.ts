@@ -14,15 +14,17 @@ import { environmentProxies, mockFor } from "./quirks.js";
 import { NodeExchange } from "./send.js";
 
 /**
- * Sends over node:http and node:https with keep-alive sockets, through the caller's agent, dispatcher or fetch function when
- * there is one.
- * @param given The options of the connections that the caller gave. @throws StatusError
+ * Creates a transport over node:http and node:https with keep-alive sockets, or over the caller's agent, dispatcher or
+ * fetch function.
+ * @param given The names of the connection options that the caller gave.
+ * @throws StatusError
  */
 export function createNodeTransport(options: TransportOptions, given: readonly string[]): Transport {
   const ways = given.filter((name) => options.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name));
   if (ways.length > 1)
     throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
-  // Node's `fetch` sends a stream with its length. Other functions may not: they get what is in memory as a Blob.
+  // Node's `fetch` sends a stream with its length; other functions may not. So only a file on disk is sent as a stream,
+  // and a file in memory as a Blob.
   if (options.fetch)
     return createFetchTransport(options.fetch, (form) =>
       Object.hasOwn(form.part.file, "isOnDisk") ? new FormStream(form) : new FormBlob(form),
@@ -39,7 +41,7 @@ class NodeTransport implements Transport {
   readonly #origins: OriginPools;
   readonly #isFirst: boolean;
   readonly #isMockable: boolean;
-  // The pool of each origin that requests went to: more than one only where `withOptions` changes the base URL.
+  // The pools that this client uses, by origin. There are several only if `withOptions` changes the base URL.
   readonly #joined: Map<string, SharedPool> = new Map();
 
   constructor(options: TransportOptions, origins: OriginPools, isFirst: boolean) {
@@ -58,7 +60,7 @@ class NodeTransport implements Transport {
   }
 
   send(request: TransportRequest): Exchange {
-    // Where there is a mock, `ready` has loaded what sends through it.
+    // If there is a mock, `ready` has loaded the module that sends through it.
     const mock = this.#isMockable && undici !== undefined ? mockFor(request.url) : undefined;
     if (mock) return dispatch(mock, request);
     const shared = this.#joined.get(request.url.origin);
@@ -66,14 +68,14 @@ class NodeTransport implements Transport {
     return new NodeExchange(request, isOpen ? shared.pool : this.#join(request.url));
   }
 
-  // Nothing refers to a derived transport: one that is never closed is collected with its client.
+  // Nothing else refers to a derived transport, so one that is never closed is garbage collected with its client.
   derive(): Transport {
     return new NodeTransport(this.#options, this.#origins, false);
   }
 
   close(): void {
     if (this.#isFirst) this.#origins.leaveAll();
-    // Where the first transport was closed since, this one is counted no longer.
+    // If the first transport has been closed, this one is no longer counted.
     else for (const shared of this.#joined.values()) if (shared.clients > 0) this.#origins.leave(shared, 1);
     this.#joined.clear();
   }
@@ -85,14 +87,14 @@ class NodeTransport implements Transport {
   }
 }
 
-// Loaded once in the process, like any module.
+// The module for dispatchers, loaded on first use.
 let undici: typeof import("../undici.js") | undefined;
 
 async function loadUndici(): Promise<void> {
   undici = await import("../undici.js");
 }
 
-// Sends through a dispatcher of the caller's, whose connections are its owner's.
+// Creates a transport over the caller's dispatcher. The owner of the dispatcher closes its connections.
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
   if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
@@ -104,12 +106,12 @@ function createDispatcherTransport(dispatcher: unknown): Transport {
   return { ready: readyToDispatch, send, close() {} };
 }
 
-// Loads what sending through a dispatcher needs.
+// Loads the module for dispatchers; undefined if it is loaded already.
 function readyToDispatch(): Promise<void> | undefined {
   return undici === undefined ? loadUndici() : undefined;
 }
 
-// Sends through a dispatcher, once that is loaded.
+// Sends a request through a dispatcher. Its module must be loaded.
 function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchange {
   const { DispatcherExchange } = undici as NonNullable<typeof undici>;
   return new DispatcherExchange(dispatcher, request);
@@ -126,35 +128,39 @@ function checkOptions({ agent, proxy }: TransportOptions): void {
   }
 }
 
-// Loaded once in the process, like any module.
+// The agent for proxies, loaded on first use.
 let ProxyAgent: typeof import("https-proxy-agent").HttpsProxyAgent | undefined;
 
 async function loadProxyAgent(): Promise<void> {
   ({ HttpsProxyAgent: ProxyAgent } = await import("https-proxy-agent"));
 }
 
-// The pools that clients of the same options share, by origin and options, as long as something is open.
+// The pools that clients with the same options share, by origin and options. A pool is kept until nothing is open any
+// more.
 const pools = new Map<string, Pool>();
 
-/** A pool, and how many of a client and those made of it have used it since, and were not closed. */
+/**
+ * A pool, and how many clients of one group use it: a client and those made from it with `withOptions` that are not
+ * closed.
+ */
 interface SharedPool {
   readonly pool: Pool;
   clients: number;
 }
 
-/** The pools of a client and of those made of it, and the proxies that they go through. */
+/** The pools and the proxies of a client and of those made from it with `withOptions`. */
 class OriginPools {
   readonly secrets: string[] = [];
   readonly #options: TransportOptions;
   readonly #pools: Map<string, SharedPool> = new Map();
-  // The proxy to each origin, read once: the environment may change later.
+  // The proxy for each origin, read once, because the environment may change later.
   readonly #proxies: Map<string, URL | undefined> = new Map();
 
   constructor(options: TransportOptions) {
     this.#options = options;
   }
 
-  /** Counts one more client that uses the pool to an address. @throws TransportFailure */
+  /** Counts one more client of the pool for an address. @throws TransportFailure */
   join(url: URL): SharedPool {
     let shared = this.#pools.get(url.origin);
     if (shared === undefined || shared.pool.retired) {
@@ -166,7 +172,9 @@ class OriginPools {
     return shared;
   }
 
-  /** Counts so many clients fewer; idle sockets end with the last, but never those of the caller's agent. */
+  /**
+   * Subtracts `clients` from the count. When none is left, idle sockets are closed, except those of the caller's agent.
+   */
   leave(shared: SharedPool, clients: number): void {
     shared.clients -= clients;
     shared.pool.clients -= clients;
@@ -180,14 +188,14 @@ class OriginPools {
     this.#pools.clear();
   }
 
-  // The pool that clients of the same options share, or one for the caller's agent.
+  // The pool that clients with the same options share, or a pool for the caller's agent.
   #poolOf(url: URL): Pool {
     const { agent } = this.#options;
     const proxy = this.#proxyTo(url);
     return agent === undefined ? sharedPool(url, this.#options, proxy) : callersPool(url, agent);
   }
 
-  /** Loads what a proxy needs; undefined where nothing is missing. */
+  /** Loads the agent for proxies; undefined if it is loaded already or not needed. */
   load(url: URL): Promise<void> | undefined {
     return ProxyAgent === undefined && this.#isProxied(url) ? loadProxyAgent() : undefined;
   }
@@ -212,7 +220,7 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
   if (pool === undefined) {
     const { agent, protocol, tunnels, advice } = agentFor(url, options, proxy);
     const onEmpty = () => {
-      // Meanwhile the clients of the same options may share another pool.
+      // By now, clients with the same options may share another pool.
       if (pools.get(key) === pool) pools.delete(key);
     };
     const module = moduleOf(url.protocol);
@@ -220,13 +228,14 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
     pool = new Pool({ module, agent, protocol, tunnels, ...limits, onEmpty, advice }, url);
     pools.set(key, pool);
   }
-  // The limit is the pool's. The agent's is set here, since an agent copies its options into each request, and a pool that
-  // was closed may have calls left.
+  // The pool itself limits connections. The agent's limit of idle sockets is set here, not as an option, because an
+  // agent copies its options into each request. A closed pool, which set it to 0, may still have calls and be used
+  // again.
   pool.agent.maxFreeSockets = maxConnections;
   return pool;
 }
 
-// The pool of the caller's agent: its own limits apply, and its idle sockets are its owner's.
+// A pool for the caller's agent: the agent's own limits apply, and its idle sockets belong to its owner.
 function callersPool(url: URL, callers: object): Pool {
   const agent = callers as http.Agent;
   const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
@@ -235,7 +244,7 @@ function callersPool(url: URL, callers: object): Pool {
   return new Pool({ module: moduleOf(protocol), agent, protocol, limit, keepAliveMs: undefined }, url);
 }
 
-// The agent of the clients that bring none: the one place where such an agent is made.
+// Makes the agent for clients that have none of their own. This is the only place that makes one.
 function agentFor(
   url: URL,
   { keepAliveMs }: TransportOptions,
@@ -258,14 +267,15 @@ function agentFor(
   return { agent, protocol, tunnels };
 }
 
-// What to tell of a variable that names a proxy: other programs may reach the address only through that.
+// Advice about a variable that names a proxy: other programs may reach the address only through that proxy.
 function unusedProxy(url: URL): string | undefined {
   if (isLoopback(url.hostname)) return undefined;
   const name = proxyVariable(url, process.env);
   return name && `${name} is set, which this client does not use: pass proxy: "env".`;
 }
 
-// node:http or node:https. By getBuiltinModule, so that instrumentation can patch it; and plain http never loads TLS.
+// Returns node:http or node:https. getBuiltinModule lets instrumentation patch the module, and plain http never loads
+// TLS.
 function moduleOf(protocol: string): typeof http {
   return process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
 }
