@@ -43,20 +43,19 @@ export interface Client extends ContractClient {
   /** Calls any other operation of the service, by its method and path. */
   readonly request: ServiceCall;
   /**
-   * Returns a client with some options changed. It shares this client's connections but not its calls, and need not be
+   * Returns a client with some options changed. It shares this client's connections, not its calls, and need not be
    * closed.
    *
    * @param options The options to change; an option that is undefined stays as it is.
-   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a value that cannot be used or an option of the
-   * connections.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a value that cannot be used or a {@link
+   * ConnectionOption}.
    * @example const patient = client.withOptions({ timeoutMs: 300_000 });
    */
   withOptions(options: SharedOptions): Client;
   /**
    * Ends this client's calls, which reject with `CANCELLED`, and closes its connections, unless another client with the
    * same address and options still uses them. Calls of clients made with `withOptions` go on: their connections close
-   * when these calls end, and idle connections close at once. A client that is not closed does not keep the process
-   * alive.
+   * when these calls end, and idle connections close at once. An open client does not keep the process alive.
    */
   close(): Promise<void>;
   /** The same as {@link Client.close}, for `await using`. */
@@ -68,10 +67,7 @@ const connectionOptions = ["dispatcher", "agent", "fetch", "proxy", "keepAliveMs
 /** The names of the options that concern the connections. They are fixed when a client is created. */
 export type ConnectionOption = (typeof connectionOptions)[number];
 
-/**
- * The options that {@link Client.withOptions} can change: all except those of the connections ({@link
- * ConnectionOption}).
- */
+/** The options that {@link Client.withOptions} can change: all except the options of the connections. */
 export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
 
 /**
@@ -136,8 +132,7 @@ function shownAs({ baseUrl, accountId }: GivenSettings): string {
   return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
-// The names of the connection options. A dispatcher also sets the time to connect, so `connectTimeoutMs` is then
-// included.
+// The names of the connection options. With a dispatcher, which has its own connect timeout, also `connectTimeoutMs`.
 function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[] {
   return dispatcher === undefined ? connectionOptions : [...connectionOptions, "connectTimeoutMs"];
 }
@@ -148,8 +143,7 @@ function transportOf(options: ClientOptions): Transport {
   return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
 
-// No `...rest` here: rest objects inherit from Object.prototype. `ownProperties` has already checked most of the
-// values.
+// No `...rest` here: rest objects inherit from Object.prototype. `ownProperties` has checked most of the values.
 function givenSettings(
   options: ClientOptions,
   transport: Transport,

@@ -117,10 +117,7 @@ export function isForeignOrigin(origin: string | undefined): boolean {
   return origin !== undefined && !isLoopback(urlOf(origin)?.hostname ?? "");
 }
 
-/**
- * Whether a Host header names another machine. A web page sends such a header if its host name resolves to this machine
- * (DNS rebinding).
- */
+/** Whether a Host header names another machine, as for a web page whose host name leads here (DNS rebinding). */
 export function isForeignHost(host: string | undefined): boolean {
   return isForeignOrigin(host && `http://${host}`);
 }

@@ -45,8 +45,7 @@ export class Multipart implements FetchForm {
 
   constructor(field: string, type: string, part: Multipart["part"]) {
     const { name, size } = part.file;
-    // Not crypto.randomUUID, which pages on plain http do not have. Each byte becomes three digits, so the length is
-    // fixed.
+    // Not crypto.randomUUID: pages on plain http lack it. Each byte becomes three digits, so the length is fixed.
     const digits = crypto.getRandomValues(new Uint8Array(16)).map((byte) => 100 + (byte % 100));
     const boundary = `tunerank-${digits.join("")}`;
     this.part = part;
@@ -149,7 +148,10 @@ export class FormBlob implements FetchForm {
     this.#form = form;
   }
 
-  /** False if a mock responds: it makes its response itself (MSW), or reads only the first slice (MockAgent). */
+  /**
+   * Whether the response came before the Blob was read whole. False for a mock: it makes its response itself (MSW), or
+   * reads only the first slice (MockAgent).
+   */
   get incomplete(): boolean {
     return !this.#isMade && this.#reads > 1 && this.#leftBytes > 0;
   }
@@ -210,7 +212,7 @@ function pulledStream(
 }
 
 /**
- * The bytes of a form, for a sender that does not report how far it got: this class records what the sender has read.
+ * The bytes of a form, for a sender that does not report how far it got. This class records what the sender has read.
  */
 export class FormBytes {
   protected readonly form: Multipart;
@@ -220,8 +222,7 @@ export class FormBytes {
   protected readonly chunks: AsyncGenerator<Uint8Array>;
 
   /**
-   * @param copiedBelow Chunks of fewer bytes are copied: the next chunk may be read into the same buffer before they
-   * are sent
+   * @param copiedBelow Shorter chunks are copied: the next chunk may be read into the same buffer before they are sent
    */
   constructor(form: Multipart, copiedBelow: number = Number.POSITIVE_INFINITY) {
     this.form = form;
@@ -234,8 +235,7 @@ export class FormBytes {
   }
 
   /**
-   * Called when a response arrives. If the sender never read the bytes, a mock responded and the whole file counts as
-   * sent.
+   * Called when a response arrives. If nothing was read by then, a mock responded, and the whole file counts as sent.
    */
   answered(): void {
     const { file, onSent } = this.form.part;

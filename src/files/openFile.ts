@@ -171,15 +171,13 @@ async function* bytesOf(stream: Stream, reader = lockedReader(stream)): AsyncGen
 }
 
 /**
- * Converts a Uint8Array of any realm, such as that of Jest or `node:vm`, to one of this realm; undefined for other
- * values.
+ * Converts a Uint8Array of any realm, such as Jest's or that of `node:vm`, to one of this realm; undefined for others.
  */
 function bytesIn(value: unknown): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   if (!ArrayBuffer.isView(value) || Reflect.get(value, Symbol.toStringTag) !== "Uint8Array") return undefined;
   const { buffer, byteOffset, byteLength } = value;
-  // A transferred buffer cannot back a new array. The other realm's array is returned, and rejected as this realm's
-  // would be.
+  // A transferred buffer cannot back a new array: the other realm's array is returned, and rejected later.
   return isDetached(value as Uint8Array)
     ? (value as Uint8Array)
     : new Uint8Array(buffer, byteOffset, byteLength);
@@ -273,8 +271,7 @@ async function* chunksRead(reader: ReadableStreamDefaultReader<unknown>): AsyncG
   }
 }
 
-// A Readable returns a new iterator each time, so the stream itself is marked as used. Any other single-use stream
-// returns itself.
+// A Readable makes a new iterator each time, so the stream is marked as used. Others return the same iterator.
 function chunksOf(stream: AsyncIterable<unknown>): AsyncIterable<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   if (isReadable(stream)) used.add(stream);

@@ -41,10 +41,7 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
   return undefined;
 }
 
-/**
- * Finds nothing. The general check of a value still rejects invalid characters, but its message names them less
- * exactly.
- */
+/** Finds nothing: the general check of a value rejects such characters, with a message that names them less exactly. */
 export function unseenIn(): undefined {}
 
 /** Checks nothing, for the same reason as {@link unseenIn}. */
@@ -69,10 +66,10 @@ export function mocked(): undefined {}
 /** Always undefined: here no key comes from a file of variables, which could put quotes around it. */
 export function keyAdvice(_key: string): undefined {}
 
-/** Always undefined: `fetch` reports no error code, so the reason for a failed connection is unknown. */
+/** Always undefined: `fetch` reports no error code that says why a connection failed. */
 export function unconnected(): undefined {}
 
-/** Always undefined, for the same reason as {@link unconnected}. */
+/** Always undefined: without an error code, nothing proves that no connection was established. */
 export function isBeforeConnection(): undefined {}
 
 /** Always undefined: this platform has no tracing channels. */

@@ -32,7 +32,9 @@ export interface Transport {
   /** The most connections at one time; undefined if this client does not limit their number. */
   readonly maxConnections?: number | undefined;
   send(request: TransportRequest): Exchange;
-  /** Returns the transport for a client made with `withOptions`, if each client is counted. It need not be closed. */
+  /**
+   * Returns a transport for a client made with `withOptions`, if the transport counts clients. It need not be closed.
+   */
   derive?(): Transport;
   /**
    * Closes idle sockets, unless other clients use them. On the first client's transport, this includes the idle sockets
@@ -74,8 +76,7 @@ export class TransportResponse {
   }
 
   /**
-   * A number that changes with every chunk that arrives; NaN if `fetch` may be decoding bytes that are not visible
-   * here.
+   * A number that changes with each chunk that arrives; NaN if `fetch` may be decoding bytes that are not visible yet.
    */
   get arrived(): number {
     return this.headers["content-encoding"] === undefined ? this.kept : Number.NaN;
@@ -131,7 +132,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   /** How far the request got. */
   abstract readonly phase: Phase;
-  /** A number that changes with each sign of the request's progress, apart from bytes of the response's body. */
+  /** A number that changes with each sign of the request's progress, except for bytes of the response's body. */
   protected abstract readonly heard: number;
   /** Stops sending and receiving. */
   protected abstract stop(): void;
@@ -147,7 +148,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   /** Ends the request: `response` rejects at once. */
   abort(reason: FailureReason): void {
-    // The text is only the reason: the caller of `abort` words the error of its call.
+    // The message is only the reason, because the code that calls `abort` words the error of the call.
     this.failed(reason, { reason });
   }
 
@@ -170,10 +171,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     else this.deliver(answer);
   }
 
-  /**
-   * Ends the request with an incomplete response body. An error response is used as far as it arrived; a 2xx must be
-   * complete.
-   */
+  /** Ends the request with an incomplete response body. An error response still counts, but a 2xx must be complete. */
   cut(text: string, details: SeenDetails): void {
     if (this.answer === undefined || this.answer.ok) this.failed(text, details);
     else {

@@ -4,10 +4,7 @@ import { memberOf, textFor } from "../values.js";
 import { answeredEarly, Exchange, type Transport, TransportResponse } from "./exchange.js";
 import { isForm, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
 
-/**
- * @param formOf Returns how to send a form. The default is a Blob of the form's parts, which any `fetch` function
- * accepts
- */
+/** @param formOf Returns how to send a form; by default as a Blob of its parts, which any `fetch` function accepts */
 export function createFetchTransport(
   fetch: FetchLike | typeof globalThis.fetch,
   formOf: (form: Multipart) => FetchForm = (form) => form,
@@ -126,8 +123,7 @@ function readerOf(
   };
 }
 
-// Reads the whole body at once, as in React Native. Text is read as text, because older versions of React Native give
-// no bytes.
+// Reads the whole body at once, as in React Native. Text is read as text: older versions of React Native give no bytes.
 async function* wholeOf(
   response: FetchResponse,
   headers: Record<string, string>,

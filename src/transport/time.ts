@@ -30,10 +30,8 @@ export function isLate(dueAt: number, now: number): boolean {
 }
 
 /**
- * Calls `end` after the first turn in which nothing arrives, or after 250 ms; or after 50 turns if the timer was not
- * late.
- * @param arrived Returns a number that changes whenever something arrives, NaN if that cannot be known; undefined to
- * stop waiting
+ * Calls `end` after the first turn in which nothing arrives, after 250 ms, or after 50 turns if the timer was not late.
+ * @param arrived Returns a number that changes when something arrives, NaN if that is unknown; undefined to end at once
  */
 export function readOn(wasLate: boolean, arrived: () => number | undefined, end: () => void): void {
   const until = performance.now() + longestMs;
@@ -64,9 +62,8 @@ export function now(): number {
 }
 
 /**
- * Returns the time at which a timer that was due at `dueAt` has fired. A timer that fires long before is on the clock
- * of a test, which moves forward without `performance`. That timer is believed, or code that waits for it would never
- * end.
+ * Returns the time at which a timer that was due at `dueAt` fired. A timer that fires long before is on the clock of a
+ * test, which moves forward without `performance`. That timer is believed, or waiting for it would never end.
  */
 export function firedAt(dueAt: number): number {
   const leftMs = dueAt - now();

@@ -37,7 +37,7 @@ export function isSuccess(status: number): boolean {
 }
 
 /**
- * Why a request has no complete response; "foreign" is a fault of other code: a mock, an interceptor, a fetch function.
+ * Why a request has no complete response. "foreign": a fault of other code (a mock, an interceptor, a fetch function).
  */
 export type FailureReason =
   | "network"
@@ -74,10 +74,7 @@ export function isTransportFailure(thrown: unknown): thrown is TransportFailure 
 /** The message for a request that failed because its file could not be read. */
 export const sourceFailed = "Reading the file failed.";
 
-/**
- * The network's code of an error, or "". Node's fetch throws an error that says only "fetch failed", with the code in
- * its cause.
- */
+/** The network's code of an error, or "". Node's fetch throws "fetch failed", and the code is in that error's cause. */
 export function networkCode(error: unknown): string {
   return textFor(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }

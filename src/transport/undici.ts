@@ -1,6 +1,5 @@
-// Sends through undici's `dispatch`. A separate file, which is loaded only if a client has a dispatcher or a mock
-// replaces the network. undici 6 calls other handler methods than 7 and 8, and an interceptor may not pass on a
-// request's start.
+// Sends through undici's `dispatch`. This file is loaded only if a client has a dispatcher, or a mock replaces the
+// network. undici 6 calls other handler methods than 7 and 8, and an interceptor may not pass on a request's start.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
@@ -39,8 +38,7 @@ class LegacyController implements Controller {
   }
 }
 
-// Whether a dispatcher was seen to announce the start of a request. The value applies to every client with that
-// dispatcher.
+// Whether a dispatcher was seen to announce the start of a request, for all clients that use the dispatcher.
 const announces = new WeakMap<DispatcherLike, boolean>();
 
 /** Notes that a dispatcher announced the start of a request. */
@@ -62,8 +60,7 @@ function phaseWithoutStart(dispatcher: DispatcherLike): Phase {
   return (announces.get(dispatcher) ?? isPlain) ? "connect" : "headers";
 }
 
-// Errors of failed connection attempts, of any dispatcher. By itself, a reset in a TLS handshake looks like a reset
-// after a request.
+// Connect errors of any dispatcher. Otherwise a reset in a TLS handshake would look like a reset after a request.
 const neverConnected = new WeakSet<object>();
 subscribe("undici:client:connectError", (message) => {
   const error = memberOf(message, "error");
@@ -96,10 +93,7 @@ function refuseStart(controller: Controller, isTold: () => boolean): void {
   if (!isTold()) throw ended;
 }
 
-/**
- * One request in flight, and its undici handler: undici 6 calls onConnect and similar methods, 7 and 8 onRequestStart
- * and similar.
- */
+/** One request in flight, and its undici handler: undici 6 calls `onConnect` and the like, 7 and 8 `onRequestStart`. */
 export class DispatcherExchange extends Exchange<DecodedResponse> {
   readonly #dispatcher: DispatcherLike;
   declare protected body: DispatchedForm | undefined;
@@ -248,8 +242,8 @@ class DispatchOptions {
     this.body = body;
   }
 }
-// No prototype, because undici would read its other options from a polluted Object.prototype. An Object.create(null)
-// would be twice as slow.
+// No prototype, because undici would read its other options from a polluted Object.prototype. An object that is created
+// without a prototype would be twice as slow.
 Object.setPrototypeOf(DispatchOptions.prototype, null);
 
 const noFlow: Flow = { pause() {}, resume() {} };
@@ -300,8 +294,7 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
     this.#failed = failed;
   }
 
-  // undici asks for the iterator a second time if it retries a request by itself: the bytes read so far would be
-  // missing.
+  // undici asks for the iterator again if it retries a request by itself: the bytes read so far would be missing.
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     if (this.begun) {
       const cause = new Error("The dispatcher sends the request again by itself; a file is sent once.");
@@ -335,12 +328,11 @@ export function errorOf(thrown: unknown): Error {
 /**
  * The message and the details of a failure, from a dispatcher's error.
  * @param phase How far the request got.
- * @param isThrown Whether `dispatch` threw the error: undici's own errors then have a code, and all others come from an
- * interceptor.
+ * @param isThrown Whether `dispatch` threw the error: if so, undici's errors have a code; others are an interceptor's.
  */
 function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text: string, details: SeenDetails] {
   const code = networkCode(error);
-  // The proxy's own certificate is invalid: the error's cause has the details.
+  // The proxy's own certificate is invalid: the cause of the error says why.
   const cause = code === "UND_ERR_PRX_TLS" ? memberOf(error, "cause") : error;
   const text = textOf(error);
   // The server ended the TLS handshake, or refused the HTTP/2 stream before it processed any of the request.

@@ -10,8 +10,7 @@ import { type Body, isForm, type TransportRequest } from "../transport.js";
 import { textOf } from "./networkErrors.js";
 import { holdWriteErrors } from "./quirks.js";
 
-// A JSON body of at most this many characters has a response of one or two packets: compressing it costs more than it
-// saves.
+// A JSON body of at most this many characters has a response of one or two packets, too small to be worth compressing.
 const shortBody = 2_000;
 
 /**
@@ -36,8 +35,7 @@ export class RequestBody {
 
   constructor({ body, timeoutMs }: TransportRequest) {
     this.#timeoutMs = timeoutMs;
-    // Node sends a short text and the headers in one write. A long text becomes a Buffer, so that it is not copied
-    // behind them.
+    // Node sends a short text and the headers in one write. A long text becomes a Buffer, which is not copied for that.
     this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
   }
 
@@ -92,8 +90,7 @@ export class DecodedResponse extends TransportResponse {
   #received = 0;
   #text: string | undefined;
   /**
-   * Why the body was not decoded. Set with the first bytes if the encoding is unknown; no byte of the body is then
-   * kept.
+   * Why the body was not decoded: the encoding is unknown. Set with the first bytes; then no byte of the body is kept.
    */
   unread: string | undefined;
 
@@ -158,7 +155,7 @@ export class DecodedResponse extends TransportResponse {
       this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
   }
 
-  // Node 22 and 24 decode only the first of several zstd frames.
+  // Ends the exchange. Node 22 and 24 decode only the first of several zstd frames, so more bytes are an error.
   #decoded(
     decoder: Transform & { readonly bytesWritten?: number },
     [encoding]: readonly string[],
@@ -230,8 +227,7 @@ function createDecoder(
   }
 }
 
-// More than a socket's buffers and one chunk hold. The server may read this many bytes of a form before progress is
-// visible.
+// More bytes than a socket's buffers and one chunk hold: the server may read as many before Node reports progress.
 const bufferedBytes = 4 * 1024 * 1024;
 // The shortest time in milliseconds without progress after which a form counts as stalled.
 const shortestMs = 1000;
@@ -263,10 +259,7 @@ class SentForm {
     message.end(tail);
   }
 
-  /**
-   * Waits until a form whose response has already arrived is sent whole. Calls `stalled` when the server takes no more
-   * of the form.
-   */
+  /** Waits for the rest of a form whose response has arrived. Calls `stalled` when the server takes no more of it. */
   waitForRest(stalled: () => void): void {
     this.#stalled = stalled;
     this.#startRest();

@@ -15,8 +15,7 @@ const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one timeout for all of them. */
 export class Connecting {
   readonly #message: ClientRequest;
-  // Only these parts of the request are kept: an agent may hold a request that waits for a socket, but must not hold
-  // its body.
+  // Only parts of the request are kept: an agent may hold a request that waits for a socket, but not its body.
   readonly #secure: boolean;
   readonly #timeoutMs: number;
   readonly #agent: object;
@@ -97,7 +96,7 @@ export class Connecting {
   }
 
   #startTimer(): void {
-    // A timer cannot run longer, and a longer timeout is as good as none.
+    // Node's timers cannot run longer, and a longer timeout is as good as none.
     if (this.#timer !== undefined || this.#ended || this.#timeoutMs > longestTimerMs) return;
     const { active } = eventLoopUtilization();
     const dueAt = performance.now() + this.#timeoutMs;
@@ -171,8 +170,7 @@ export class Addresses {
   readonly socket: Socket;
   readonly #options: ReturnType<typeof connectOptions>;
   readonly #isOwn: boolean;
-  // The milliseconds that the agent allowed for each address when it opened the socket; undefined for the platform's
-  // default.
+  // How many milliseconds the agent allowed for each address when it opened the socket; undefined for Node's default.
   readonly #msEach: number | undefined;
   readonly #found: Set<string> = new Set();
   readonly #ended: EndOfAddress[] = [];
@@ -220,10 +218,7 @@ export class Addresses {
     this.#give(Math.max(Math.floor(Math.min(connectTimeoutMs, longestTimerMs) / this.#count), 1));
   }
 
-  /**
-   * Notes that the socket is connected. If it connected to the last address, the others do not need the longer time any
-   * more.
-   */
+  /** Notes that the socket is connected. If it connected to the last address, the others need no longer time. */
   connected(): void {
     const isLast = this.#attempted?.length === this.#found.size;
     if (this.#msEach !== undefined && this.#timedOut && isLast) this.#give(undefined);

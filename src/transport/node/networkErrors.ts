@@ -4,8 +4,7 @@ import { memberOf, textFor } from "../../values.js";
 import { networkCode, type TransportFailure, type Unconnected } from "../transport.js";
 
 /**
- * An error's message; never throws. If every address of a name failed, the error holds one error for each and has no
- * message.
+ * An error's message; never throws. If every address of a name failed, the error has an error for each and no message.
  */
 export function textOf(error: unknown): string {
   const first = memberOf(memberOf(error, "errors"), "0");
@@ -13,10 +12,7 @@ export function textOf(error: unknown): string {
   return textFor(said || "the connection failed");
 }
 
-/**
- * The codes of TLS alerts with which a server rejects a client after its own part of a TLS 1.3 handshake: it read no
- * request.
- */
+/** The codes of TLS alerts that a server sends after its own part of a TLS 1.3 handshake, without reading a request. */
 export const refusedByAlert: RegExp =
   /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
 
@@ -32,8 +28,7 @@ export function refusedByProxy(
   return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
 }
 
-// An OpenSSL message has a thread, a number and its own source before the reason, and a file and a line after the
-// reason.
+// An OpenSSL message: a thread, a number and a source come before the reason, a file and a line after the reason.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
 
 /**
@@ -74,8 +69,7 @@ function wordsOfEnd({ address, code, message }: EndOfAddress, ms: number | undef
   return `${address} ${code === "ECONNREFUSED" ? "refused" : "failed"} (${code})`;
 }
 
-// If every address of a name failed, there is one error for each. The message names the first at most, so this adds
-// them all.
+// If every address of a name failed, there is one error for each. A message names the first at most: this adds all.
 function withAddresses(message: string, error: unknown): string {
   const errors = memberOf(error, "errors") ?? memberOf(memberOf(error, "cause"), "errors");
   const isTold = message.includes("addresses were tried");
@@ -131,8 +125,7 @@ const hints: readonly (readonly [codes: RegExp, what: string])[] = [
 // Node's codes for certificates that it does not trust.
 const certificate = "CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*";
 
-// Codes of failures that a retry would meet again: an invalid certificate, another protocol, or no permission on this
-// machine.
+// Codes of failures that a retry would meet again: an invalid certificate, another protocol, a missing permission.
 const lasting = new RegExp(
   `^(${certificate}|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$`,
 );

@@ -52,10 +52,9 @@ export function idleMsLeft(socket: PooledSocket): number {
   return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
 }
 
-// How long a request may still be written after its response. A server that reads no more would block its connection
-// for ever.
+// How many milliseconds a request may still be written after its response: a server may never read the rest.
 const longestWriteMs = 1000;
-// With fewer requests in flight than this, a call starts at once: the server would have nothing to do in the meantime.
+// With fewer requests in flight than this, a call starts at once, because the server would be idle in the meantime.
 const fewAtOnce = 4;
 
 /** The sockets to one origin: limits how many calls use them at one time, and how long idle sockets are kept. */
@@ -124,10 +123,7 @@ export class Pool {
     if (this.#waiting.size > 0) nextTurn(() => this.#next());
   }
 
-  /**
-   * Ends a call's request. Another call may take its place once its socket is closed, or its agent knows that it needs
-   * none.
-   */
+  /** Ends a call's request. Another call takes its place once its socket is closed, or will certainly not be opened. */
   release(call: PoolCall, message: http.ClientRequest | undefined): void {
     const leave = () => this.leave(call);
     if (message === undefined || message.closed) leave();
@@ -189,7 +185,7 @@ export class Pool {
     this.endIdle((socket) => (idleSinceOf(socket) ?? 0) <= since);
   }
 
-  /** Closes all idle sockets at once and the others when their requests end. Until then the limit counts those. */
+  /** Closes the idle sockets at once, and each other socket when its request ends; until then the limit counts it. */
   close(): void {
     this.agent.maxFreeSockets = 0;
     this.endIdle(() => true);
@@ -243,8 +239,7 @@ export class Pool {
     const { keepAliveMs = 0 } = this.#options;
     const left = this.#idle().map(idleMsLeft);
     if (!this.#isAtWork && left.length === 0) this.#retire();
-    // Sweeps again when the next socket expires, but waits at least a quarter of `keepAliveMs`, in case there are many
-    // sockets.
+    // Sweeps again when the next socket expires, but at most four times per `keepAliveMs`, even with many sockets.
     else this.#sweepLater(Math.max(Math.min(keepAliveMs, ...left), keepAliveMs / 4));
   }
 

@@ -71,10 +71,7 @@ export function hearErrors(socket: Socket): void {
 
 function ignoreError(): void {}
 
-/**
- * Whether a new request waits for a socket of its agent, which the caller gave: it is then the last in one of the
- * agent's queues.
- */
+/** Whether a new request waits for a socket of the caller's agent: it is then the last in one of the agent's queues. */
 export function isQueued(message: http.ClientRequest, { requests = {} }: http.Agent): boolean {
   return Object.values(requests).some((queue) => (queue?.at(-1) as unknown) === message);
 }
@@ -147,8 +144,8 @@ export function connectOptions(agent: object): readonly TcpSocketConnectOpts[] {
 }
 
 /**
- * Calls `found` with each address found for a socket. If Object.prototype has a `lookup`, it does nothing: Node would
- * take that for a listener of the event.
+ * Calls `found` with each address found for a socket. Nothing is called if Object.prototype has a `lookup`, which Node
+ * would take for a listener of the event.
  */
 export function onAddressFound(socket: Socket, found: (address: string) => void): void {
   if (!("lookup" in Object.prototype)) socket.on("lookup", (_error, address) => address && found(address));
@@ -182,8 +179,7 @@ export function rawHeader(rawHeaders: readonly string[], name: string): string |
 
 /** Converts a flat list, in which each name is followed by its value, to headers. */
 export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<string, string> {
-  // Not assigned to an object: assigning a name that Object.prototype has fails if a program has frozen
-  // Object.prototype.
+  // A Map, because assigning a header to an object fails if a frozen Object.prototype has a member of that name.
   const headers = new Map<string, string>();
   for (let i = 0; i < raw.length; i += 2) {
     const name = headerText(raw[i]).toLowerCase();

@@ -14,8 +14,8 @@ import { environmentProxies, mockFor } from "./quirks.js";
 import { NodeExchange } from "./send.js";
 
 /**
- * Creates a transport over node:http and node:https with keep-alive sockets, or over the caller's agent, dispatcher or
- * fetch function.
+ * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function. Sockets
+ * are kept alive.
  * @param given The names of the connection options that the caller gave.
  * @throws StatusError
  */
@@ -94,7 +94,7 @@ async function loadUndici(): Promise<void> {
   undici = await import("../undici.js");
 }
 
-// Creates a transport over the caller's dispatcher. The owner of the dispatcher closes its connections.
+// Creates a transport over the caller's dispatcher. Its connections belong to the owner of the dispatcher.
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
   if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
@@ -135,14 +135,10 @@ async function loadProxyAgent(): Promise<void> {
   ({ HttpsProxyAgent: ProxyAgent } = await import("https-proxy-agent"));
 }
 
-// The pools that clients with the same options share, by origin and options. A pool is kept until nothing is open any
-// more.
+// The pools that clients with the same options share, by origin and options. A pool is kept while something is open.
 const pools = new Map<string, Pool>();
 
-/**
- * A pool, and how many clients of one group use it: a client and those made from it with `withOptions` that are not
- * closed.
- */
+/** A pool, and how many open clients use it: of one client and those made from it with `withOptions`. */
 interface SharedPool {
   readonly pool: Pool;
   clients: number;
@@ -229,8 +225,8 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
     pools.set(key, pool);
   }
   // The pool itself limits connections. The agent's limit of idle sockets is set here, not as an option, because an
-  // agent copies its options into each request. A closed pool, which set it to 0, may still have calls and be used
-  // again.
+  // agent copies its options into each request. A closed pool, which set the limit to 0, may be used again while it has
+  // calls.
   pool.agent.maxFreeSockets = maxConnections;
   return pool;
 }
@@ -274,8 +270,7 @@ function unusedProxy(url: URL): string | undefined {
   return name && `${name} is set, which this client does not use: pass proxy: "env".`;
 }
 
-// Returns node:http or node:https. getBuiltinModule lets instrumentation patch the module, and plain http never loads
-// TLS.
+// Returns node:http or node:https. getBuiltinModule lets instrumentation patch them, and plain http never loads TLS.
 function moduleOf(protocol: string): typeof http {
   return process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
 }
