@@ -1,14 +1,16 @@
 /**
- * Spans of calls and attempts for OpenTelemetry. Node only.
+ * Spans of calls and attempts for OpenTelemetry, and metrics of reranks. Node only.
  *
  * @module tunerank/opentelemetry
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
-import type { StatusError } from "../errors/statusError.js";
+import { invalid, isStatusError } from "../errors/statusError.js";
 import { version } from "../generated/version.js";
-import { checkFlag, ownProperties } from "../options/arguments.js";
+import { checkFlag, checkString, ownProperties } from "../options/arguments.js";
 import type { AttemptTrace, CallTrace } from "../options/types.js";
+import type { OptionTable } from "../options/validate.js";
+import { memberOf } from "../values.js";
 
 /** The value of a span's attribute. */
 export type AttributeValue = string | number | boolean;
@@ -50,6 +52,24 @@ export interface OpenTelemetryApi {
   readonly context: { active(): unknown; with(context: never, run: () => unknown): unknown };
 }
 
+/** The part of a meter of OpenTelemetry that is used: `api.metrics.getMeter("tunerank")`. */
+export interface MeterLike {
+  /**
+   * Makes an instrument.
+   *
+   * @param name Its name in the semantic conventions.
+   * @param options Its unit, what it measures, and the bounds that the conventions advise.
+   */
+  createHistogram(
+    name: string,
+    options: {
+      description: string;
+      unit: string;
+      advice: { explicitBucketBoundaries: number[] };
+    },
+  ): { record(value: number, attributes: Record<string, AttributeValue>): void };
+}
+
 /** Options of {@link traceCalls}. */
 export interface TraceCallsOptions {
   /**
@@ -58,25 +78,34 @@ export interface TraceCallsOptions {
    * @default true
    */
   attempts?: boolean | undefined;
+  /**
+   * The `gen_ai.provider.name` of reranks: who serves the models.
+   * @default "tunerank"
+   */
+  provider?: string | undefined;
+  /** Gets the duration and the tokens of each rerank: `gen_ai.client.operation.duration` and `gen_ai.client.token.usage`. */
+  meter?: MeterLike | undefined;
 }
 
 /**
  * Makes a span of each call of this process's clients, and a child span of each attempt. Batches of `rerank.items` are
  * children of their call; what is refused before it is sent is a span too. Names of attributes are those of the semantic
- * conventions where there are any, else they begin with `tunerank.`. No span holds a key, a body or an answer.
+ * conventions where there are any, else they begin with `tunerank.`. No span and no metric holds a key, a body, a URL's
+ * query or a text of the service: a failure's message is its code.
  *
  * @param api The package `@opentelemetry/api` of yours, 1.9 or newer.
- * @param options Whether attempts have spans of their own.
+ * @param options Whether attempts have spans of their own, who the provider is, and a meter.
  * @returns a function that ends it.
  * @throws StatusError `INVALID_ARGUMENT` when an option cannot be used.
  * @example
  * import * as api from "@opentelemetry/api";
- * const stop = traceCalls(api);
+ * const stop = traceCalls(api, { meter: api.metrics.getMeter("tunerank") });
  */
 export function traceCalls(api: OpenTelemetryApi, options: TraceCallsOptions = {}): () => void {
-  const { attempts = true } = ownProperties(options, "options", { attempts: 1 });
-  const stopCalls = follow(api, "tunerank.call", callSpans);
-  if (!checkFlag(attempts, "attempts")) return stopCalls;
+  const { attempts = true, provider = "tunerank", meter } = ownProperties(options, "options", optionNames);
+  const measure = meter && measureWith(meter);
+  const stopCalls = follow(api, "tunerank.call", { ...callSpans(provider), measure });
+  if (!attempts) return stopCalls;
   const stopAttempts = follow(api, "tunerank.attempt", attemptSpans);
   return () => {
     stopCalls();
@@ -84,10 +113,30 @@ export function traceCalls(api: OpenTelemetryApi, options: TraceCallsOptions = {
   };
 }
 
+const optionNames: OptionTable<TraceCallsOptions> = {
+  attempts: checkFlag,
+  provider: checkProvider,
+  meter: checkMeter,
+};
+
+function checkProvider(value: unknown, what: string): string {
+  checkString(value, what);
+  if (value === "") throw invalid(`${what} is empty.`);
+  return value;
+}
+
+function checkMeter(value: unknown, what: string): MeterLike {
+  if (typeof memberOf(value, "createHistogram") !== "function")
+    throw invalid(`${what} must have createHistogram, as OpenTelemetry's meters do.`);
+  return value as MeterLike;
+}
+
 // OpenTelemetry's numbers for the kind of a span, and for a failure.
 const internal = 0;
 const client = 2;
 const failed = 2;
+
+type Attributes = Record<string, AttributeValue>;
 
 interface SpanRules<T> {
   readonly kind: number;
@@ -95,36 +144,47 @@ interface SpanRules<T> {
   /** What is known when it begins, and when it has ended. */
   readonly begun: (event: T) => Readonly<Record<string, unknown>>;
   readonly ended: (event: T) => Readonly<Record<string, unknown>>;
-  /** A message when it failed. */
+  /** The code of its failure. */
   readonly failure: (event: T) => string | undefined;
+  /** Gets all of its attributes, and how long it took. */
+  readonly measure?: ((known: Readonly<Attributes>, seconds: number) => void) | undefined;
 }
 
-const callSpans: SpanRules<CallTrace> = {
-  kind: internal,
-  name: ({ operation }) => `tunerank ${operation}`,
-  begun: (call) => ({
-    "tunerank.operation": call.operation,
-    ...addressOf(call),
-    "gen_ai.request.model": call.model,
-    "tunerank.documents": call.documents,
-    "tunerank.batches": call.batches,
-  }),
-  ended: ({ attempts, error, model, usage }) => ({
-    "tunerank.attempts": attempts?.length,
-    "gen_ai.response.model": usage && model,
-    "gen_ai.usage.input_tokens": usage?.prompt_tokens,
-    "tunerank.usage.total_tokens": usage?.total_tokens,
-    "error.type": (error as StatusError | undefined)?.code,
-    "tunerank.executed": (error as StatusError | undefined)?.executed,
-  }),
-  failure: ({ error }) => (error as StatusError | undefined)?.message,
-};
+function callSpans(provider: string): SpanRules<CallTrace> {
+  return {
+    kind: internal,
+    name: ({ operation }) => `tunerank ${operation}`,
+    begun: (call) => ({
+      "tunerank.operation": call.operation,
+      ...addressOf(call),
+      ...(call.operation === "rerankDocuments" && {
+        "gen_ai.operation.name": "rerank",
+        "gen_ai.provider.name": provider,
+      }),
+      "gen_ai.request.model": call.model,
+      "tunerank.documents": call.documents,
+      "tunerank.batches": call.batches,
+    }),
+    ended: ({ attempts, batches, error, model, usage }) => ({
+      "tunerank.attempts": attempts?.length,
+      "gen_ai.response.model": usage && model,
+      // What has batches leaves the tokens to them: a sum over spans counts each once.
+      "gen_ai.usage.input_tokens": batches === undefined ? numberOf(usage?.prompt_tokens) : undefined,
+      "tunerank.usage.total_tokens": numberOf(usage?.total_tokens),
+      "error.type": codeOf(error),
+      "tunerank.executed": isStatusError(error) ? error.executed : undefined,
+    }),
+    failure: ({ error }) => codeOf(error),
+  };
+}
 
 const attemptSpans: SpanRules<AttemptTrace> = {
   kind: client,
   name: ({ method }) => method,
   begun: (attempt) => ({
-    ...addressOf(attempt),
+    "server.port": attempt.scheme === "https" ? 443 : 80,
+    ...defined(addressOf(attempt)),
+    "url.full": `${attempt.scheme}://${attempt.host}${attempt.path}`,
     "http.request.resend_count": attempt.number > 1 ? attempt.number - 1 : undefined,
   }),
   ended: ({ code, httpStatus, requestId }) => ({
@@ -134,6 +194,51 @@ const attemptSpans: SpanRules<AttemptTrace> = {
   }),
   failure: ({ code }) => code,
 };
+
+// The service's own text may hold what people sent. `_OTHER` is the conventions' word for an error without a code.
+function codeOf(error: unknown): string | undefined {
+  if (error === undefined) return undefined;
+  return isStatusError(error) ? error.code : "_OTHER";
+}
+
+// The service's usage is not checked before it comes here.
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+const measured = [
+  "gen_ai.operation.name",
+  "gen_ai.provider.name",
+  "gen_ai.request.model",
+  "gen_ai.response.model",
+  "server.address",
+  "server.port",
+  "error.type",
+];
+// The bounds that the conventions advise: 10 ms to 82 s, and 1 token to 67 million.
+const secondsBounds = Array.from({ length: 14 }, (_, power) => (10 * 2 ** power) / 1000);
+const tokensBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
+function measureWith(meter: MeterLike): SpanRules<CallTrace>["measure"] {
+  const duration = meter.createHistogram("gen_ai.client.operation.duration", {
+    description: "How long a rerank took, with its retries.",
+    unit: "s",
+    advice: { explicitBucketBoundaries: secondsBounds },
+  });
+  const tokens = meter.createHistogram("gen_ai.client.token.usage", {
+    description: "The tokens that a rerank used.",
+    unit: "{token}",
+    advice: { explicitBucketBoundaries: tokensBounds },
+  });
+  return (known, seconds) => {
+    // What has batches is measured by them.
+    if (known["gen_ai.operation.name"] === undefined || known["tunerank.batches"] !== undefined) return;
+    const about = defined(Object.fromEntries(measured.map((name) => [name, known[name]])));
+    duration.record(seconds, about);
+    const used = known["gen_ai.usage.input_tokens"];
+    if (typeof used === "number") tokens.record(used, { ...about, "gen_ai.token.type": "input" });
+  };
+}
 
 function addressOf({ host = "", method, path }: CallTrace | AttemptTrace): Record<string, unknown> {
   const [, address, port] = /^(.+?)(?::(\d+))?$/.exec(host) ?? [];
@@ -145,27 +250,32 @@ function addressOf({ host = "", method, path }: CallTrace | AttemptTrace): Recor
   };
 }
 
-function defined(attributes: Readonly<Record<string, unknown>>): Record<string, AttributeValue> {
+function defined(attributes: Readonly<Record<string, unknown>>): Attributes {
   const found = Object.entries(attributes).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(found) as Record<string, AttributeValue>;
+  return Object.fromEntries(found) as Attributes;
 }
 
 function follow<T extends object>(api: OpenTelemetryApi, traced: string, rules: SpanRules<T>): () => void {
-  const { kind, name, begun, ended, failure } = rules;
+  const { kind, name, begun, ended, failure, measure } = rules;
   const channel = tracingChannel<unknown, T>(traced);
   const tracer = api.trace.getTracer("tunerank", version);
-  const spans = new WeakMap<T, SpanLike>();
+  const spans = new WeakMap<T, { span: SpanLike; attributes: Attributes; startedAt: number }>();
   const open = (event: T): unknown => {
-    const span = tracer.startSpan(name(event), { kind, attributes: defined(begun(event)) });
-    spans.set(event, span);
+    const attributes = defined(begun(event));
+    const span = tracer.startSpan(name(event), { kind, attributes });
+    spans.set(event, { span, attributes, startedAt: performance.now() });
     return api.trace.setSpan(api.context.active() as never, span as never);
   };
   const close = (event: T): void => {
-    const span = spans.get(event);
+    const opened = spans.get(event);
+    if (opened === undefined) return;
+    const { span, attributes, startedAt } = opened;
     const message = failure(event);
-    span?.setAttributes(defined(ended(event)));
-    if (message !== undefined) span?.setStatus({ code: failed, message });
-    span?.end();
+    const known = defined(ended(event));
+    span.setAttributes(known);
+    if (message !== undefined) span.setStatus({ code: failed, message });
+    span.end();
+    measure?.({ ...attributes, ...known }, (performance.now() - startedAt) / 1000);
   };
   const store = new ContextStore(api);
   const listeners = { start() {}, end() {}, asyncStart() {}, error() {}, asyncEnd: close };

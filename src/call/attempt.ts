@@ -21,6 +21,7 @@ export function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T
       { ...targetOf(run.request), number },
       () => attempt(run),
       (result, durationMs) => attemptRecord(result, number, durationMs),
+      run.request.url,
     ) ?? attempt(run)
   );
 }

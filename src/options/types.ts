@@ -138,6 +138,8 @@ export interface CallTrace extends Partial<Target>, TraceDetails {
 export interface AttemptTrace extends Target, Partial<Omit<Attempt, "headers">> {
   /** 1 for the first. */
   readonly number: number;
+  /** `https`, or `http` where that is allowed. */
+  readonly scheme: string;
 }
 
 /** Where the API key comes from: a string, or a function called for every attempt. */

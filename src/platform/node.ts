@@ -112,11 +112,12 @@ export function attemptTracer(): typeof publishAttempt | undefined {
 
 // `describe` returns what an attempt's result and duration add to its trace.
 async function publishAttempt<T>(
-  target: AttemptTrace,
+  target: Omit<AttemptTrace, "scheme">,
   run: () => Promise<T>,
   describe: (result: T, durationMs: number) => Partial<Attempt>,
+  url: URL,
 ): Promise<T> {
-  const context: AttemptTrace = { ...target };
+  const context: AttemptTrace = { ...target, scheme: url.protocol.slice(0, -1) };
   const started = performance.now();
   let result: T | undefined;
   await attempts.tracePromise(async () => {
