@@ -1,5 +1,6 @@
 // The internal functions that the command line uses, in addition to the public entry points.
 export { camelCase } from "./call/request.js";
+export { checkFileName } from "./files/openFile.js";
 export { type RequestRules, type Rules, suggestion, validate } from "./options/validate.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export { attemptPolicy } from "./policy/retry.js";

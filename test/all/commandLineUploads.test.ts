@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -178,6 +178,53 @@ describe("many uploads", () => {
   ])("%j is refused before anything is sent", async (more, message) => {
     const { exitCode, stderr } = await upload(...more);
     expect([exitCode, stderr.split("\n")[0]]).toEqual([2, `tunerank: ${message}`]);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("files that would arrive under one name are refused before anything is sent, and both are named", async () => {
+    await mkdir(path.join(folder, "later"));
+    const same = path.join(folder, "later", "b");
+    await writeFile(same, "another content");
+    const { exitCode, stderr, stdout } = await upload(same);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr.split("\n")[0]).toBe(
+      `tunerank: ${files[1]} and ${same} would both arrive as "b", and the second may replace the first: rename one, or upload it alone with --name. Nothing was sent.`,
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  test("the name that counts is the one that is sent: a link's own, not that of its file", async () => {
+    const elsewhere = path.join(folder, "elsewhere");
+    await mkdir(elsewhere);
+    await writeFile(path.join(elsewhere, "a"), "another content");
+    await symlink(path.join(elsewhere, "a"), path.join(folder, "d"));
+    expect((await upload(path.join(folder, "d"))).exitCode).toBe(0);
+    expect(server.requests.map(nameOf)).toEqual(["a", "b", "c", "d"]);
+    server.requests = [];
+    await writeFile(path.join(elsewhere, "e"), "another content");
+    await symlink(path.join(elsewhere, "e"), path.join(elsewhere, "c"));
+    const { exitCode, stderr } = await upload(path.join(elsewhere, "c"));
+    expect([exitCode, server.requests]).toEqual([2, []]);
+    expect(stderr).toContain('would both arrive as "c"');
+  });
+
+  test("equal names are no obstacle to a run that has nothing of them left to send", async () => {
+    const folders = ["first", "second"].map((name) => path.join(folder, name));
+    for (const each of folders) {
+      await mkdir(each);
+      await writeFile(path.join(each, "train"), each);
+    }
+    const pair = folders.map((each) => path.join(each, "train"));
+    const alone = (file: string, name: string) =>
+      tunerank(["upload", "reviews", file, "--checkpoint", checkpoint, "--quiet"], {
+        baseUrl: server.url,
+      }).then(({ exitCode }) => expect(exitCode, name).toBe(0));
+    for (const file of pair) await alone(file, file);
+    server.requests = [];
+    const both = await tunerank(["upload", "reviews", ...pair, "--checkpoint", checkpoint], {
+      baseUrl: server.url,
+    });
+    expect([both.exitCode, outcomes(both)]).toEqual([0, ["Uploaded before", "Uploaded before"]]);
     expect(server.requests).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
-import { attemptPolicy, type Lane, runBatches } from "../../engine.js";
+import { attemptPolicy, checkFileName, type Lane, runBatches } from "../../engine.js";
 import {
   type Client,
   type DatasetFile,
@@ -85,6 +85,7 @@ async function uploadAll(
     uploadStateOf(before) === "not" ||
     (uploadStateOf(before) === "unknown" && options.resendUnknown === true);
   const wanted = planned.filter(isWanted);
+  refuseSameNames(planned, wanted);
   const progress = createProgress(terminal);
   const recording = { owned, rows: owned?.open(), show: shownTogether(wanted, progress) };
   const results = new Map<PlannedFile, DatasetFile | StatusError>();
@@ -211,6 +212,8 @@ function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
 interface PlannedFile {
   /** The file's name, as given on the command line. */
   readonly file: string;
+  /** As the service gets it, without its folder. */
+  readonly sentName: string;
   readonly bytes: number;
   /** The dataset and the file's absolute path, as JSON. */
   readonly id: string;
@@ -259,9 +262,29 @@ async function planUploads(
       throw new UsageError(
         `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
       );
-    planned.push({ file, bytes: statSync(whole).size, id, fingerprint, before });
+    const sentName = checkFileName(file, "A FILE");
+    planned.push({ file, sentName, bytes: statSync(whole).size, id, fingerprint, before });
   }
   return planned;
+}
+
+/**
+ * Refuses them, and does not only warn: what a dataset does with a second file of one name is not documented, and a file
+ * that was replaced is found by nobody in a log of thousands.
+ * @throws UsageError
+ */
+function refuseSameNames(planned: readonly PlannedFile[], wanted: readonly PlannedFile[]): void {
+  const sent = new Set(wanted.map(({ sentName }) => sentName));
+  const first = new Map<string, string>();
+  for (const { file, sentName } of planned) {
+    const other = first.get(sentName);
+    // Where all of a name was sent by an earlier run, there is nothing left to refuse.
+    if (other !== undefined && sent.has(sentName))
+      throw new UsageError(
+        `${other} and ${file} would both arrive as "${sentName}", and the second may replace the first: rename one, or upload it alone with --name. Nothing was sent.`,
+      );
+    first.set(sentName, file);
+  }
 }
 
 function resolve(file: string): string {
