@@ -53,6 +53,23 @@ describe("a guide", () => {
     });
   });
 
+  // A package that another one only may use is not installed with it.
+  test.each(pages.filter((page) => blocksOf(page).some(({ text }) => /^npm install /m.test(text))))(
+    "docs/%s names all that its programs need where it says what to install",
+    async (page) => {
+      const found = blocksOf(page);
+      const lines = found.flatMap(({ text }) => text.match(/^npm install .*$/gm) ?? []);
+      const named = lines
+        .flatMap((line) => line.split(" ").slice(2))
+        .map((name) => name.replace(/(.)@.*/, "$1"));
+      const imports = found
+        .filter(({ language }) => language === "ts")
+        .flatMap(({ text }) => [...text.matchAll(/ from "(?!node:|\.)((?:@[^/"]+\/)?[^/"]+)/g)])
+        .map(([, name = ""]) => name);
+      expect(named).toEqual(expect.arrayContaining([...new Set(imports), ...(await peersOf(imports))]));
+    },
+  );
+
   test("an output without a block above it is refused", () => {
     expect(() => blocksIn("guide/x.md", "```text prints\n1\n```\n")).toThrow("docs/guide/x.md:1: no block");
   });
@@ -182,3 +199,16 @@ describe("the examples", () => {
     expect(service.requests.map(({ operation }) => operation)).toEqual(operations);
   });
 });
+
+/** Those packages that these only may use, and that the check needs to run the programs with them. */
+async function peersOf(names: readonly string[]): Promise<string[]> {
+  const folder = path.join(root, "checks/temporal");
+  const read = async (file: string) => JSON.parse(await readFile(path.join(folder, file), "utf8"));
+  const [{ dependencies }, { packages }] = await Promise.all([
+    read("package.json"),
+    read("package-lock.json"),
+  ]);
+  return names
+    .flatMap((name) => Object.keys(packages[`node_modules/${name}`]?.peerDependenciesMeta ?? {}))
+    .filter((peer) => Object.hasOwn(dependencies, peer));
+}
