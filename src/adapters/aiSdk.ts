@@ -11,60 +11,60 @@ import type { OptionTable } from "../options/validate.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "../ranking/types.js";
 import { memberOf } from "../values.js";
 
-/** What the AI SDK asks of a reranking model. */
+/** The options that the AI SDK passes to a reranking model. */
 export interface RerankingCall {
-  /** The documents, all of them texts or all of them objects. */
+  /** The documents to rank: all strings, or all objects. */
   documents:
     | { readonly type: "text"; readonly values: readonly string[] }
     | { readonly type: "object"; readonly values: readonly object[] };
-  /** What the documents are ranked for. */
+  /** The query that the documents are ranked for. */
   query: string;
-  /** Keep this many of the best. @default all */
+  /** How many of the best documents to keep. @default all */
   topN?: number | undefined;
-  /** Cancels the call. */
+  /** Cancels the call when it aborts. */
   abortSignal?: AbortSignalLike | undefined;
   /** Headers added to the request. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Options of this provider, below `tunerank`: `task`, a description that guides the ranking. */
+  /** The options of this provider are in `tunerank`: `task`, a description that guides the ranking. */
   providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
 
-/** What a reranking model answers the AI SDK. */
+/** The result that a reranking model returns to the AI SDK. */
 export interface RerankingAnswer {
-  /** Best first: the position in the documents, and the service's score. */
+  /** The ranked documents, best first: each one's position in `documents`, and the service's score. */
   ranking: { index: number; relevanceScore: number }[];
-  /** What is known of the answer: its request id, and the model that ranked. */
+  /** The response's request id, if it has one, the model that ranked, and the time. */
   response: { id?: string; modelId?: string; timestamp: Date };
   /** The tokens used, as the service counts them. */
   providerMetadata: { tunerank: { usage: Record<string, number> } };
-  /** That objects were ranked by their JSON, when they were. */
+  /** One warning if the documents are objects: they are ranked by their JSON. Empty for strings. */
   warnings: { type: "compatibility"; feature: string; details: string }[];
 }
 
 /** A reranking model of the AI SDK's provider interface. */
 export interface RerankingModel<Version extends "v3" | "v4"> {
-  /** The version of the provider interface that it implements. */
+  /** The version of the provider interface that this model implements. */
   readonly specificationVersion: Version;
-  /** The name that stands in the AI SDK's telemetry. */
+  /** The provider name that the AI SDK's telemetry shows. */
   readonly provider: "tunerank";
   /** The name of the reranker model. */
   readonly modelId: string;
   /**
-   * Ranks documents: the AI SDK calls it.
+   * Ranks documents. The AI SDK calls this method.
    *
-   * @param options The query, the documents and how many to keep.
+   * @param options The query, the documents and how many of them to keep.
    * @throws StatusError as the client's own call does.
    */
   doRerank(options: RerankingCall): Promise<RerankingAnswer>;
 }
 
-/** The options of `rerank.items` that are about batches. */
+/** The options of `client.rerank.items` that concern batches. */
 type BatchOption = "batchSize" | "concurrency" | "continueFrom" | "maxBatchBytes" | "onBatch" | "split";
 
 /** Options of {@link createRerankingModel}. */
 export interface RerankingModelOptions<Version extends "v3" | "v4">
   extends Pick<RerankItemsOptions<string | object>, BatchOption> {
-  /** The provider interface: `"v3"`, which AI SDK 6 and 7 take, or `"v4"` of AI SDK 7 alone. @default "v3" */
+  /** The version of the provider interface: `"v3"` for AI SDK 6 and 7, or `"v4"` for AI SDK 7 only. @default "v3" */
   specificationVersion?: Version | undefined;
 }
 
@@ -79,15 +79,17 @@ const names: OptionTable<RerankingModelOptions<"v3">> = {
 };
 
 /**
- * A reranking model for the `rerank` function of the AI SDK (the package `ai`), over a client of this package.
- * Repeats are the AI SDK's, by its `maxRetries`: each asks the service once, where the client would repeat. Documents
- * that are objects are ranked by their JSON, with a warning. `providerOptions.tunerank.task` is the request's `task`.
+ * Creates a reranking model for the `rerank` function of the AI SDK (the package `ai`), which calls a client of this
+ * package. The AI SDK makes the retries (its `maxRetries`), not the client. It retries only what the client would
+ * retry. Documents that are objects are ranked by their JSON, with a warning. `providerOptions.tunerank.task` is the
+ * request's `task`.
  *
  * @param client The client that makes the calls.
  * @param modelId The name of the reranker model, in the form `accounts/<account>/models/<model_id>`.
- * @param options For batches, and the version of the provider interface.
- * @throws StatusError from `rerank`, as the client's own call does; after repeats it is the `lastError` of the AI SDK's
- * RetryError. An abort is an AbortError, whose `cause` is the StatusError.
+ * @param options The options for batches, and the version of the provider interface.
+ * @throws StatusError from `rerank`, as the client's own call does; after retries it is the `lastError` of the AI SDK's
+ * RetryError. An aborted call throws an AbortError (a TimeoutError if a timeout aborted it) whose `cause` is the
+ * StatusError.
  * @example
  * const model = createRerankingModel(client, "accounts/acme/models/reranker-small");
  * const { rerankedDocuments } = await rerank({ model, query, documents, topN: 3 });
@@ -96,7 +98,8 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v3">(
   client: Pick<Client, "rerank">,
   modelId: string,
   options: RerankingModelOptions<Version> = {},
-  // NoInfer, which TypeScript has since 5.4 only: the version is what `options` says, not what the model is passed to.
+  // Works as NoInfer, which TypeScript has only since 5.4: `Version` is inferred from `options`, never from the
+  // function that the model is passed to.
 ): RerankingModel<[Version][Version extends unknown ? 0 : never]> {
   const { specificationVersion, ...batches } = ownProperties(options, "options", names);
   return {
@@ -113,7 +116,7 @@ async function rank(
   call: RerankingCall,
   batches: Pick<RerankItemsOptions<string | object>, BatchOption>,
 ): Promise<RerankingAnswer> {
-  // Its own members only: a polluted prototype adds no option.
+  // Copy only the call's own properties: a polluted prototype must not add an option.
   const own: RerankingCall = Object.assign(Object.create(null), call);
   const { documents, query, topN, abortSignal, headers, providerOptions } = own;
   const ofProvider = memberOf(providerOptions, "tunerank") as { task?: string } | undefined;
@@ -124,7 +127,7 @@ async function rank(
     text: (document) => (typeof document === "string" ? document : JSON.stringify(document)),
     model,
     topN,
-    // A task that is no string is refused by the call itself.
+    // The client's call rejects a task that is not a string.
     task,
     signal: abortSignal,
     headers,
@@ -145,10 +148,12 @@ function modelAnswer(
   };
 }
 
-// How the AI SDK knows what it may repeat: it goes by registered symbols, so that copies of it work together.
+// The AI SDK recognizes its own errors, which it may retry, by these registered symbols; several copies of it share
+// them.
 const markers = ["vercel.ai.error", "vercel.ai.error.AI_APICallError"];
 
-// It waits for less than this if told to, and for seconds of its own choice instead of more.
+// The AI SDK obeys a Retry-After below this time. For a longer one it would retry after a few seconds of its own
+// choice, so that error is marked as not retryable.
 const longestWaitMs = 60_000;
 
 function fail(error: unknown, signal: AbortSignalLike | undefined): never {
@@ -160,13 +165,13 @@ function fail(error: unknown, signal: AbortSignalLike | undefined): never {
     ...Object.fromEntries(markers.map((marker) => [Symbol.for(marker), true])),
     url: `${host ?? ""}${path ?? ""}`,
     statusCode: httpStatus,
-    // With retries left, the client would have made another.
+    // The client makes no retries here (maxRetries is 0): this reason says that it would have retried.
     isRetryable: notRetried === "retries-used-up" && isKept,
     responseHeaders: retryAfterMs === undefined ? undefined : { "retry-after-ms": `${retryAfterMs}` },
   };
   for (const key of Reflect.ownKeys(described)) {
     const value: unknown = Reflect.get(described, key);
-    // Not shown: to people it is a StatusError.
+    // Not enumerable: a printed error shows only the StatusError's fields.
     Object.defineProperty(error, key, { __proto__: null, value } as PropertyDescriptor);
   }
   throw error;

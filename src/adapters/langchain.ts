@@ -10,11 +10,11 @@ import type { OptionTable } from "../options/validate.js";
 import type { RerankItemsOptions } from "../ranking/types.js";
 import { memberOf } from "../values.js";
 
-/** The part of a LangChain document that is read. */
+/** The fields of a LangChain document that the compressor reads. */
 export interface DocumentLike {
-  /** The text it is ranked by. */
+  /** The text that the document is ranked by. */
   pageContent: string;
-  /** Whatever else is known of it: kept, with the score added. */
+  /** The document's other data: the compressor keeps it and adds the score. */
   // biome-ignore lint/suspicious/noExplicitAny: LangChain's own type
   metadata: Record<string, any>;
 }
@@ -35,13 +35,13 @@ export interface DocumentCompressorOptions
   > {
   /** The name of the reranker model. @default the client's rerankModel */
   model?: string | undefined;
-  /** Keep this many of the best: at least 1. @default all */
+  /** How many of the best documents to keep: at least 1. @default all */
   topN?: number | undefined;
   /** A task description that guides the ranking. */
   task?: string | undefined;
 }
 
-// What LangChain gives its components of its own is known, and not used.
+// Options that LangChain passes to all its components: they are accepted and ignored.
 type OfLangChain = Record<"callbacks" | "metadata" | "tags" | "verbose", unknown>;
 const names: OptionTable<DocumentCompressorOptions & OfLangChain> = {
   model: 1,
@@ -62,13 +62,13 @@ const names: OptionTable<DocumentCompressorOptions & OfLangChain> = {
   verbose: 1,
 };
 
-/** What LangChain calls a document compressor. */
+/** A document compressor as LangChain defines it: LangChain calls it with the retrieved documents. */
 export interface DocumentCompressor {
   /**
-   * Best first; each copy has the service's score as `metadata.relevanceScore`.
+   * Returns copies of the best documents, best first; each has the service's score as `metadata.relevanceScore`.
    *
-   * @param documents What was retrieved.
-   * @param query What they are ranked for.
+   * @param documents The retrieved documents.
+   * @param query The query that the documents are ranked for.
    * @param config LangChain's callbacks, or a configuration whose `signal` ends the call.
    * @throws StatusError as the client's own call does.
    */
@@ -76,12 +76,12 @@ export interface DocumentCompressor {
 }
 
 /**
- * A document compressor for LangChain.js, as `ContextualCompressionRetriever` takes it: ranks what was retrieved, and
- * keeps the best. A call ends when one of these aborts: the `signal` of the options, that of the configuration it is
- * given, or that of the chain it runs in.
+ * Creates a document compressor for LangChain.js, for `ContextualCompressionRetriever`: it ranks the retrieved
+ * documents and keeps the best. A call ends when one of three signals aborts: the `signal` of these options, the one of
+ * the configuration passed to `compressDocuments`, or the one of the chain that runs the compressor.
  *
  * @param client The client that makes the calls.
- * @param options The model, how many to keep, and the task.
+ * @param options The model, how many documents to keep, the task, and the options of the call.
  * @throws StatusError from `compressDocuments`, as the client's own call does.
  * @example
  * const baseCompressor = createDocumentCompressor(client, { topN: 3 });
@@ -113,7 +113,7 @@ function signalOf(config: unknown): AbortSignalLike | undefined {
   return typeof signal?.addEventListener === "function" ? signal : undefined;
 }
 
-// Where LangChain keeps the configuration of the chain that runs; a compressor is not handed it.
+// LangChain keeps the configuration of the running chain in this storage; it does not pass it to a compressor.
 function runningConfig(): unknown {
   const storage = (globalThis as Record<symbol, unknown>)[Symbol.for("ls:tracing_async_local_storage")];
   const getStore = memberOf(storage, "getStore");
@@ -121,7 +121,8 @@ function runningConfig(): unknown {
   return (extra as Record<symbol, unknown> | undefined)?.[Symbol.for("lc:child_config")];
 }
 
-// AbortSignal.any would do, but on Node 20 its signals are lost when garbage is collected.
+// Runs with a signal that aborts when any of the signals does. AbortSignal.any is not used: on Node 20, garbage
+// collection can lose its signals.
 async function withAny<T>(
   all: readonly (AbortSignalLike | undefined)[],
   run: (signal: AbortSignalLike | undefined) => Promise<T>,
@@ -139,7 +140,7 @@ async function withAny<T>(
   }
 }
 
-// A copy of the same class: the retriever's own document may be shared or cached.
+// Returns a copy of the same class: the retriever may share or cache its own document.
 function withScore<D extends DocumentLike>(document: D, relevanceScore: number): D {
   const copy = Object.assign(Object.create(Object.getPrototypeOf(document)) as D, document);
   copy.metadata = { ...document.metadata, relevanceScore };

@@ -1,5 +1,6 @@
 /**
- * openapi-fetch over a client of this package, for this contract or any other OpenAPI document.
+ * A client of openapi-fetch that sends through a client of this package, for this contract or any other OpenAPI
+ * document.
  *
  * @module tunerank/openapi-fetch
  */
@@ -38,18 +39,18 @@ const callNames: OptionTable<OpenapiCallOptions> = {
 };
 
 /**
- * A client of openapi-fetch, the library's own and whole, that sends through a client of this package: with its key,
- * connections, deadlines, retries and errors. Its types are those of this contract, or of a document of yours, as
- * openapi-typescript writes them.
+ * Creates a complete client of openapi-fetch that sends through a client of this package: with its key, connections,
+ * deadlines, retries and errors. The types are those of this contract, or of your own OpenAPI document, as
+ * openapi-typescript generates them.
  *
- * An answer that is an error is the call's `error`, a StatusError whose `body` has the type of the document. What
- * openapi-fetch throws is thrown, and is a StatusError too: no connection, a deadline, an abort, an answer that is not
- * the JSON it should be, and what is refused before it is sent. An `onResponse` middleware that answers with a Response
- * of its own decides what `error` is.
+ * An error response becomes the call's `error`, a StatusError whose `body` has the type in the document. All other
+ * failures are thrown, as StatusErrors too: a failed connection, a deadline, an abort, a response that is not JSON as
+ * expected, and an invalid request, which is not sent. If an `onResponse` middleware returns its own Response, `error`
+ * is made from that Response, as openapi-fetch does.
  *
- * @param client The client whose key and connections it uses.
- * @param options Options of openapi-fetch, and what any call may set.
- * @throws StatusError `INVALID_ARGUMENT` when `client` is no client of this package, or an option cannot be used.
+ * @param client The client whose key and connections are used.
+ * @param options Options of openapi-fetch that apply to all calls.
+ * @throws StatusError `INVALID_ARGUMENT` when `client` is not a client of this package, or an option cannot be used.
  * @example
  * const api = createOpenapiClient(client);
  * const { data, error } = await api.POST("/inference/v1/rerank", { body: { query: "q", documents: ["d"] } });
@@ -101,32 +102,33 @@ async function callWith(
   return settle(call({ ...own, fetch }), exchange);
 }
 
-// The library reads nothing of a Map and of Headers that are not the platform's, and the places of pairs for names.
+// Converts headers to a form that openapi-fetch reads: it ignores a Map and foreign Headers, and reads the positions of
+// a list of pairs as names.
 function libraryHeaders(headers: unknown): NonNullable<OpenapiClientOptions["headers"]> {
   const pairs = headerPairs(headers)?.filter(([, content]) => content !== undefined);
   if (pairs) return new Headers(pairs as [string, string][]);
   return ownProperties(headers as Record<string, string> | undefined, "headers");
 }
 
-/** Options of {@link createOpenapiClient}: openapi-fetch's own; what the client itself decides is not among them. */
+/** Options of {@link createOpenapiClient}: those of openapi-fetch, except what the client of this package decides. */
 export type OpenapiClientOptions = Pick<
   LibraryOptions,
   "headers" | "querySerializer" | "bodySerializer" | "pathSerializer"
 >;
 
-/** What one call may set for itself besides openapi-fetch's own: the options of `client.request`. */
+/** The options of one call that are added to those of openapi-fetch: the options of `client.request`. */
 export type OpenapiCallOptions = Omit<RequestOptions, "headers" | "signal">;
 
-/** What openapi-fetch resolves to, where `error` is a StatusError whose `body` has the type of the document. */
+/** The result of openapi-fetch, except that `error` is a StatusError whose `body` has the type in the document. */
 export type OpenapiResponse<Answer> = Answer extends { error: infer Body; response: infer Response }
   ? { data?: never; error: StatusError & { readonly body?: Body }; response: Response }
   : Answer;
 
-// Added last, as openapi-fetch does: it must not take part in inference.
+// The options are intersected after `Init` is inferred, as openapi-fetch does: they must not take part in inference.
 type Own<Init> = Init & OpenapiCallOptions & { [key: string]: unknown };
 type Given<Init> = RequiredKeysOf<Init> extends never ? [init?: Own<Init>] : [init: Own<Init>];
 
-/** A method of {@link OpenapiClient}: the path as the document has it, then its parameters and body. */
+/** A method of {@link OpenapiClient}. It takes the path as the document writes it, then the parameters and the body. */
 export type OpenapiMethod<Paths extends {}, Method extends HttpMethod, Media extends MediaType> = <
   Path extends PathsWithMethod<Paths, Method>,
   Init extends MaybeOptionalInit<Paths[Path], Method & keyof Paths[Path]>,
@@ -142,21 +144,21 @@ export type OpenapiMethod<Paths extends {}, Method extends HttpMethod, Media ext
 /** A client of openapi-fetch for the document `Paths`. Made by {@link createOpenapiClient}. */
 export interface OpenapiClient<Paths extends {}, Media extends MediaType = MediaType>
   extends Pick<LibraryClient<Paths, Media>, "use" | "eject"> {
-  /** Calls an operation by GET. */
+  /** Calls an operation with the HTTP method GET. */
   readonly GET: OpenapiMethod<Paths, "get", Media>;
-  /** Calls an operation by PUT. */
+  /** Calls an operation with the HTTP method PUT. */
   readonly PUT: OpenapiMethod<Paths, "put", Media>;
-  /** Calls an operation by POST. */
+  /** Calls an operation with the HTTP method POST. */
   readonly POST: OpenapiMethod<Paths, "post", Media>;
-  /** Calls an operation by DELETE. */
+  /** Calls an operation with the HTTP method DELETE. */
   readonly DELETE: OpenapiMethod<Paths, "delete", Media>;
-  /** Calls an operation by OPTIONS. */
+  /** Calls an operation with the HTTP method OPTIONS. */
   readonly OPTIONS: OpenapiMethod<Paths, "options", Media>;
-  /** Calls an operation by HEAD. */
+  /** Calls an operation with the HTTP method HEAD. */
   readonly HEAD: OpenapiMethod<Paths, "head", Media>;
-  /** Calls an operation by PATCH. */
+  /** Calls an operation with the HTTP method PATCH. */
   readonly PATCH: OpenapiMethod<Paths, "patch", Media>;
-  /** Calls an operation by a method that is given as its first argument. */
+  /** Calls an operation with the HTTP method that is the first argument. */
   readonly request: <
     Method extends HttpMethod,
     Path extends PathsWithMethod<Paths, Method>,

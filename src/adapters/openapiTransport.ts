@@ -1,26 +1,28 @@
-// What openapi-fetch sends through, and what becomes of its answers.
+// Sends the requests of openapi-fetch through the client, and turns the responses into its Responses and errors.
 import { invalid, isStatusError, StatusError } from "../errors/statusError.js";
 import type { EncodedCall, RequestOptions } from "../wrappers/types.js";
 
-/** What openapi-fetch takes for the base URL: the client's own may come from the environment, at the first call. */
+/**
+ * The base URL passed to openapi-fetch. The client's real one may be read from the environment only at the first call.
+ */
 export const placeholder = "https://service.invalid";
 
-/** What became of one call's request. */
+/** The state of one call of openapi-fetch, set when its request has ended. */
 export interface LibraryCall {
-  /** The answer, as openapi-fetch was given it. */
+  /** The Response that openapi-fetch received. */
   answered: Response | undefined;
-  /** The error that the answer is. */
+  /** The error that the response stands for; undefined if it is not an error. */
   failed: StatusError | undefined;
 }
 
-// The addresses as they were written: parsing one takes out dot segments, and so may name another operation.
+// The URL of each Request as it was written: parsing a URL removes dot segments, and so could name another operation.
 const written = new WeakMap<Request, string>();
 
-/** The platform's Request, which keeps its address as it was written. */
+/** A subclass of the platform's Request that remembers its URL as it was written. */
 export function requestClass(): typeof Request {
   const Platform = Request;
   return class extends Platform {
-    // Middleware makes Requests of the platform's own.
+    // A Request that middleware made with the platform's class is an instance too.
     static override [Symbol.hasInstance](value: unknown): boolean {
       return value instanceof Platform;
     }
@@ -33,7 +35,7 @@ export function requestClass(): typeof Request {
   } as typeof Request;
 }
 
-/** Sends a Request through the client. @throws StatusError where fetch would reject */
+/** Sends a Request through the client. @throws StatusError if fetch would reject */
 export async function sendThrough(
   send: EncodedCall,
   request: Request,
@@ -64,7 +66,10 @@ export async function sendThrough(
   return exchange.answered;
 }
 
-/** The outcome of openapi-fetch, its `error` a StatusError. @throws StatusError also for an answer that is not JSON */
+/**
+ * The result of openapi-fetch, with a StatusError as its `error`.
+ * @throws StatusError also for a response that is not JSON
+ */
 export async function settle(call: Promise<{ response: Response }>, exchange: LibraryCall): Promise<object> {
   try {
     const result = await call;
@@ -80,7 +85,7 @@ export async function settle(call: Promise<{ response: Response }>, exchange: Li
 
 const ofRequest = { operation: "request", notRetried: "refused" } as const;
 
-// The parser's message would quote the answer.
+// The message of the JSON parser is not used: it would quote the response.
 function notJson({ status }: Response): StatusError {
   return new StatusError(`The answer is not the JSON that parseAs asks for (HTTP ${status}).`, {
     code: "INTERNAL",
@@ -92,7 +97,8 @@ function notJson({ status }: Response): StatusError {
   });
 }
 
-// Encoded by openapi-fetch; what no URL can have is encoded here.
+// The path and query below the base URL. openapi-fetch has encoded the parameters; characters that no URL may contain
+// are encoded here.
 function urlTarget(address: string): string {
   const isBelow = address.startsWith(`${placeholder}/`) && !address.includes("#");
   if (!isBelow) throw invalid('The path must begin with "/" and may not contain "#".', ofRequest);
@@ -103,13 +109,13 @@ function urlTarget(address: string): string {
   return encoded + new URL(`${placeholder}/?${query.join("?")}`).search;
 }
 
-// A failure of the network may come after an answer's status.
+// Whether the error is a complete error response: the network may also fail after the status arrived.
 function isAnswer({ httpStatus = 0, codeSource }: StatusError): boolean {
   return (codeSource === "body" || codeSource === "status") && httpStatus >= 200 && httpStatus < 600;
 }
 
 const empty: ReadonlySet<number> = new Set([204, 205, 304]);
-// Of the body as it came, not as it is handed over.
+// Headers that describe the body as it was transferred. The body passed on is decoded, so they are removed.
 const ofTransfer = ["content-encoding", "content-length", "transfer-encoding"];
 
 function libraryResponse(

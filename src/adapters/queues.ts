@@ -1,5 +1,5 @@
 /**
- * What a job queue or a workflow engine may run again.
+ * Whether a job queue or a workflow engine may retry a failed job.
  *
  * @module tunerank/queues
  */
@@ -10,20 +10,21 @@ import { eventOfCode, events } from "../policy/decisions.js";
 import { isRetrySafe } from "../policy/retry.js";
 
 /**
- * Whether a queue may run the job of a failed call again: the client's own decision, without its limits of number, time
- * and budget. It may if the failure is transient, and if nothing was sent or the service refused (`executed` is `"no"`),
- * or a second time does no harm (a rerank, a scale), or the service named UNAVAILABLE, its code for "retry with
- * backoff". Then wait for at least the error's `retryAfterMs`. A stream has to be made again.
- * A call that ran, and that the client has retried already, is not run again: each time is paid for.
+ * Whether a queue may retry the job of a failed call: the client's own retry decision, without its limits (the number
+ * of retries, the deadline, the retry budget). True if the failure is transient and one of these holds: the operation
+ * did not run (`executed` is `"no"`); the operation is idempotent (a rerank, a scale); or the service's error code is
+ * UNAVAILABLE, which means "retry with backoff". Before the retry, wait at least the error's `retryAfterMs`, and create
+ * a new stream if the job uploads one. False if the operation ran and the client has already retried it: each run is
+ * paid for.
  *
- * @param error Anything that was caught; false for all that is no StatusError.
+ * @param error The caught value. The result is false for anything but a StatusError.
  * @example
  * catch (error) { throw mayRetry(error) ? error : new UnrecoverableError(error.message); }
  */
 export function mayRetry(error: unknown): boolean {
-  // A key that was refused is refused again.
+  // The service would reject the same key again.
   if (!isStatusError(error) || error.code === "UNAUTHENTICATED" || error.httpStatus === 401) return false;
-  // What ran was paid for: the client has made the retries that the table allows of it.
+  // The operation ran and was paid for, and the client has already made the retries that the decision table allows.
   if (error.executed === "yes" && error.attempts.length > 1) return false;
   return verdicts[error.notRetried ?? reasonOf(error)](error);
 }
@@ -32,24 +33,25 @@ const always = (): boolean => true;
 const never = (): boolean => false;
 const whenNothingRan = ({ executed }: StatusError): boolean => executed === "no";
 
-// Why the client made no other attempt tells what the decision table says of the last one.
+// Whether a job may be retried, by the reason why the client made no further attempt (`notRetried`).
 const verdicts: Readonly<Record<NotRetried, (error: StatusError) => boolean>> = {
   "retries-used-up": always,
   budget: always,
   "asked-to-wait-too-long": always,
   "single-use-body": always,
-  // Such as a 429 without a time: the table waits for no time that it does not know, and a queue has waits of its own.
+  // For example a 429 without Retry-After: the decision table does not retry without a known wait, but a queue has its
+  // own waits.
   "not-safe": whenNothingRan,
-  // Of a deadline that passed the table says nothing: a repeat has a new one.
+  // The call's deadline passed, for which the decision table has no rule. A retried job has a new deadline.
   "deadline-too-close": (error) => whenNothingRan(error) || isSafe(error) || isNamedUnavailable(error),
   "not-transient": never,
   refused: never,
   aborted: never,
 };
 
-// The error is not that of a call.
+// The reason for an error that has no `notRetried`: it does not come from a call.
 function reasonOf({ code }: StatusError): NotRetried {
-  // What is retried for a read is transient.
+  // A failure that the decision table retries for a read is transient.
   return events[eventOfCode[code]].retries.read > 0 ? "deadline-too-close" : "not-transient";
 }
 

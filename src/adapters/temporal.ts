@@ -44,16 +44,18 @@ const names: OptionTable<ActivitiesOptions> = {
 };
 
 /**
- * Activities that know what may be repeated. A failed call is an ApplicationFailure: its `type` is the error's code, its
- * one detail a {@link CallFailure}, its `nextRetryDelay` the service's Retry-After, and it is `nonRetryable` unless
- * `mayRetry` of `tunerank/queues` allows a repeat. So Temporal's default retry policy is right for all of them.
+ * Creates activities that tell Temporal which failures to retry. A failed call throws an ApplicationFailure: its `type`
+ * is the error's code, its one detail is a {@link CallFailure}, its `nextRetryDelay` is the service's Retry-After, and
+ * it is `nonRetryable` unless `mayRetry` of `tunerank/queues` allows a retry. Temporal's default retry policy therefore
+ * suits all of these activities.
  *
- * `resume` and `upload` are sent once under any policy: after a worker died, the next attempt fails with
- * `executed: "unknown"` and sends nothing. Heartbeats carry the progress, and a cancellation aborts the call; a
- * `heartbeatTimeout` of some seconds makes both quick. A call ends before the activity's `startToCloseTimeout`.
+ * `resume` and `upload` are sent only once under any retry policy: after a worker died, the next attempt of the
+ * activity sends nothing and fails with `executed: "unknown"`. Heartbeats report the progress, and a cancellation
+ * aborts the call; with a `heartbeatTimeout` of a few seconds, dead workers and cancellations are noticed soon. A call
+ * ends before the activity's `startToCloseTimeout`.
  *
  * @param client The client that makes the calls.
- * @param options Where the chunks of a bulk ranking are read and written, and where files are.
+ * @param options The functions that read and write the chunks of a bulk ranking, and the one that opens files.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` when an option cannot be used.
  * @example
  * const worker = await Worker.create({ taskQueue: "tunerank", activities: createActivities(createClient()) });
@@ -101,7 +103,7 @@ export function createActivities(
 
 function chunkTools(client: Pick<Client, "rerank">, own: ActivitiesOptions): ChunkTools {
   const { concurrency, timeoutMs } = own;
-  // What it does not take is refused now, and not in the first chunk.
+  // Checks the options now: rerankAll throws for an invalid one, which would else fail the first chunk.
   rerankAll(client, [], { concurrency, timeoutMs });
   return {
     client,
@@ -129,7 +131,7 @@ async function runCall<T>(
     return fitting(await callWithin(context, { operation, once, call }), mostBytes, operation);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    // Temporal asks for this one where it cancelled; what it makes of it is its own to know.
+    // Temporal expects a CancelledFailure from an activity that it cancelled, and decides itself what follows.
     if (context.cancellationSignal.aborted && error.code === "CANCELLED")
       throw new CancelledFailure(error.message, [activityFailure(error)]);
     throw ApplicationFailure.create(failureOptions(error));

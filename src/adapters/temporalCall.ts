@@ -7,42 +7,52 @@ import { ActivityTime, type ActivityTimes } from "./temporalTime.js";
 
 export { timeLeftMs } from "./temporalTime.js";
 
-/** What is read of an activity. */
+/** The fields of Temporal's activity information that are used here. */
 export interface ActivityInfo extends ActivityTimes {
   readonly attempt: number;
   readonly heartbeatTimeoutMs?: number | undefined;
-  /** What the attempts before it recorded last. */
+  /** The last heartbeat details that an earlier attempt of the activity recorded. */
   readonly heartbeatDetails?: unknown;
 }
 
-/** An activity under way. */
+/** The fields of the running activity's Temporal context that are used here. */
 export interface ActivityContext {
   readonly info: ActivityInfo;
   readonly cancellationSignal: AbortSignalLike;
   heartbeat(details?: unknown): void;
 }
 
-/** What a call of an activity is given. */
+/** The signal and functions that an activity passes to its call. */
 export interface CallAids {
-  /** Aborts with the activity, and shortly before its time is up. */
+  /** Aborts when the activity is cancelled, and shortly before the activity's timeout. */
   readonly signal: AbortSignalLike;
-  /** Takes what the next heartbeats carry. */
+  /** Sets the progress that the next heartbeats report. */
   readonly onProgress: (progress: object) => void;
-  /** Does what comes before sending: when it fails, nothing was sent. @param name What a failure calls it */
+  /**
+   * Runs work that comes before sending: if it fails, nothing was sent.
+   * @param name The work's name in error messages
+   */
   readonly prepare: <P>(name: string, work: () => P | PromiseLike<P>) => Promise<P>;
-  /** Waits for a write, also for a while after the call has ended: what was paid for is to be kept. */
+  /** Waits for a write, even a short time after the call has ended, so that results that were paid for are kept. */
   readonly write: <P>(name: string, work: () => P | PromiseLike<P>) => Promise<P>;
 }
 
-/** An operation as an activity. */
+/** An operation that runs as an activity. */
 export interface ActivityCall<T> {
   readonly operation: OperationName;
-  /** Whether it must not be sent twice: a later attempt then starts only when the one before recorded that it may. */
+  /**
+   * Whether the operation must not be sent twice: a later attempt starts only if the attempt before recorded that it
+   * may.
+   */
   readonly once: boolean;
   readonly call: (aids: CallAids) => PromiseLike<T>;
 }
 
-/** Makes a call within an activity: it ends with it, sends heartbeats, and leaves a record of its failure. @throws StatusError */
+/**
+ * Makes a call in an activity: sends heartbeats, ends the call when the activity ends, and records in a last heartbeat
+ * whether the next attempt may start.
+ * @throws StatusError
+ */
 export async function callWithin<T>(context: ActivityContext, activity: ActivityCall<T>): Promise<T> {
   const { info, cancellationSignal } = context;
   const { operation, once, call } = activity;
@@ -63,7 +73,7 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
     write: (name, work) => time.write(name, work),
   };
   try {
-    // A client of the caller's own may not listen to the signal.
+    // A custom client may ignore the signal: `time.call` then stops waiting for it.
     return await time.call(
       () => call(aids),
       () => (unprepared ? "no" : "unknown"),
@@ -79,8 +89,9 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   }
 }
 
-// Heartbeat details of an attempt before the last one prove nothing: the last one may have died before it recorded any. An
-// attempt 1 that has details is one whose attempts were counted anew (a reset workflow).
+// Whether this attempt may send. Only heartbeat details of the attempt directly before count: if they are older, that
+// attempt may have died before it recorded any. Details at attempt 1 mean that the attempts were counted anew (a reset
+// workflow).
 function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
   if (attempt === 1) return heartbeatDetails === undefined || heartbeatDetails === null;
   return (
@@ -88,7 +99,8 @@ function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
   );
 }
 
-// What was cancelled before it was sent, as when a worker shuts down, may start on another one.
+// Whether another attempt may send. A call that was cancelled before it was sent, because its worker shuts down, may
+// start on another worker.
 function mayStartAgain(error: unknown): boolean {
   return mayRetry(error) || (isStatusError(error) && error.executedBecause === "nothing-sent");
 }
@@ -100,7 +112,8 @@ function secondSending(operation: OperationName, attempt: number): StatusError {
   );
 }
 
-// A cancellation reaches an activity by its heartbeats alone. The worker sends no more of them than are needed.
+// Sends heartbeats at an interval: only with their help does a cancellation reach an activity. Temporal's worker
+// throttles them.
 function startHeartbeats({ info, heartbeat }: ActivityContext) {
   const { attempt, heartbeatTimeoutMs = 0 } = info;
   const everyMs = heartbeatTimeoutMs > 0 ? Math.min(heartbeatTimeoutMs / 3, longestBeatMs) : longestBeatMs;
@@ -119,5 +132,5 @@ function startHeartbeats({ info, heartbeat }: ActivityContext) {
   };
 }
 
-// A cancellation is to arrive soon.
+// The longest time between two heartbeats: a cancellation arrives within about this time.
 const longestBeatMs = 2_000;

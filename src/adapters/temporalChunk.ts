@@ -16,14 +16,14 @@ import type {
   ReadChunk,
 } from "./temporalTypes.js";
 
-/** What chunks are ranked with. */
+/** The client, the functions and the options that all chunks are ranked with. */
 export interface ChunkTools
   extends Pick<ActivitiesOptions, "readChunk" | "writePart" | "readParts" | "concurrency" | "timeoutMs"> {
   readonly client: Pick<Client, "rerank">;
   readonly partRows: number;
 }
 
-/** Which chunk, and what it may spend. */
+/** The number of a chunk, the caller's reference, and the rate limit for this chunk. */
 export interface Chunk {
   readonly n: number;
   readonly reference: string | undefined;
@@ -32,7 +32,10 @@ export interface Chunk {
 
 const ofRerank = { operation: "rerankDocuments", notRetried: "refused" } as const;
 
-/** Ranks what of a chunk is not written, and writes it part by part. @throws StatusError when no row can be ranked now */
+/**
+ * Ranks the rows of a chunk that are not written yet, and writes them part by part.
+ * @throws StatusError when no row can be ranked now
+ */
 export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids): Promise<ChunkSummary> {
   const { client, readChunk, writePart, readParts, partRows, concurrency, timeoutMs } = tools;
   const { n, reference, rate } = chunk;
@@ -45,7 +48,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
   const of = left.size;
   const summary = { ranked: 0, failed: 0 };
   const count = (rows: readonly ChunkResult[]): void => {
-    // A worker that was cut off may have written a row that another wrote too.
+    // Two workers may have written the same row, if one was cut off from Temporal: it counts once.
     for (const { id, error } of rows) if (left.delete(id)) summary[error ? "failed" : "ranked"] += 1;
     aids.onProgress({ chunk: n, done: of - left.size, of });
   };
@@ -56,14 +59,14 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     write: (part, rows) => aids.write("writePart", () => writePart(n, part, rows, reference)),
     written: count,
   });
-  // Other workers have chunks too.
+  // attemptPolicy tells rerankAll that other workers send to the same service.
   const options = { concurrency, timeoutMs, rate, signal: aids.signal, [attemptPolicy]: true };
   const requests = [...left.values()].map(withoutDocuments);
   try {
     for await (const { id, response, error } of rerankAll(client, requests, options))
       await parts.add(error ? { id, error: activityFailure(error) } : { id, response });
   } catch (error) {
-    // What was answered is kept, however the run ended; why it ended is told, whatever becomes of that.
+    // Write the results that arrived before the run failed. The error to throw is the run's, even if writing fails.
     await parts.flush().catch(() => {});
     throw error;
   }
@@ -71,7 +74,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
   return summary;
 }
 
-/** A request that asks for its documents only where it says so: they are many, and the caller has them. */
+/** Sets `return_documents` to false unless the request sets it: the documents are large, and the caller has them. */
 export function withoutDocuments<T extends RerankRequest>(request: T): T {
   return { ...request, return_documents: memberOf(request, "return_documents") ?? false };
 }

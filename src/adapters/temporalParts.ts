@@ -3,23 +3,23 @@ import { rankingError } from "../ranking/check.js";
 import { activityFailure } from "./temporalFailure.js";
 import type { ChunkResult } from "./temporalTypes.js";
 
-// A store may be away for a moment. One that stays away fails the attempt of the activity: the next attempt ranks again
-// what is not written.
+// A write is retried, because a store may fail for a moment. After the last try the attempt of the activity fails, and
+// the next attempt ranks the rows that are not written again.
 const mostTries = 8;
 const firstWaitMs = 250;
 const longestWaitMs = 8_000;
 
-/** What parts are written with. */
+/** The function and the limits that parts are written with. */
 interface PartTools {
   readonly partRows: number;
   readonly signal: AbortSignalLike;
-  /** Writes a part. @throws what its store throws */
+  /** Writes a part. @throws the error of the caller's store */
   write(part: string, rows: readonly ChunkResult[]): Promise<unknown>;
-  /** Called with the rows of a part that is written. */
+  /** Called with the rows of each part after it is written. */
   written(rows: readonly ChunkResult[]): void;
 }
 
-/** Gathers rows into parts, each of which is kept until it is written: its rows were paid for. */
+/** Collects result rows into parts and writes each part, with retries: its rows were paid for. */
 export class PartWriter {
   readonly #tools: PartTools;
   #rows: ChunkResult[] = [];
@@ -34,7 +34,10 @@ export class PartWriter {
     if (this.#rows.length >= this.#tools.partRows) await this.flush();
   }
 
-  /** Writes what is there. @throws what the store threw last, after several tries; nothing is written from then on */
+  /**
+   * Writes the collected rows.
+   * @throws the last error of the store, after all tries; from then on nothing is written
+   */
   async flush(): Promise<void> {
     if (this.#rows.length === 0 || this.#hasFailed) return;
     const rows = this.#rows;
@@ -49,7 +52,8 @@ export class PartWriter {
 
   async #write(given: readonly ChunkResult[]): Promise<void> {
     const { signal, write, written } = this.#tools;
-    // No two parts have one name, so that none is written over, whoever else works on the chunk; the same part keeps it.
+    // The name is unique, so that no part overwrites another, even one of another worker. All tries of a part use one
+    // name.
     const part = globalThis.crypto.randomUUID();
     let rows = given;
     for (let tries = 1; ; tries++) {
@@ -65,7 +69,7 @@ export class PartWriter {
   }
 }
 
-// Stores write JSON: what cannot be JSON would fail its whole part, again and again.
+// The row, or an error in its place if it cannot be written as JSON: it would fail each write of its whole part.
 function writable(row: ChunkResult): ChunkResult {
   try {
     JSON.stringify(row);

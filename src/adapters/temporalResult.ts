@@ -1,11 +1,12 @@
 import type { OperationName } from "../errors/codes.js";
 import { isStatusError, StatusError } from "../errors/statusError.js";
 
-/** What Temporal takes as the result of an activity, unless its server says otherwise: 2 MB, less what it adds itself. */
+/** The largest activity result in bytes that Temporal accepts by default: 2 MiB, less what Temporal itself adds. */
 export const mostResultBytes: number = 2 * 1024 * 1024 - 1024;
 
 /**
- * The result of an activity, if Temporal takes it. One that is too large would not arrive, and be paid for again each time.
+ * Returns the result of an activity if Temporal accepts its size. A larger result would be lost, and each retry of the
+ * activity would be paid for.
  * @throws StatusError `RESOURCE_EXHAUSTED`, which is not retried
  */
 export function fitting<T>(result: T, mostBytes: number, operation: OperationName): T {
@@ -31,12 +32,12 @@ function bytesOf(result: unknown): number {
   try {
     return new TextEncoder().encode(JSON.stringify(result)).length;
   } catch {
-    // It is nested too deeply, or too long.
+    // JSON.stringify fails if the result is nested too deeply, or is too long.
     return Number.POSITIVE_INFINITY;
   }
 }
 
-/** What a client comes to; of one of the caller's own, whatever it throws as a StatusError. */
+/** Calls the client. @throws StatusError also in place of any other error that a custom client throws */
 export async function calledClient<T>(operation: OperationName, call: () => PromiseLike<T>): Promise<T> {
   try {
     return await call();

@@ -2,7 +2,7 @@ import type { Executed, OperationName, StatusErrorDetails } from "../errors/code
 import { detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/types.js";
 
-/** The times of an activity. */
+/** The timeouts of an activity and its timestamps, in milliseconds. */
 export interface ActivityTimes {
   readonly startToCloseTimeoutMs: number;
   readonly scheduleToCloseTimeoutMs: number;
@@ -10,17 +10,17 @@ export interface ActivityTimes {
   readonly currentAttemptScheduledTimestampMs: number;
 }
 
-// A day: no call takes as long.
+// A day: the limit of an activity without timeouts.
 const longestMs = 24 * 60 * 60 * 1000;
-/** After a cancellation, the longest that a write of what was paid for is waited for. */
+/** How long a write of results that were paid for may take after a cancellation, in milliseconds. */
 const lastWriteMs = 5_000;
-/** The same for a client of the caller's own that does not listen to its signal. */
+/** How long a custom client that ignores its signal is waited for after a cancellation, in milliseconds. */
 const lastCallMs = 6_000;
 
-/** Which of its times an activity has least of, and how much. */
+/** The timeout that ends this attempt of the activity first: the milliseconds left, and its name for messages. */
 function limitOf(times: ActivityTimes): { readonly ms: number; readonly text: string } {
   const { startToCloseTimeoutMs, scheduleToCloseTimeoutMs } = times;
-  // Both times are the server's, so that clocks that differ do not count.
+  // Both timestamps are from Temporal's server, so a difference to this machine's clock has no effect.
   const waitedMs = times.currentAttemptScheduledTimestampMs - times.scheduledTimestampMs;
   const limits = [{ ms: longestMs, text: `longest time, ${longestMs} ms` }];
   if (startToCloseTimeoutMs > 0)
@@ -38,18 +38,20 @@ function limitOf(times: ActivityTimes): { readonly ms: number; readonly text: st
   return limits.reduce((least, limit) => (limit.ms < least.ms ? limit : least));
 }
 
-// So much is left for the failure to be recorded before the activity's time is up.
+// The milliseconds kept free at the end of the activity's time to record a failure.
 function spareMs(ms: number): number {
   return Math.min(ms / 10, 2_000);
 }
 
-/** The milliseconds an activity's call may take, so that its failure is recorded before the activity's time is up. */
+/**
+ * How long an activity's call may take, in milliseconds: a failure can then be recorded before the activity's timeout.
+ */
 export function timeLeftMs(times: ActivityTimes): number {
   const { ms } = limitOf(times);
   return ms - spareMs(ms);
 }
 
-/** The time of an activity's call: it ends with the activity's cancellation, and shortly before the activity's time is up. */
+/** Ends the call of an activity when the activity is cancelled, and shortly before the activity's timeout. */
 export class ActivityTime {
   readonly #controller: AbortController = new AbortController();
   readonly #cancellation: AbortSignalLike;
@@ -68,29 +70,34 @@ export class ActivityTime {
     if (cancellation.aborted) this.#cancel();
   }
 
-  /** A signal of its own: the client's deadline, which is the client's to know, may end the call earlier. */
+  /** Aborts when the call must end. The client's own deadline may end the call earlier. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** What comes of `work`, or a failure as soon as the time has ended. @param name What the failure calls it */
+  /**
+   * Runs work that comes before sending. Rejects as soon as the call must end.
+   * @param name The work's name in messages
+   */
   before<T>(name: string, work: () => T | PromiseLike<T>): Promise<T> {
     return this.signal.aborted
       ? Promise.reject(this.#notEnded(name, "no"))
       : this.#during(name, work, 0, "no");
   }
 
-  /** The same for a write, which may take some time more: what was paid for is to be kept. */
+  /** Runs a write, which may take a little longer than the call, so that results that were paid for are kept. */
   write<T>(name: string, work: () => T | PromiseLike<T>): Promise<T> {
     return this.#during(name, work, lastWriteMs, "unknown");
   }
 
-  /** The same for the whole call, writes included. @param executed What is known of it then */
+  /** Runs the whole call, writes included. @param executed Whether the operation ran, if the time is over first */
   call<T>(work: () => T | PromiseLike<T>, executed: () => Executed): Promise<T> {
     return this.#during("The call", work, lastCallMs, executed);
   }
 
-  /** The failure of a call that the activity's time has ended, which the client takes for an abort. */
+  /**
+   * The error to report: if the activity's timeout ended the call, the client's CANCELLED becomes DEADLINE_EXCEEDED.
+   */
   failureOf(error: unknown): unknown {
     if (!this.#isOver || !isStatusError(error, "CANCELLED")) return error;
     return new StatusError(`No response within the activity's ${this.#limit.text}.`, {
@@ -126,7 +133,7 @@ export class ActivityTime {
         end();
       };
       signal.addEventListener("abort", onEnd);
-      // What throws at once rejects this one.
+      // An error that `work` throws synchronously rejects this promise too.
       new Promise<T>((done) => done(work())).then(
         (value) => settle(() => resolve(value)),
         (error) => settle(() => reject(error)),
@@ -135,7 +142,7 @@ export class ActivityTime {
     });
   }
 
-  // Of the time after the end.
+  // How many milliseconds are left for work that may go on after the call's end.
   #leftMs(mostMs: number): number {
     const most = this.#isOver
       ? Math.min(mostMs, (spareMs(this.#limit.ms) * mostMs) / (lastCallMs * 1.1))

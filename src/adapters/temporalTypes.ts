@@ -8,46 +8,48 @@ import type {
   RerankResponse,
 } from "../generated/types.js";
 
-/** A failed call as it passes through Temporal: a StatusError's fields without its key, its body and its causes. */
+/** A failed call as Temporal stores it: the fields of a StatusError, without an API key, body or cause. */
 export interface CallFailure {
   /** One of the 16 failure codes. */
   readonly code: StatusCode;
   /** What happened, and what to do now. */
   readonly message: string;
-  /** Whether the operation ran: read this before repeating a call that changes state. */
+  /** Whether the operation ran: check this before you retry a call that changes state. */
   readonly executed: Executed;
-  /** What `executed` is read from. */
+  /** The evidence for `executed`. */
   readonly executedBecause: ExecutedBecause;
-  /** The operation's id in the contract; absent when the call named none. */
+  /** The id of the operation in the contract; absent if the call named no operation. */
   readonly operation?: OperationName;
-  /** Why the client made no other attempt. */
+  /** Why the client made no further attempt. */
   readonly notRetried?: NotRetried;
-  /** The answer's HTTP status; absent when there was no answer. */
+  /** The HTTP status of the last response; absent if there was no response. */
   readonly httpStatus?: number;
-  /** The answer's request id, when it had one. */
+  /** The request id of the response, if it had one. */
   readonly requestId?: string;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number;
   /** The path of the request, with its ids. */
   readonly path?: string;
-  /** The HTTP requests that were made. */
+  /** The number of HTTP requests (attempts) that the call made. */
   readonly requests: number;
 }
 
-/** One ranking of a chunk: a request with the caller's own id. */
+/** One request of a chunk: a rerank request with an id that you choose. */
 export interface ChunkRequest extends RerankRequest {
-  /** Whatever tells the ranking from all others; it is not sent. */
+  /** Your id of the request, unique in its chunk. It is not sent. */
   id: string;
 }
 
-/** One result of a chunk: the answer, or why there is none. */
+/** One result of a chunk: the response, or the error of the request. */
 export type ChunkResult =
   | { readonly id: string; readonly response: RerankResponse; readonly error?: undefined }
   | { readonly id: string; readonly response?: undefined; readonly error: CallFailure };
 
 /**
- * Reads a chunk; undefined, or an error with the code `ENOENT`, says that there is none, which ends the workflow. Any other
- * error is retried. @param n Its number, from 0. @param reference What the workflow was given to pass on.
+ * Reads the requests of a chunk. Undefined, or an error with the code `ENOENT`, means that the chunk does not exist,
+ * which fails the workflow. After any other error Temporal retries.
+ * @param n The number of the chunk, from 0.
+ * @param reference The `reference` of the workflow's input.
  */
 export type ReadChunk = (
   n: number,
@@ -55,8 +57,8 @@ export type ReadChunk = (
 ) => readonly ChunkRequest[] | undefined | Promise<readonly ChunkRequest[] | undefined>;
 
 /**
- * Writes a part of a chunk, whole or not at all: rows count once it has resolved. @param part Its name, which no other part
- * has: letters, digits and dashes.
+ * Writes a part of a chunk's results, whole or not at all. The rows count as done after the function has resolved.
+ * @param part The unique name of the part: letters, digits and dashes.
  */
 export type WritePart = (
   n: number,
@@ -65,51 +67,54 @@ export type WritePart = (
   reference?: string,
 ) => unknown;
 
-/** Reads the parts of a chunk that are written, in any order; an empty list where there is none. Their rows are skipped. */
+/**
+ * Reads all parts of a chunk that were written, in any order; an empty list if there are none. Their rows are skipped.
+ */
 export type ReadParts = (
   n: number,
   reference?: string,
 ) => readonly (readonly ChunkResult[])[] | Promise<readonly (readonly ChunkResult[])[]>;
 
-/** What the service allows, as `rerankAll` takes it. */
+/** A rate limit: the option `rate` of `rerankAll`. */
 export type FleetRate = NonNullable<RerankAllOptions["rate"]>;
 
-/** How many rankings a chunk came to. */
+/** The counts of a finished chunk. */
 export interface ChunkSummary {
-  /** The rankings that were answered. */
+  /** How many requests have a ranking. */
   readonly ranked: number;
-  /** Those that failed: each is written with its error. */
+  /** How many requests failed. Each is written with its error. */
   readonly failed: number;
 }
 
-/** What an upload's activity may say of the file. */
+/** Options of the activity `upload`. */
 export interface ActivityUploadOptions {
-  /** The file's name; its base name is sent. @default the path's */
+  /** The name of the file; its base name is sent. @default the name in the path */
   name?: string | undefined;
-  /** The media type of the part. @default application/octet-stream */
+  /** The media type of the file. @default application/octet-stream */
   contentType?: string | undefined;
-  /** Compare the answer's `bytes` with what was sent, as the client's option does. @default false */
+  /** Compare the `bytes` in the response with the bytes sent, as the client's option does. @default false */
   verifyBytes?: boolean | undefined;
 }
 
 /** Options of {@link createActivities}. */
 export interface ActivitiesOptions {
-  /** Reads a chunk of a bulk ranking by its number. Needed by `rerankChunk`. */
+  /** Reads a chunk of a bulk ranking by its number. Required by `rerankChunk`. */
   readChunk?: ReadChunk | undefined;
-  /** Writes a part of a chunk's results. Needed by `rerankChunk`. */
+  /** Writes a part of a chunk's results. Required by `rerankChunk`. */
   writePart?: WritePart | undefined;
-  /** Reads the parts that are written. Needed by `rerankChunk`. */
+  /** Reads the parts of a chunk that were written. Required by `rerankChunk`. */
   readParts?: ReadParts | undefined;
-  /** The rows of a part: at least 1. A worker that dies loses those under way and one part at most. @default 50 */
+  /** Rows per part: at least 1. A worker that dies loses its requests in flight and at most one part. @default 50 */
   partRows?: number | undefined;
-  /** How many rankings of a chunk are under way at once, as `rerankAll` takes it. @default "auto" */
+  /** How many requests of a chunk are in flight: the option `concurrency` of `rerankAll`. @default "auto" */
   concurrency?: RerankAllOptions["concurrency"];
-  /** Milliseconds for one ranking of a chunk, with its retries; then its row has an error. Greater than 0. @default 60,000 */
+  /** The deadline of one request in milliseconds, retries included. Greater than 0. @default 60,000 */
   timeoutMs?: number | undefined;
   /**
-   * The most bytes of JSON that an activity may hand to Temporal: at least 1. A larger result fails for good, with words,
-   * instead of again and again. Set it where your server's limit differs, or a codec compresses.
-   * @default 2,096,128, of Temporal's 2 MB
+   * The largest result that an activity may return to Temporal, in bytes of JSON: at least 1. A larger result fails the
+   * activity with a clear error, and is not retried. Set this option if your server's limit differs, or a codec
+   * compresses.
+   * @default 2,096,128, just below Temporal's 2 MB
    */
   maxResultBytes?: number | undefined;
   /**
@@ -118,43 +123,45 @@ export interface ActivitiesOptions {
   openFile?: ((file: string) => UploadFile | Promise<UploadFile>) | undefined;
 }
 
-/** The activities: for a worker, and as the type parameter of `proxyActivities`. */
+/** The activities, to register with a worker, and the type parameter of `proxyActivities`. */
 export interface Activities {
   /**
-   * Ranks documents, and checks the ranking as `checkRanking` does. Repeating it is safe, so a worker that dies costs a
-   * second request at most. The documents are returned only where `return_documents` is true.
+   * Ranks documents, and checks the ranking as `checkRanking` does. It is idempotent, so a worker that dies costs at
+   * most one more request. The documents are returned only if `return_documents` is true.
    *
-   * @param request As the client's `rerank` takes it.
+   * @param request The request of the client's `rerank`.
    */
   rerank(request: RerankRequest): Promise<RerankResponse>;
   /**
-   * Ranks what `readParts` does not have of a chunk with `rerankAll`, and hands it to `writePart`, all on the worker.
+   * Ranks the rows of a chunk that `readParts` does not return, with `rerankAll`, and passes the results to
+   * `writePart`. All of this happens on the worker.
    *
    * @param n The chunk's number, from 0.
-   * @param reference Handed to `readChunk`, `writePart` and `readParts`, such as the name of a list.
-   * @param rate What this chunk may spend, as `rerankAll` takes it.
+   * @param reference Passed to `readChunk`, `writePart` and `readParts`, such as the name of a list.
+   * @param rate The rate limit for this chunk: the option `rate` of `rerankAll`.
    */
   rerankChunk(n: number, reference?: string, rate?: FleetRate): Promise<ChunkSummary>;
   /**
-   * Sets the number of replicas of a deployment; 0 stops it. Repeating it is safe.
+   * Sets the number of replicas of a deployment; 0 stops the deployment. It is idempotent.
    *
-   * @param deploymentId The deployment's id alone.
+   * @param deploymentId The deployment's id, without the rest of its resource name.
    * @param replicaCount A whole number of at least 0.
    */
   scale(deploymentId: string, replicaCount: number): Promise<void>;
   /**
-   * Resumes a job. It is sent once: a later attempt sends nothing, unless the one before recorded that it may.
+   * Resumes a job. The request is sent once: a later attempt of the activity sends nothing, unless the attempt before
+   * recorded that it may.
    *
-   * @param jobId The job's id alone.
+   * @param jobId The job's id, without the rest of its resource name.
    */
   resume(jobId: string): Promise<ReinforcementFineTuningJob>;
   /**
-   * Uploads a file to a dataset. It is sent once: a later attempt sends nothing, unless the one before recorded that it
-   * may.
+   * Uploads a file to a dataset. The file is sent once: a later attempt of the activity sends nothing, unless the
+   * attempt before recorded that it may.
    *
-   * @param datasetId The dataset's id alone.
-   * @param file A path on the worker, or what `openFile` knows.
-   * @param options The file's name and media type.
+   * @param datasetId The dataset's id, without the rest of its resource name.
+   * @param file A path on the worker, or a name that `openFile` opens.
+   * @param options The file's name, its media type, and whether its size is verified.
    */
   upload(datasetId: string, file: string, options?: ActivityUploadOptions): Promise<DatasetFile>;
 }

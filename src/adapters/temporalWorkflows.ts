@@ -1,51 +1,55 @@
 /**
- * Workflows for Temporal, for the file that `workflowsPath` names. Needs the package `@temporalio/workflow`.
+ * Workflows for Temporal: export them from the file that the worker's `workflowsPath` names. Needs the package
+ * `@temporalio/workflow`.
  *
  * @module tunerank/temporal/workflows
  */
 import { ActivityCancellationType, continueAsNew, proxyActivities, workflowInfo } from "@temporalio/workflow";
 import type { Activities, FleetRate } from "./temporalTypes.js";
 
-/** What {@link rerankMany} is asked for. */
+/** The input of {@link rerankMany}. */
 export interface RerankManyInput {
-  /** How many chunks there are: they have the numbers from 0. */
+  /** The number of chunks. They are numbered from 0. */
   chunks: number;
-  /** Handed to `readChunk`, `writePart` and `readParts`, such as the name of a list that never changes. */
+  /** Passed to `readChunk`, `writePart` and `readParts`, such as the name of a list that never changes. */
   reference?: string | undefined;
-  /** How many chunks are under way at once. @default 10 */
+  /** How many chunks are ranked at the same time. @default 10 */
   concurrency?: number | undefined;
-  /** What the service allows all workers together: each of the chunks at once has its share. @default no limit */
+  /**
+   * The rate limit of all workers together. It is divided among the chunks ranked at the same time.
+   * @default no limit
+   */
   rate?: FleetRate | undefined;
-  /** The task queue of the activities. @default the workflow's */
+  /** The task queue of the activities. @default the task queue of the workflow */
   taskQueue?: string | undefined;
-  /** Milliseconds for one chunk. @default 600,000 */
+  /** The longest time for one attempt at a chunk, in milliseconds. @default 600,000 */
   startToCloseTimeoutMs?: number | undefined;
-  /** Milliseconds after which a worker that says nothing is taken for dead. @default 30,000 */
+  /** Milliseconds without a heartbeat after which Temporal takes a worker for dead. @default 30,000 */
   heartbeatTimeoutMs?: number | undefined;
-  /** Continue as new after so many chunks, which bounds the history. @default 500 */
+  /** After how many chunks the workflow continues as new, which bounds its history. @default 500 */
   chunksPerRun?: number | undefined;
-  /** What the runs before this one did: the workflow passes it on itself. */
+  /** The counts of earlier runs of this workflow. The workflow sets it when it continues as new; do not pass it. */
   done?: RerankManyResult | undefined;
 }
 
-/** What {@link rerankMany} came to. */
+/** The result of {@link rerankMany}. */
 export interface RerankManyResult {
-  /** The chunks that are written. */
+  /** How many chunks are completely written. */
   readonly chunks: number;
-  /** The rankings that were answered. */
+  /** How many requests have a ranking. */
   readonly ranked: number;
-  /** The rankings that failed: each is written with its error. */
+  /** How many requests failed. Each is written with its error. */
   readonly failed: number;
 }
 
 /**
- * Ranks any number of chunks with the activity `rerankChunk`, some at once, and continues as new for long lists. What is
- * ranked is read and written by the workers: only the chunks' numbers and a reference pass through Temporal. Started
- * again, it skips what is written.
+ * Workflow that ranks any number of chunks with the activity `rerankChunk`, several at the same time, and continues as
+ * new for long lists. The workers read the requests and write the results: only chunk numbers and a reference pass
+ * through Temporal. A workflow that is started a second time skips rows that are already written.
  *
- * @param input How many chunks there are, and how they are run.
- * @throws ActivityFailure when a chunk fails with what no repeat mends, such as a key that is refused; those under way end
- * first.
+ * @param input The number of chunks, and how to run them.
+ * @throws ActivityFailure when a chunk fails with an error that no retry can correct, such as a rejected key. Chunks in
+ * progress end first.
  * @example
  * export { rerankMany } from "tunerank/temporal/workflows";
  */
@@ -74,7 +78,7 @@ export async function rerankMany(input: RerankManyInput): Promise<RerankManyResu
       throw error;
     }),
   );
-  // A workflow that is over while its activities run could be started again beside them.
+  // Wait for all chunks in progress: else the workflow could end and be started anew while its activities still run.
   for (const end of await Promise.allSettled(lanes)) if (end.status === "rejected") throw end.reason;
   if (next < chunks) await continueAsNew<typeof rerankMany>({ ...input, done: total });
   return total;
@@ -95,9 +99,9 @@ function activitiesFor({
   return proxyActivities<Activities>({
     startToCloseTimeout: startToCloseTimeoutMs,
     heartbeatTimeout: heartbeatTimeoutMs,
-    // Each death of a worker counts as a failure: the default would soon wait 100 s after one.
+    // Each death of a worker counts as a failed attempt. With the default retry policy, waits would soon be 100 s.
     retry: { maximumInterval: 10_000 },
-    // "Cancelled" is said once no request is under way.
+    // The workflow reports its cancellation only after its activities have ended, and no request is in flight.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     ...(taskQueue !== undefined && { taskQueue }),
   });

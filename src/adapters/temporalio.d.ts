@@ -1,4 +1,5 @@
-// What is used of Temporal's packages. They are optional peers: nobody who does not use them need install them.
+// The parts of Temporal's packages that the adapters use. The packages are optional peer dependencies: this file lets
+// the code compile without them.
 
 declare module "@temporalio/activity" {
   export class ApplicationFailure extends Error {

@@ -14,21 +14,27 @@ import { insideOf } from "../wrappers/types.js";
 import type { PendingRequest } from "./intake.js";
 import type { RunSettings } from "./options.js";
 
-/** What the lanes of a run have in common. */
+/** What all calls ({@link RunLane}) of one bulk run share. */
 export interface RunParts {
   readonly schedule: Schedule;
-  /** Ends the calls of a client of the caller's own. This package's clients do not listen to it: {@link RunLane.abort} ends theirs. */
+  /**
+   * Ends the calls of a custom client, which is not from this package. This package's clients do not listen to the
+   * signal: {@link RunLane.abort} ends their calls.
+   */
   readonly signal: AbortSignal;
   /** Called with each failed attempt. */
   noted(failure: Failure): void;
 }
 
-/** One call of a bulk run, which the run can end, and make again. */
+/** One call of a bulk run. The run can end the call, and can make a new call for the same request. */
 export class RunLane extends Lane {
   override readonly signal: AbortSignal;
-  /** Milliseconds for which the last response asks the run to pause; 0 for none. */
+  /** How long the last response asks the run to pause, in milliseconds; 0 when it asks for no pause. */
   pauseMs = 0;
-  /** Whether the first attempt was one too many for this machine: then the call is over, and can be made again. */
+  /**
+   * Whether this machine could not open a socket for the first attempt: the call is over, and the run makes a new one
+   * later.
+   */
   isTooMany = false;
   readonly #run: RunParts;
   #isAborted = false;
@@ -41,12 +47,13 @@ export class RunLane extends Lane {
   }
 
   override decide(failure: Failure, state: RetryState): Decision {
-    // A failure of this machine, which tells nothing of the service.
+    // This machine could open no more sockets: the failure says nothing about the service.
     const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
     const decision = super.decide(failure, state, !isOurs);
     this.pauseMs = pauseAskedBy(failure, decision);
     this.#run.noted(failure);
-    // The call's time begins with an attempt that can be made. Each time there are fewer at once, so this ends.
+    // The deadline starts with the first attempt that this machine can make. Each such failure lowers the concurrency
+    // limit, so the number of these failures is bounded.
     const isLowered = isOurs && lowerToOpen(this.#run.schedule.limiter, this.epoch);
     this.isTooMany = isLowered && state.retries === 0;
     return this.isTooMany ? { waitMs: undefined, notRetried: "retries-used-up" } : decision;
@@ -57,7 +64,7 @@ export class RunLane extends Lane {
     if (this.#isAborted) time.end("aborted");
   }
 
-  /** Ends the call, and one that has not begun as soon as it does. */
+  /** Ends the call. A call that has not begun ends as soon as it begins. */
   abort(): void {
     this.#isAborted = true;
     this.#time?.end("aborted");
@@ -69,12 +76,14 @@ export class Calls<Id> {
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
   readonly #controller: AbortController = new AbortController();
-  /** Whether the client is one of this package's. */
+  /** Whether this package made the client (false for a custom client). */
   readonly areOwn: boolean;
-  /** For a client of the caller's own. Calls of this package's are ended by their lanes, which costs less. */
+  /**
+   * Ends the calls of a custom client. Calls of this package's clients end by {@link RunLane.abort}, which costs less.
+   */
   readonly signal: AbortSignal;
 
-  /** Ends the time of each call of a client of the caller's own. */
+  /** Stops the deadline timer of each call in flight that a custom client makes. */
   readonly #unwatch: Set<() => void> = new Set();
 
   constructor(client: Pick<Client, "rerank">, settings: RunSettings<Id>, limiter: Limiter) {
@@ -91,7 +100,7 @@ export class Calls<Id> {
     return this.areOwn ? call() : this.#watched(call);
   }
 
-  // A client of the caller's own may throw, respond with what is no promise, or never.
+  // A custom client may throw, return something that is not a promise, or never settle.
   #watched(call: () => Promise<RerankResponse>): Promise<RerankResponse> {
     const { timeoutMs } = this.#settings;
     return new Promise((resolve, reject) => {
@@ -109,14 +118,16 @@ export class Calls<Id> {
     });
   }
 
-  /** Ends those that are under way. */
+  /** Ends all calls that are in flight. */
   abort(pending: Iterable<PendingRequest<Id>>): void {
     this.#controller.abort();
     for (const stop of this.#unwatch) stop();
     for (const { call } of pending) call?.abort();
   }
 
-  /** Tells of the attempt that was answered, once the limit is known that follows from it. */
+  /**
+   * Reports a successful attempt to `onAttempt`, after the limiter has set the concurrency limit that follows from it.
+   */
   answered({ event, id }: PendingRequest<Id>): void {
     if (event) this.#report(event, id, {});
   }
@@ -152,7 +163,7 @@ export class Calls<Id> {
   }
 }
 
-// This package's clients end their calls themselves.
+// The error of a custom client's call at its deadline. This package's clients end their calls themselves.
 function noResponse(timeoutMs: number): StatusError {
   return new StatusError(`The client did not respond within ${timeoutMs} ms (timeoutMs).`, {
     code: "DEADLINE_EXCEEDED",
@@ -163,7 +174,7 @@ function noResponse(timeoutMs: number): StatusError {
   });
 }
 
-/** The bytes of a request; 0 for one that cannot be written, which its call refuses. */
+/** The size of a request in bytes; 0 for a request that cannot be written as JSON: its call fails with an error. */
 export function sizeOf<Id>({ body }: PendingRequest<Id>): number {
   try {
     return jsonBytes(body);
@@ -177,10 +188,11 @@ export function tokensOf(response: RerankResponse): unknown {
   return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
 }
 
-// By what clients have in common; of runs that would find the same, and wait as long.
+// The limiters that search for a limit, by the transport that clients share; then by the limit's maximum and
+// `maxPauseMs`, because only runs with the same values of both may share a limiter.
 const shared = new WeakMap<object, Map<string, Limiter>>();
 
-/** The limiter of a run: that of the runs beside it, of the same client, where it is to find its limit. */
+/** The limiter of a run. Concurrent runs of one client share a limiter, unless `concurrency` is a fixed number. */
 export function limiterOf<Id>(
   client: object,
   { concurrency, maxPauseMs, sharesService }: RunSettings<Id>,

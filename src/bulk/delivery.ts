@@ -1,7 +1,7 @@
-/** Hands results to those who ask for them, as they come or in the order of their numbers. */
+/** Gives each call of `next` one result: in the order in which results settle, or in the order of the requests. */
 export class Delivery<T> {
   readonly #ordered: boolean;
-  // By their places in what is handed out, from 0 on.
+  // The results that no `next` has taken, by their position in the output, from 0.
   readonly #results: Map<number, T> = new Map();
   readonly #receivers: {
     resolve(result: IteratorResult<T, undefined>): void;
@@ -14,11 +14,12 @@ export class Delivery<T> {
 
   constructor(ordered: boolean) {
     this.#ordered = ordered;
-    // Assigned twice, undefined first: V8 takes a field that is assigned once for a constant, and compiles again when it changes.
+    // The field is assigned twice, and is undefined first: V8 treats a field that is assigned once as a constant, and
+    // compiles the code again when the field changes.
     this.#isOver = false;
   }
 
-  /** Results that nobody has asked for. */
+  /** How many results are ready that no `next` has taken. */
   get size(): number {
     return this.#results.size;
   }
@@ -30,20 +31,22 @@ export class Delivery<T> {
     });
   }
 
-  /** @param number Its place among all requests, from 0. */
+  /** @param number The position of the result's request among all requests, from 0. */
   add(number: number, result: T): void {
     this.#results.set(this.#ordered ? number : this.#added++, result);
     this.#handOut();
   }
 
-  /** No more results come; what was finished is handed out before a failure. */
+  /**
+   * No more results come. Results that are ready are handed out first, then `next` rejects with the failure, if any.
+   */
   finish(failed: { readonly error: unknown } | undefined): void {
     this.#isOver = true;
     this.#failed = failed;
     this.#handOut();
   }
 
-  /** The same, and nobody wants those that are there. */
+  /** No more results come, and the results that are ready are thrown away. */
   discard(): void {
     this.finish(undefined);
     this.#results.clear();
@@ -58,7 +61,7 @@ export class Delivery<T> {
       if (value !== undefined) receiver?.resolve({ done: false, value });
       else if (failed === undefined) receiver?.resolve({ done: true, value: undefined });
       else {
-        // It is thrown once; then it is over.
+        // Only one `next` rejects with the failure; each later one resolves to `done`.
         this.#failed = undefined;
         receiver?.reject(failed.error);
       }
@@ -67,7 +70,7 @@ export class Delivery<T> {
 
   #take(): T | undefined {
     const results = this.#results;
-    // Those before the ones that are there will never come.
+    // The run is over: results that are missing before the first ready one will never come.
     if (this.#isOver && results.size > 0 && !results.has(this.#next))
       this.#next = Math.min(...results.keys());
     const result = results.get(this.#next);

@@ -1,5 +1,5 @@
 /**
- * Many rankings at once: any number of requests, at the speed that the service allows.
+ * Bulk ranking: any number of rerank requests, as fast as the service allows.
  *
  * @module tunerank/bulk
  */
@@ -25,22 +25,24 @@ export type {
 } from "./options.js";
 
 /**
- * Ranks many requests, several at a time, and hands out a result for each as it settles, or in order. The contract's
- * `rerankDocuments`.
+ * Ranks many requests with the contract's operation `rerankDocuments`, several at a time. Each request has one result,
+ * which is handed out as soon as it settles, or in the order of the requests (`ordered`).
  *
- * Requests are taken from the source as there is room for them, so that memory does not grow with their number, and only
- * while results are asked for. A transient failure is tried again until the request's time is over, by the decision table
- * of all calls, but what ran only as often as the table says; when the service asks to wait (`Retry-After`), everything waits, up to `maxPauseMs`. A request that is wrong is a result with
- * its error, and so is a response that cannot be joined with the documents of its request ({@link checkRanking}). Leaving the loop early aborts what is under way, and closes the source.
+ * Requests are read from the source only while you ask for results, and only a bounded number ahead: memory does not
+ * grow with the number of requests. The decision table of all calls says what is retried. A transient failure is
+ * retried until the request's deadline (`timeoutMs`); an operation that ran, only as often as the table says. When the
+ * service asks to wait (`Retry-After`), the whole run pauses, up to `maxPauseMs`. An invalid request gives a result
+ * with an error, and so does a response that cannot be joined with the documents of its request ({@link checkRanking}).
+ * Leaving the loop early aborts the requests in flight and closes the source.
  *
  * @param client The client that makes the calls. Its `maxRetries` and `timeoutMs` have no effect here.
  * @param requests Any iterable or async iterable: a list, a generator, the rows of a query.
- * @param options How many at once, in which order, and how long.
- * @returns An async iterator, which can be gone through once. It throws a {@link RerankAllError} that says what is not
- * done: `UNAUTHENTICATED` or `PERMISSION_DENIED` as soon as the service refuses the key, `RESOURCE_EXHAUSTED` when it asks
- * to wait longer than `maxPauseMs`, `DEADLINE_EXCEEDED` when `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts,
- * `INVALID_ARGUMENT` when the client has no key or address. What the source throws is thrown on, after the results of what
- * was taken from it.
+ * @param options The number of requests in flight, the order of the results, and the deadlines.
+ * @returns An async iterator, which can be iterated once. It throws a {@link RerankAllError}, which lists the requests
+ * that are not done: `UNAUTHENTICATED` or `PERMISSION_DENIED` as soon as the service rejects the key,
+ * `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, `DEADLINE_EXCEEDED` when
+ * `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts, `INVALID_ARGUMENT` when the client has no key or address.
+ * An error that the source throws is rethrown unchanged, after the results of the requests that were read before it.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for options that cannot be used.
  * @example
  * for await (const { id, response, error } of rerankAll(client, requests)) {
@@ -74,7 +76,7 @@ class Results<Id> implements AsyncIterableIterator<RerankAllResult<Id>, undefine
   }
 
   async throw(error: unknown): Promise<never> {
-    // How the source ends is less than why it is ended.
+    // The caller's error matters more than an error of closing the source.
     await this.#run.close().catch(() => {});
     throw error;
   }
@@ -83,7 +85,7 @@ class Results<Id> implements AsyncIterableIterator<RerankAllResult<Id>, undefine
     return this;
   }
 
-  // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
+  // Older browsers have no Symbol.asyncDispose, and no `await using` either: there, this name is never used.
   [Symbol.asyncDispose ?? "asyncDispose"](): Promise<void> {
     return this.#run.close();
   }

@@ -7,22 +7,22 @@ import type { RerankAllRequest } from "./options.js";
 /** A request that was taken from the source and has no result yet. */
 export interface PendingRequest<Id> {
   readonly id: Id;
-  /** Its place in the source, from 0. */
+  /** The position of the request in the source, from 0. */
   readonly number: number;
   readonly body: RerankRequest;
-  /** What is wrong with it, when that is known without asking. */
+  /** Why the request is invalid, if that is known before anything is sent. */
   readonly wrong: StatusError | undefined;
-  /** The event of the attempt that was answered, when somebody listens. */
+  /** The event of the successful attempt; set only if the caller passed `onAttempt`. */
   event: AttemptEvent | undefined;
-  /** Its call, once it has begun. */
+  /** The call that ranks the request; undefined until the call has begun. */
   call: { abort(): void } | undefined;
 }
 
-// Its id stays here, all other fields are the body.
+// The field `id` of a request is not sent; all other fields are the body.
 function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRequest<Id> {
   const fields = typeof request === "object" && request !== null ? request : ({} as RerankAllRequest<Id>);
   const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;
-  // Field by field: to take "the rest" costs twice as much.
+  // The fields are copied one by one: destructuring with a rest element costs twice as much.
   for (const name of Object.keys(fields))
     if (name !== "id") body[name] = fields[name as keyof RerankAllRequest<Id>];
   const wrong = Object.hasOwn(fields, "id") ? undefined : invalid(`requests[${number}] has no id.`);
@@ -33,25 +33,26 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
 export class Intake<Id> {
   readonly pending: Set<PendingRequest<Id>> = new Set();
   isDry: boolean;
-  /** Why no more requests come. */
+  /** The error of the source, or of reading one of its requests, after which no more requests come. */
   failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
   readonly #arrived: () => void;
-  /** Those that can be sent. */
+  /** Requests that can be sent now: they were put back, or an async source returned them. */
   readonly #ready: PendingRequest<Id>[] = [];
   #isPulling = false;
   #isClosed = false;
   #taken = 0;
 
-  /** @param arrived Called when a source that answers later has answered */
+  /** @param arrived Called when a promise of an async source has settled. */
   constructor(source: Source<RerankAllRequest<Id>>, arrived: () => void) {
     this.#source = source;
-    // Assigned twice, undefined first: V8 takes a field that is assigned once for a constant, and compiles again when it changes.
+    // The field is assigned twice, and is undefined first: V8 treats a field that is assigned once as a constant, and
+    // compiles the code again when the field changes.
     this.isDry = false;
     this.#arrived = arrived;
   }
 
-  /** The next request to send: one that was put back or came late, else, if there is room, one from the source. */
+  /** The next request to send: one that is ready, else, if there is room, one from the source. */
   next(hasRoom: boolean): PendingRequest<Id> | undefined {
     if (this.#ready.length > 0) return this.#ready.shift();
     return hasRoom && !this.isDry && !this.#isPulling ? this.#pull() : undefined;
@@ -61,13 +62,13 @@ export class Intake<Id> {
     this.#ready.push(pending);
   }
 
-  /** Takes nothing more, and says so to the source. */
+  /** Reads no more requests, and closes the source. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.isDry) return;
     this.isDry = true;
     const closed = this.#source.close();
-    // A generator ends its current step first, which may never come.
+    // A generator first finishes the `next` that is in progress, which may never settle: do not wait for it.
     if (this.#isPulling) closed.catch(() => {});
     else await closed;
   }
@@ -77,7 +78,7 @@ export class Intake<Id> {
       const next = this.#source.next();
       if (!isPromise(next)) return this.#take(next);
       this.#isPulling = true;
-      // A thenable that is no promise may throw, or call back twice.
+      // Promise.resolve guards against a thenable that is not a promise: it may throw, or call back twice.
       Promise.resolve(next).then(
         (result) => this.#pulled(() => this.#take(result)),
         (error) => this.#pulled(() => this.#fail(error)),
@@ -112,7 +113,7 @@ export class Intake<Id> {
     try {
       pending = pendingOf(value, this.#taken++);
     } catch (error) {
-      // The source works: it is told that no more is wanted. What it says to that comes too late.
+      // Reading the request failed, but the source still works: close it. An error of closing it is ignored.
       this.#source.close().catch(() => {});
       return this.#fail(error);
     }
@@ -130,13 +131,13 @@ function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
 }
 
-/** An iterable, or an async one, that is opened when its first element is asked for. */
+/** An iterable or async iterable whose iterator is created at the first `next`. */
 export class Source<T> {
   readonly #iterable: Partial<Iterable<T> & AsyncIterable<T>>;
   readonly #open: () => Iterator<T> | AsyncIterator<T>;
   #iterator: Iterator<T> | AsyncIterator<T> | undefined;
 
-  /** @throws StatusError for anything else */
+  /** @throws StatusError when `iterable` is neither an iterable nor an async iterable */
   constructor(iterable: Iterable<T> | AsyncIterable<T>) {
     this.#iterable = (typeof iterable === "object" && iterable) || {};
     const { [Symbol.asyncIterator]: ofAsync } = this.#iterable;
@@ -150,7 +151,7 @@ export class Source<T> {
     return this.#iterator.next();
   }
 
-  /** Tells an iterator that nothing more is wanted of it. */
+  /** Calls the iterator's `return`, if it has one. */
   async close(): Promise<void> {
     await this.#iterator?.return?.();
   }

@@ -14,58 +14,58 @@ import type { OptionTable } from "../options/validate.js";
 import type { Rate } from "../policy/rate.js";
 import { attemptPolicy } from "../policy/retry.js";
 
-/** One request of a bulk run: an id of yours, and the fields of the contract's `RerankRequest`. */
+/** One request of a bulk run: an id that you choose, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {
-  /** It is on the result too, so that you know which request it belongs to. It is not sent. */
+  /** Your id of the request, which its result has too, so that you can match them. It is not sent. */
   id: Id;
 }
 
-/** What came of one request: a ranking or an error. */
+/** The result of one request: a ranking or an error. */
 export type RerankAllResult<Id = string> =
   | {
-      /** The request's own. */
+      /** The id of the request. */
       readonly id: Id;
-      /** The ranking, best first: what cannot be joined with the documents of its request is an error, as `checkRanking` has it. */
+      /** The ranking, best first. It has passed `checkRanking`: it can be joined with the documents of its request. */
       readonly response: RerankResponse;
-      /** Never there beside a response. */
+      /** Absent: a result with a response has no error. */
       readonly error?: undefined;
     }
   | {
-      /** The request's own. */
+      /** The id of the request. */
       readonly id: Id;
-      /** Why there is none: the request is wrong, its time ran out, or what came is no ranking of its documents. */
+      /** Why there is no ranking: the request was invalid or failed, or its response is not a usable ranking. */
       readonly error: StatusError;
-      /** Never there beside an error. */
+      /** Absent: a result with an error has no response. */
       readonly response?: undefined;
     };
 
-// For `await using`, where the program's `lib` has it: without that, nothing could name it.
+// Declares `[Symbol.asyncDispose]` only if the `lib` of the program that compiles this has that symbol.
 type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Name extends symbol }
   ? Readonly<Record<Name, () => Promise<void>>>
   : object;
 
 /**
- * The results of a run, which can be gone through once. It has `Symbol.asyncDispose` too, for `await using`, which ends
- * the run as `return` does.
+ * The results of a bulk run, which can be iterated once. The object has `Symbol.asyncDispose`, so that `await using`
+ * ends the run as `return` does.
  */
 export interface RerankAllResults<Id = string>
   extends AsyncIterableIterator<RerankAllResult<Id>>,
     AsyncDispose {
-  /** The next result. Those that ask at once each get their own. */
+  /** The next result. Concurrent calls of `next` each receive a different result. */
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
-  /** Ends the run: what is under way is aborted, and the source closed. Leaving a loop calls it. */
+  /** Ends the run: aborts the requests in flight and closes the source. Leaving a `for await` loop calls it. */
   return(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
   /**
-   * The same, and rejects, as a generator does.
+   * Ends the run as `return` does, then rejects, as a generator's `throw` does.
    *
-   * @param error What it rejects with.
+   * @param error The error that the promise rejects with.
    */
   throw(error: unknown): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
 }
 
-/** Why a run ended before its requests were done. */
+/** The error of a bulk run that ended before all its requests were done. */
 export interface RerankAllError<Id = string> extends StatusError {
-  /** How many results there were before. */
+  /** How many requests had a result when the run ended. */
   readonly done: number;
   /** The ids of the requests that were read from the source and have no result. The rest of the source was not read. */
   readonly notDone: readonly Id[];
@@ -75,11 +75,11 @@ export interface RerankAllError<Id = string> extends StatusError {
 export interface RerankAllAttempt<Id = string> extends AttemptEvent {
   /** The id of the request that was sent. */
   readonly id: Id;
-  /** How many requests the whole run may have under way at once from now on. */
+  /** The concurrency limit of the whole run from now on: how many requests may be in flight. */
   readonly concurrency: number;
   /**
-   * Milliseconds in which the whole run sends nothing, because this answer asks to wait (`Retry-After`); absent when it
-   * does not. Longer than `maxPauseMs`, it ends the run.
+   * How long the whole run sends nothing, in milliseconds, because this response asks to wait (`Retry-After`); absent
+   * when it does not. A time longer than `maxPauseMs` ends the run.
    */
   readonly holdMs?: number;
 }
@@ -87,17 +87,17 @@ export interface RerankAllAttempt<Id = string> extends AttemptEvent {
 /** Options of {@link rerankAll}. */
 export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "headers" | "signal"> {
   /**
-   * How many requests are under way at once: at least 1, and never more than the client's `maxConnections` (128 by
-   * default). `"auto"` finds how many serve the run best: it begins with 4 and doubles until the service refuses, or
-   * answers no faster for it, or 256 are reached; `{ max }` is another number for that. Runs of one client at once
-   * share what they find, and a fixed number is each run's own.
+   * The concurrency limit, the most requests in flight: at least 1, and never more than the client's `maxConnections`
+   * (128 by default). `"auto"` searches for the best limit: it starts at 4 and doubles until the service rate limits
+   * (429), responses come no faster, or the limit is 256; `{ max }` replaces that 256. Concurrent runs of one client
+   * share the limit that they find; a fixed number applies to each run separately.
    * @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;
   /**
-   * What your account may send, where you know it: greater than 0. Requests are spread evenly, retries included; a
-   * request counts as the tokens of its answer's `usage`, and until that is there as an estimate from its bytes. Declare
-   * some 95 % of the service's rate.
+   * The rate limit of your account, if you know it: each number greater than 0. Requests are spread evenly, retries
+   * included. A request counts as the tokens in its response's `usage`; until the response arrives, they are estimated
+   * from the request's bytes. Pass about 95 % of the rate that the service allows.
    * @default no limit
    */
   rate?:
@@ -109,26 +109,26 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   /** Hand the results out in the order of the requests, instead of as they settle. @default false */
   ordered?: boolean | undefined;
   /**
-   * Milliseconds for one request, from its first attempt on: attempts and waits. Greater than 0. A transient failure is
-   * retried until then, whatever `maxRetries` of the client says; what ran (`executed` is `"yes"`), and so was paid for,
-   * only as often as the decision table says.
-   * @default 60,000, whatever `timeoutMs` of the client says
+   * The deadline of one request, in milliseconds from its first attempt, waits included. Greater than 0. A transient
+   * failure is retried until then, regardless of the client's `maxRetries`. An operation that ran (`executed` is
+   * `"yes"`), and so was paid for, is retried only as often as the decision table says.
+   * @default 60,000, regardless of the client's `timeoutMs`
    */
   timeoutMs?: number | undefined;
-  /** Milliseconds for one attempt. Greater than 0. @default half of timeoutMs */
+  /** The timeout of one attempt, in milliseconds. Greater than 0. @default half of timeoutMs */
   attemptTimeoutMs?: number | undefined;
-  /** Milliseconds for the whole run, in which it ends with `DEADLINE_EXCEEDED`. Greater than 0. @default no limit */
+  /** Milliseconds after which the whole run ends with `DEADLINE_EXCEEDED`. Greater than 0. @default no limit */
   totalTimeoutMs?: number | undefined;
   /**
-   * The longest `Retry-After`, in milliseconds, for which the whole run waits: at least 0; 0 never waits, and `Infinity`
-   * always does. A longer one ends the run, once the answers under way are handed out, with `RESOURCE_EXHAUSTED` and
-   * `retryAfterMs`.
+   * The longest `Retry-After`, in milliseconds, for which the whole run pauses: at least 0. With 0 the run never
+   * pauses, with `Infinity` it always does. A longer `Retry-After` ends the run with `RESOURCE_EXHAUSTED` and
+   * `retryAfterMs`, after the results of the requests in flight.
    * @default 60,000
    */
   maxPauseMs?: number | undefined;
-  /** Ends the run with `CANCELLED` when it aborts, and what is under way with it. */
+  /** When this signal aborts, the run ends with `CANCELLED`, and the requests in flight are aborted. */
   signal?: AbortSignalLike | undefined;
-  /** Called after each attempt, as the same option of a call is. */
+  /** Called after each attempt, like the option `onAttempt` of a call. */
   onAttempt?: ((event: RerankAllAttempt<Id>) => void) | undefined;
 }
 
@@ -149,7 +149,7 @@ const defaultTimeoutMs = 60_000;
 const defaultMaxHoldMs = 60_000;
 const mostAtOnce = 256;
 
-/** @internal The options, checked, with their defaults. */
+/** @internal The checked options of a run, with defaults filled in. */
 export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | "signal" | "onAttempt"> {
   readonly concurrency: number | { readonly max: number };
   readonly rate: Rate | undefined;
@@ -158,7 +158,7 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
   readonly attemptTimeoutMs: number;
   readonly totalTimeoutMs: number | undefined;
   readonly maxPauseMs: number;
-  /** Whether other processes send to the same service. */
+  /** Whether other processes (the workers of a Temporal workflow) send to the same service during the run. */
   readonly sharesService: boolean;
 }
 

@@ -7,15 +7,15 @@ import { joinable, rankingError } from "../ranking/check.js";
 import { valueOr } from "../values.js";
 
 /**
- * The ranking of a response, best first; {@link Failure} when it cannot be joined with its request.
- * @param isRead Whether it is known to be a ranking at all, as that of this package's clients is.
+ * The ranking in a response, best first; a {@link Failure} when it cannot be joined with its request.
+ * @param isRead Whether the response was already checked to be a ranking, as this package's clients do.
  */
 export function rankingOf(
   body: RerankRequest,
   response: RerankResponse,
   isRead: boolean,
 ): RerankResponse | Failure {
-  // Of a client or a source of the caller's own, a part that is read may throw.
+  // Properties of a custom client's response, or of the caller's request, may be getters that throw.
   const read = valueOr(() => {
     const whole = isRead ? response : readRerank(Object(response));
     return whole instanceof Failure ? whole : joinable(body, whole);
@@ -25,7 +25,11 @@ export function rankingOf(
 
 const nothingKnown: Partial<CallResponse<unknown>> = {};
 
-/** The error of a call that was responded to with what is no result. @param call One of this package's, which says what it sent */
+/**
+ * The error of a call whose response is not a usable ranking.
+ * @param call The call, if a client of this package made it: it knows the HTTP status, headers, request id and
+ * attempts.
+ */
 export async function errorOfResponse(
   { message }: Failure,
   call: CallPromise<unknown> | undefined,

@@ -16,10 +16,11 @@ import { Intake, type PendingRequest, type Source } from "./intake.js";
 import type { RerankAllError, RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
 import { errorOfResponse, rankingOf } from "./responses.js";
 
-// Those under way, those that wait for another attempt, and results that nobody has asked for.
+// How many requests a run keeps for each slot of the concurrency limit: requests in flight, requests that wait for a
+// retry, and results that no `next` has taken.
 const pendingForEach = 4;
 
-/** A run over many requests: what is taken from the source, sent, tried again and handed out, within fixed bounds. */
+/** A bulk run: reads requests from the source, sends and retries them, and hands out results, within fixed bounds. */
 export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
   readonly signal: AbortSignal;
@@ -31,7 +32,8 @@ export class Run<Id> implements RunParts {
   readonly #calls: Calls<Id>;
   #unset: (() => void) | undefined;
   #state: "new" | "running" | "over" = "new";
-  // The service asks to wait for too long: what is under way is waited for, and nothing else is sent.
+  // Set when the service asks for a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its
+  // requests in flight.
   #pausedBy: StatusError | undefined;
   #settled = 0;
   #ran: Ran = nothingSent;
@@ -58,14 +60,14 @@ export class Run<Id> implements RunParts {
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
     const isFirst = this.#state === "new";
     if (isFirst) this.#start();
-    // A result that is taken makes room for another request.
+    // Taking a result makes room for another request.
     const makesRoom = this.#delivery.size > 0;
     const next = this.#delivery.next();
     if (isFirst || makesRoom) this.#advance();
     return next;
   }
 
-  /** Ends the run: what is under way is aborted, and the source closed. */
+  /** Ends the run: aborts the requests in flight and closes the source. */
   async close(): Promise<void> {
     const closed = this.#state === "over" ? undefined : this.#stop(undefined);
     this.#delivery.discard();
@@ -88,14 +90,14 @@ export class Run<Id> implements RunParts {
     const dueAt = machineClock.now() + ms;
     const end = (): void => this.end("deadline");
     this.#unset = machineClock.after(ms, () => {
-      // Nothing is sent any more; what arrived while the loop was busy is read first.
+      // Nothing more is sent. Responses that arrived while the event loop was busy are read before the run ends.
       this.schedule.close();
       const settled = (): number | undefined => (this.#state === "running" ? this.#settled : undefined);
       readOn(isLate(dueAt, machineClock.now()), settled, end);
     });
   }
 
-  // Sends what may be sent.
+  // Sends as many requests as the limits allow now.
   #advance(): void {
     this.schedule.advance();
     this.#finish();
@@ -148,7 +150,7 @@ export class Run<Id> implements RunParts {
     );
   }
 
-  // It is no result, and was paid for: it is not asked for again.
+  // The response is not a usable ranking, and was paid for: the request fails and is not retried.
   #refuse(pending: PendingRequest<Id>, why: Failure, call: Promise<unknown>): void {
     const own = this.#calls.areOwn ? (call as CallPromise<unknown>) : undefined;
     void errorOfResponse(why, own).then((error) => {
@@ -170,7 +172,7 @@ export class Run<Id> implements RunParts {
   #endByPause(error: StatusError): void {
     if ((error.retryAfterMs ?? 0) > (this.#pausedBy?.retryAfterMs ?? 0)) this.#pausedBy = error;
     this.schedule.close();
-    // Other runs that share the limiter may go on: the pause that ended this one is not theirs.
+    // Other runs that share the limiter may allow a longer pause: they are not paused for this run's response.
     this.#limiter.pausedUntil = 0;
   }
 
@@ -188,7 +190,7 @@ export class Run<Id> implements RunParts {
     return { done: this.#settled, notDone, ran };
   }
 
-  /** Ends the run for a reason that is none of its requests'. */
+  /** Ends the run because its caller aborted it, or because of its deadline. */
   end(reason: "aborted" | "deadline"): void {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#end(endedAs(reason, { cause: memberOf(signal, "reason"), totalTimeoutMs }, this.#progress()));
@@ -198,37 +200,38 @@ export class Run<Id> implements RunParts {
     if (this.#state === "running") this.#stop({ error }).catch(() => {});
   }
 
-  // Rejects when the source does not let itself be closed.
+  // Rejects when closing the source fails.
   #stop(failed: Intake<Id>["failed"]): Promise<void> {
     this.#state = "over";
     this.schedule.close();
     this.#unset?.();
     if (this.#settings.signal) stopEndingOnAbort(this.#settings.signal, this);
-    // Not where nothing is under way: the engine would throw away what it compiled for signals that never abort.
+    // With no pending request the signal is not aborted: V8 would discard code that it compiled for signals that never
+    // abort.
     if (this.#intake.pending.size > 0) this.#calls.abort(this.#intake.pending);
     this.#delivery.finish(failed);
     return this.#intake.close();
   }
 }
 
-/** What a run had come to when it ended. */
+/** The state of a run when it ended: results, ids without a result, and whether the operations ran. */
 interface RunProgress<Id> {
   readonly done: number;
   readonly notDone: readonly Id[];
   readonly ran: Ran;
 }
 
-/** What is known of a request that was answered. */
+/** Whether the operation ran, for a request with a successful response. */
 const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
-/** The same of one that is under way. */
+/** Whether the operation ran, for a request in flight: unknown. */
 export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
 
-/** The error that ends a run: that of a request, with what is not done. */
+/** The error of a run that ended because of one request: the request's error, with the ids that are not done. */
 function endedBy<Id>(error: StatusError, progress: RunProgress<Id>): RerankAllError<Id> {
   return withProgress(error.text, detailsOf(error), progress);
 }
 
-/** The same for a run that its caller or its deadline ended. */
+/** The error of a run that its caller aborted, or that passed its deadline. */
 function endedAs<Id>(
   reason: "aborted" | "deadline",
   { cause, totalTimeoutMs }: { cause?: unknown; totalTimeoutMs?: number | undefined },
@@ -252,7 +255,10 @@ function endedAs<Id>(
   );
 }
 
-/** The same for a run that the service asks to wait for too long. @param error That of the request that was told so */
+/**
+ * The error of a run that the service asks to wait too long.
+ * @param error The error of the request whose response says so
+ */
 function endedByHold<Id>(
   error: StatusError,
   maxPauseMs: number,
@@ -286,16 +292,19 @@ function withProgress<Id>(
   return Object.assign(error, { done, notDone });
 }
 
-/** Whether no other request of the run can fare better: the key is refused, or the client cannot call at all. */
+/**
+ * Whether every other request of the run would fail too: the service rejects the key, or the client cannot call at all.
+ */
 function endsRun(error: StatusError, isAdmitted: boolean): boolean {
   if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
   const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
-  // What is refused by a client that could make the call, before it made a request ready, is what it was given.
+  // If the client could make calls, but the error has no path because no request was prepared, this one request is
+  // invalid.
   const isClients = !isAdmitted || error.path !== undefined;
   return refusedHere && error.notRetried === "refused" && isClients;
 }
 
-/** Whatever a call rejected with, as a StatusError: of what is none nobody knows whether it ran. */
+/** A call's error as a StatusError. For an error of another class, `executed` is unknown. */
 function asStatusError(error: unknown): StatusError {
   if (isStatusError(error)) return error;
   const { executed, executedBecause } = underWay;
