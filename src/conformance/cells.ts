@@ -1,4 +1,5 @@
-// A cell is one row for one operation: what a client is asked to do, what it meets, and what must come of it.
+// A cell is one row of the conformance data for one operation: the call that a client makes, the responses and faults
+// that it meets, and the expected outcome.
 import type {
   ConformanceData,
   ErrorRow,
@@ -14,7 +15,7 @@ import type {
 
 export interface Expected extends RowExpected {
   readonly codeSource?: string;
-  /** What the message holds; null where the client writes one that names the HTTP status. */
+  /** A text that the error's message must contain; null: the client writes its own message, with the HTTP status. */
   readonly message?: string | null;
 }
 
@@ -23,12 +24,12 @@ export interface Cell {
   readonly description: string;
   readonly operation: string;
   readonly asked: OperationData;
-  /** The last meets all requests that follow. */
+  /** The step for each request: the first request meets the first step. All further requests meet the last step. */
   readonly steps: readonly Step[];
   readonly client: RowClient;
   readonly needs: readonly string[];
   readonly expected: Expected;
-  /** The path that is due, byte by byte; else the operation's with its arguments. */
+  /** The expected path, byte by byte; without it, the operation's path filled with the arguments. */
   readonly path?: string | undefined;
   readonly connections?: true | undefined;
   readonly comparedFor?: RowExchange["comparedFor"];
@@ -36,10 +37,10 @@ export interface Cell {
 
 export function cellsOf(data: ConformanceData): readonly Cell[] {
   const asked = Object.entries(data.operations);
-  // One that is not sent twice anyway.
+  // For the rows of errors.json, use one operation that is not idempotent: a client does not retry it anyway.
   const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
   return [
-    // Those that wait for long come first, so that the others are made meanwhile.
+    // The exchanges come first: some of them wait long, and the other cells can run in the meantime.
     ...data.exchanges.flatMap((row) => asked.flatMap((operation) => exchangeCells(row, operation))),
     ...data.retries.flatMap((row) => asked.flatMap((operation) => retryCells(row, operation))),
     ...unique(once.flatMap((operation) => data.errors.map((row) => errorCell(row, operation)))),
@@ -90,7 +91,7 @@ function exchangeCells(row: ExchangeRow, [operation, known]: Asked): readonly Ce
   return [{ ...cell, expected: cell.expected.code ? cell.expected : { ...cell.expected, value: true } }];
 }
 
-// HTTP libraries hide these from their caller, or repeat by themselves.
+// HTTP libraries hide these statuses from their caller, or retry after them on their own.
 const hiddenStatuses: ReadonlySet<number> = new Set([407, 421]);
 
 function errorCell(row: ErrorRow, [operation, asked]: Asked): Cell {
@@ -107,7 +108,7 @@ function errorCell(row: ErrorRow, [operation, asked]: Asked): Cell {
   };
 }
 
-// Two names may differ in nothing but their case.
+// Makes the ids unique: the names of two rows may differ only in upper and lower case, which ids do not keep.
 function unique(cells: readonly Cell[]): readonly Cell[] {
   const counts = new Map<string, number>();
   return cells.map((cell) => {
@@ -128,13 +129,13 @@ function slugOf(name: string): string {
 export interface CellAnswer extends Pick<RowAnswer, "gzip" | "chunked" | "after"> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** In a text, `{apiKey}` stands for the key of the request. */
+  /** In a string, `{apiKey}` is replaced by the API key that the request sent. */
   readonly body: string | Uint8Array;
 }
 
 export type Step = { readonly answer: CellAnswer } | { readonly network: string };
 
-// What each request meets, the last all that follow. `good` is the good answer, where it is not that of the operation.
+// One step for each request; the last is for all further requests. `good` replaces the operation's successful response.
 function stepsOf(steps: readonly RowStep[], asked: OperationData, good?: RowAnswer): readonly Step[] {
   return steps.flatMap((step) => Array.from({ length: step.times ?? 1 }, () => stepOf(step, asked, good)));
 }

@@ -1,22 +1,22 @@
-// What a client did and posted, against what must come of the row.
+// Compares the requests and the outcome of a client with what the row of the conformance data expects.
 import { isDeepStrictEqual } from "node:util";
 import type { Cell, Expected } from "./cells.js";
 import type { WaitBounds } from "./data.js";
 import type { ReportedOutcome } from "./outcome.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
-/** What differs in one row, and what is weaker than it could be. */
+/** The differences from the row, each of which fails it, and notes on accepted outcomes that say less than the row. */
 interface Comparison {
   readonly differences: readonly string[];
   readonly notes: readonly string[];
 }
 
-/** What was posted, as text: it must not hold a key. */
+/** What a client posted for a row. The text must not contain any of the keys. */
 interface Posted {
   readonly outcome: ReportedOutcome;
   readonly text: string;
   readonly keys: readonly string[];
-  /** How long after the row was given, in milliseconds. */
+  /** Milliseconds from handing out the row to its outcome. */
   readonly took: number;
 }
 
@@ -40,17 +40,18 @@ export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison
   return { differences, notes: weaker ? ["executed: unknown, where a client that sees more says no"] : [] };
 }
 
-// What cannot stand in a path as one segment may be refused, but then before anything is sent.
+// Whether the client rejected the arguments before it sent anything. Rows with `orRefused` allow it: their id cannot be
+// one segment of a path.
 function isRefusal({ code, executed }: ReportedOutcome): boolean {
   return code === "INVALID_ARGUMENT" && executed === "no";
 }
 
-// Where the network failed, a client that cannot see how far a request got may know less, never more.
+// After a network fault, a client that cannot see how far a request got may report "unknown" for an expected "no".
 function isWeaker({ steps, expected }: Cell, { executed }: ReportedOutcome): boolean {
   return expected.executed === "no" && executed === "unknown" && steps.some((step) => "network" in step);
 }
 
-// Then it decides as after a lost connection.
+// The expectation for an outcome with "unknown" instead of "no": the client decides as after a lost connection.
 function weakened(expected: Expected, { attempts = 0, notRetried = "" }: ReportedOutcome): Expected {
   const { executedBecause: _, ...known } = expected;
   return {
@@ -95,7 +96,7 @@ function errorDifferences(cell: Cell, outcome: ReportedOutcome): readonly string
   ];
 }
 
-// What a client may leave out.
+// Members of an outcome that are compared only if the client posts them.
 const comparedNames = ["executedBecause", "inferred", "codeSource", "notRetried"] as const;
 
 function messageDifferences({ steps, expected }: Cell, { message }: ReportedOutcome): readonly string[] {
@@ -117,7 +118,7 @@ function leaks({ text, keys, outcome }: Posted): readonly string[] {
     : [];
 }
 
-/** What differs. @param text The outcome as it was posted: JSON.parse loses digits. */
+/** The differences in the value. @param text The posted outcome: JSON.parse would lose digits of long integers. */
 function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): readonly string[] {
   if (!outcome.hasValue)
     return [`code: ${JSON.stringify(outcome.code)} instead of the value of a good answer`];
@@ -135,7 +136,8 @@ function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): r
   return differ.length === 0 ? [] : [`value: ${differ.map(([name]) => name).join(", ")} not as answered`];
 }
 
-// What the last request that is due is answered with; a client need not hand on an answer that has no fields.
+// The expected value: the response to the last expected request. It is {} if the response has no fields, because a
+// client need not return those.
 function answerDue({ asked, steps, expected }: Cell): object | string {
   const { answer = {} } = asked;
   if (typeof answer !== "string" && Object.keys(answer).length === 0) return {};
@@ -144,7 +146,7 @@ function answerDue({ asked, steps, expected }: Cell): object | string {
   return step && "answer" in step ? `${step.answer.body}` : {};
 }
 
-// Without the members that count only for a client that has more.
+// The value without the members that are compared only for a client with a capability that this one lacks.
 function compared(value: unknown, { comparedFor = {} }: Cell, capabilities: readonly string[]): unknown {
   const left = structuredClone(value);
   for (const [capability, pointers] of Object.entries(comparedFor)) {
@@ -161,7 +163,7 @@ function remove(value: unknown, pointer: string): void {
   if (typeof parent === "object" && parent !== null) delete (parent as Record<string, unknown>)[last];
 }
 
-// An integer that a double cannot hold is compared digit by digit.
+// Parses JSON, but keeps an integer that a double may not hold as a string of its digits.
 function exactly(text: string): unknown {
   const kept = text
     .replace(/^\ufeff/, "")
@@ -173,7 +175,7 @@ function exactly(text: string): unknown {
 
 function waitDifferences(expected: Expected, log: RequestLog): readonly string[] {
   const { requests, requestsByCall, minWaitMs = 0, maxWaitMs, minTotalWaitMs, minSpreadMs } = expected;
-  // Of other requests nobody knows which of them are retries.
+  // With another number of requests than expected, it is unknown which of them are retries.
   if (requestsByCall !== undefined && log.length !== requests) return [];
   const waits = waitsIn(log, requestsByCall).map(({ ms }) => ms);
   const found = waits.flatMap((ms, index) => {
@@ -193,7 +195,7 @@ function waitDifferences(expected: Expected, log: RequestLog): readonly string[]
   return [...found, ...(expected.waits ?? []).flatMap((bounds) => drawnDifferences(bounds, expected, log))];
 }
 
-// The waits before the nth retry of each call, which are drawn alike.
+// Checks the random waits before the nth retry of all calls, which all have the same distribution.
 function drawnDifferences(bounds: WaitBounds, expected: Expected, log: RequestLog): readonly string[] {
   const { retry, minMeanMs, maxMeanMs, minSpreadMs, maxLeastMs, minGrowthMs = 0 } = bounds;
   const waits = waitsIn(log, expected.requestsByCall);
@@ -219,7 +221,7 @@ function meanOf(waits: readonly number[]): number {
   return Math.round(waits.reduce((sum, ms) => sum + ms, 0) / waits.length);
 }
 
-// Of a busy machine some waits are longer: a tenth at each end does not count.
+// The spread of the waits without the shortest and the longest tenth: a busy machine makes some waits longer.
 function withoutEnds(drawn: readonly number[]): number {
   const ordered = [...drawn].sort((a, b) => a - b);
   const left = Math.floor(ordered.length / 10);

@@ -1,29 +1,29 @@
-// The conformance data as the package ships it.
+// Types and reader of the conformance data in contract/conformance, which the package ships.
 import { readFile } from "node:fs/promises";
 
-/** An answer as retries.json writes it. */
+/** A response, in the format of retries.json and exchanges.json. */
 export interface RowAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly text?: string;
-  /** What `{repeat}` stands for in the body or the text: a text over and over, up to so many bytes. */
+  /** What replaces `{repeat}` in the body or the text: this text, repeated up to this number of bytes. */
   readonly repeat?: { readonly text: string; readonly bytes: number };
   readonly gzip?: true;
-  /** Sent in chunks that have extensions. */
+  /** Send the response with chunked encoding, with chunk extensions. */
   readonly chunked?: true;
-  /** What comes after the answer on the same connection. */
+  /** Bytes that the server sends after the response on the same connection. */
   readonly after?: string;
 }
 
-/** What one request meets, or several. */
+/** What one request, or `times` requests, meet: a response, a network fault, or the operation's successful response. */
 export type RowStep = { readonly times?: number } & (
   | { readonly answer: RowAnswer }
   | { readonly network: string }
   | { readonly success: true }
 );
 
-/** What must come of a call. */
+/** The expected outcome of a row's calls, as README.md beside the data describes it. */
 export interface RowExpected {
   readonly requests: number;
   readonly attempts?: number;
@@ -40,24 +40,24 @@ export interface RowExpected {
   readonly minTotalWaitMs?: number;
   readonly minSpreadMs?: number;
   readonly waits?: readonly WaitBounds[];
-  /** From when the row is given to when its outcome is posted. */
+  /** Limits for the milliseconds from handing out the row to its posted outcome. */
   readonly tookMs?: { readonly min: number; readonly max: number };
-  /** Whether the client may refuse the arguments, too. */
+  /** Whether the client may reject the arguments instead, with `INVALID_ARGUMENT` and no request. */
   readonly orRefused?: true;
 }
 
-/** What holds of the waits before the nth retry of all calls of a row. */
+/** Limits for the waits before the nth retry, over all calls of a row. */
 export interface WaitBounds {
   readonly retry: number;
   readonly minMeanMs: number;
   readonly maxMeanMs: number;
   readonly minSpreadMs: number;
   readonly maxLeastMs: number;
-  /** Against the waits before the retry before. */
+  /** How much longer these waits must be on average than the waits before the previous retry. */
   readonly minGrowthMs?: number;
 }
 
-/** Options of the client or the call that are not the default. */
+/** The options of the client or the call that differ from the defaults. */
 export interface RowClient {
   readonly maxRetries?: number;
   readonly repeatable?: boolean;
@@ -79,7 +79,7 @@ export interface RetryRow {
   readonly needs?: readonly string[];
   readonly codeSource?: string;
   readonly message?: string;
-  /** By the operation's id; without those that it does not concern. */
+  /** The expected outcome by operation id. Operations that the row does not concern are absent. */
   readonly operations: Readonly<Record<string, RowExpected>>;
 }
 
@@ -96,29 +96,29 @@ export interface ErrorRow {
   readonly message: string | null;
 }
 
-/** What an operation meets in a row of exchanges.json, and what is asked of it. */
+/** The arguments, the responses and the expected outcome of one operation in a row of exchanges.json. */
 export interface RowExchange {
-  /** Those that differ from operations.json. */
+  /** Arguments that replace those of the same name in operations.json. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The path that is due, byte by byte. */
+  /** The expected path, byte by byte. */
   readonly path?: string;
-  /** The good answer; that of operations.json where absent. */
+  /** The successful response. @default the one of operations.json */
   readonly answer?: RowAnswer;
-  /** What the requests meet; the good answer where absent. */
+  /** The steps that the requests meet. @default the successful response */
   readonly sequence?: readonly RowStep[];
-  /** One request, and the value of the good answer, where absent. */
+  /** The expected outcome. @default one request, and the value of the successful response */
   readonly expected?: Partial<RowExpected>;
-  /** By capability: the members of the answer that are compared only if the client has it, as JSON pointers. */
+  /** By capability: JSON pointers to the members of the response that are compared only if the client has it. */
   readonly comparedFor?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A row of exchanges.json: its fields hold for each of its operations that has none of its own. */
+/** A row of exchanges.json. A field of the row applies to each operation, unless the operation overrides the field. */
 export interface ExchangeRow extends RowExchange {
   readonly name: string;
   readonly description: string;
   readonly client?: RowClient;
   readonly needs?: readonly string[];
-  /** Whether connections are looked at. */
+  /** Whether the runner checks which connections the requests use. */
   readonly connections?: true;
   readonly operations: Readonly<Record<string, RowExchange>>;
 }
@@ -127,24 +127,24 @@ export interface ExchangeRow extends RowExchange {
 export interface OperationData {
   readonly method: string;
   readonly path: string;
-  /** The arguments that stand in the query, and those that are headers. */
+  /** `query` names the arguments that are sent in the query, `headers` those that are sent as headers. */
   readonly query?: readonly string[];
   readonly headers?: readonly string[];
-  /** Absent where the request has no body. */
+  /** The content type of the request; absent if the request has no body. */
   readonly contentType?: string;
-  /** The name of the part that holds the file. */
+  /** The name of the form part that holds the file, for an upload. */
   readonly part?: string;
   readonly repeatable: boolean;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** 200 unless given. */
+  /** The status of the successful response. @default 200 */
   readonly status?: number;
-  /** The media type of the good answer, where it is not JSON. */
+  /** The media type of the successful response, if it is not JSON. */
   readonly answerType?: string;
-  /** Absent where the good answer has no body. */
+  /** The body of the successful response; absent if the response has no body. */
   readonly answer?: Readonly<Record<string, unknown>> | string;
 }
 
-/** All of it. */
+/** All files of the conformance data. */
 export interface ConformanceData {
   readonly revision: string;
   readonly retries: readonly RetryRow[];
@@ -153,7 +153,7 @@ export interface ConformanceData {
   readonly operations: Readonly<Record<string, OperationData>>;
 }
 
-/** Reads the data of this package. */
+/** Reads the conformance data that this package ships. */
 export async function readData(): Promise<ConformanceData> {
   const [retries, errors, exchanges, { operations }] = await Promise.all([
     read<{ "x-contract-revision": string; rows: readonly RetryRow[] }>("retries"),
@@ -166,7 +166,7 @@ export async function readData(): Promise<ConformanceData> {
 }
 
 async function read<T>(name: string): Promise<T> {
-  // At the same place below src/conformance and below dist/cli.
+  // The relative path is the same from src/conformance and from dist/cli.
   const file = new URL(`../../contract/conformance/${name}.json`, import.meta.url);
   return JSON.parse(await readFile(file, "utf8")) as T;
 }

@@ -1,12 +1,12 @@
-// What a client posts of a row.
+// Reads and checks the outcome that a client posts for a row.
 import { parseJson } from "../values.js";
 
 export interface ReportedOutcome {
   readonly id: string;
-  /** Whether `value` was posted, be it null. */
+  /** Whether the outcome has a `value`, which may be null. */
   readonly hasValue: boolean;
   readonly value?: unknown;
-  /** The name of what the client lacks: the row is skipped. */
+  /** The name of the need that the client lacks: the row is skipped. */
   readonly skipped?: string;
   readonly code?: string;
   readonly executed?: string;
@@ -18,11 +18,11 @@ export interface ReportedOutcome {
   readonly codeSource?: string;
   readonly executedBecause?: string;
   readonly notRetried?: string;
-  /** What the client claims to do beyond the rules that all have. */
+  /** Optional abilities that the client claims, such as to keep unknown members of a response. */
   readonly capabilities?: readonly string[];
 }
 
-/** An outcome that cannot be used; its message says why. */
+/** Thrown for an invalid outcome, or an invalid request to the runner; the message says why. */
 export class BadOutcome extends Error {}
 
 const isText = (value: unknown): boolean => typeof value === "string";

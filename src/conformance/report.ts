@@ -1,17 +1,17 @@
-// What is said of a run.
+// The reports of a conformance run: lines, JSON, JUnit XML and a badge.
 import type { RowResult } from "./session.js";
 
 interface RowCounts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Rows that a run which was cut had not handed out. */
+  /** Rows that were not handed out before the run was cut. */
   readonly neverServed: number;
-  /** Rows that the run was not to serve. */
+  /** Rows that were not part of the run (`--only`, `--except`). */
   readonly notAskedFor: number;
 }
 
-/** Counts a run's rows. @param all How many there are. */
+/** Counts the rows of a run by their results. @param all The number of rows in the conformance data. */
 export function countsOf(results: readonly RowResult[], all: number): RowCounts {
   const count = (kind: RowResult["result"]): number => results.filter(({ result }) => result === kind).length;
   return {
@@ -38,7 +38,7 @@ export interface ToldRun {
   readonly cut: string | undefined;
 }
 
-/** The lines for people: each row that differs or was not served, what was skipped, and the counts. */
+/** The report for people: each row that failed or was never served, the skipped rows by need, and the counts. */
 export function reportLines({ results, counts, revision }: ToldRun): readonly string[] {
   const { passed, failed, skipped, neverServed } = counts;
   const unserved = neverServed === 0 ? "" : `, ${neverServed} never served`;
@@ -64,12 +64,14 @@ export function reportOf({ results, counts, revision, cut }: ToldRun): object {
 
 const height = 20;
 const padding = 6;
-// Of Verdana in 11 px, as an average: the text is stretched to it.
+// The average width of a Verdana character at 11 px; `textLength` fits the text to this width.
 const characterWidth = 6.6;
 
 const colors = { green: "#1a7f37", gray: "#59636e", red: "#b3261e" };
 
-/** An SVG with the counts of a run: red where a row failed, and green only where every row was served and passed. */
+/**
+ * An SVG badge with the counts of a run: red if a row failed; green only if every row of the run was served and passed.
+ */
 export function badgeOf(counts: RowCounts, revision: string): string {
   const { passed, failed, skipped, neverServed, notAskedFor } = counts;
   const label = `conformance ${revision}`;
@@ -130,7 +132,7 @@ function caseOf({ id, result, differences, skippedFor = "" }: RowResult): string
   return `${head}>${said[result]}</testcase>`;
 }
 
-// What XML has no place for is left out, also as a reference.
+// Replaces characters that XML does not allow, even as a character reference, and escapes the others.
 function escaped(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")

@@ -1,4 +1,5 @@
-// One run, from the first row to the last word of the client.
+// One conformance run: an HTTP server that hands out rows and takes outcomes, until all rows are done or the client
+// stops.
 import { once } from "node:events";
 import {
   createServer,
@@ -16,25 +17,25 @@ import { createSession, type RowResult, type Session } from "./session.js";
 interface RunOptions {
   readonly cells: readonly Cell[];
   readonly port: number;
-  /** How long the client may say nothing. */
+  /** Milliseconds without a request of the client after which the run is cut. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onListening: (url: string) => void;
   readonly onResult: (result: RowResult) => void;
-  /** Told of each thing that a client did wrong. */
+  /** Called with a message for each invalid request of a client. */
   readonly onRefusal: (why: string) => void;
 }
 
 interface RunResult {
   readonly results: readonly RowResult[];
-  /** Why it ended before its end. */
+  /** Why the run ended before all rows were done; undefined if they were. */
   readonly cut: string | undefined;
 }
 
-// Clients with several workers ask once more each.
+// How long the server stays up after the last row: each worker of a client still asks for a next row.
 const lingerMs = 300;
 
-/** Serves the rows until the client has posted the outcome of each, or says nothing any more. */
+/** Serves the rows until the client has posted all outcomes, sends nothing for `timeoutMs`, or `signal` aborts. */
 export async function run(options: RunOptions): Promise<RunResult> {
   const { cells, port, timeoutMs, signal, onListening, onResult, onRefusal } = options;
   const clock = createClock(timeoutMs);
@@ -68,7 +69,7 @@ function reasonOf(underWay: readonly string[], { timeoutMs, signal }: RunOptions
     : `${silence}; no outcome was posted of ${underWay.join(", ")}.`;
 }
 
-// Ends a run of which nothing is heard for so long.
+// Ends the run when no request has arrived for `timeoutMs`.
 function createClock(timeoutMs: number) {
   let timer: NodeJS.Timeout;
   let end = (): void => {};
@@ -84,17 +85,17 @@ function createClock(timeoutMs: number) {
 }
 
 interface Listener {
-  /** After each request of the client. */
+  /** Called after each request of the client. */
   heard(): void;
-  /** With each row that is over. */
+  /** Called with the result of each finished row. */
   ended(result: RowResult): void;
-  /** With each thing that a client did wrong. */
+  /** Called with a message for each invalid request of a client. */
   refused(why: string): void;
 }
 
 const mostBytes = 8 * 1024 * 1024;
 
-/** Listens on a port of this machine; 0 takes a free one. */
+/** Listens on a port of 127.0.0.1. @param port 0 for any free port */
 async function listenForRows(port: number, session: Session, listener: Listener) {
   const server = createServer((request, response) => {
     request.on("error", () => {});
@@ -109,13 +110,14 @@ async function listenForRows(port: number, session: Session, listener: Listener)
       .then(({ status, body }) => sendJson(response, status, body))
       .finally(() => listener.heard());
   });
-  // A client may be busy with a row for long, and then use the connection again.
+  // Never close an idle connection: a client may work on a row for a long time, and then reuse the connection.
   server.keepAliveTimeout = 0;
   await once(server.listen(port, "127.0.0.1"), "listening");
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => close(server) };
 }
 
-// A web page of another machine could take a row or post an outcome. Of an image that it loads there is no Origin.
+// Why a request is rejected: a web page of another origin must not take a row or post an outcome. A request for an
+// image has no Origin header, so Sec-Fetch-Site is checked too.
 function foreignIn({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
   if (isForeignHost(host)) return "It came for another Host: only 127.0.0.1 and localhost are answered.";
   const isPages = origin === undefined && /^(cross|same)-site$/.test(`${headers["sec-fetch-site"]}`);

@@ -1,4 +1,4 @@
-// The rows of one run: which is next, which are under way, what came of each.
+// The rows of one conformance run: which row is next, which are in progress, and the result of each.
 import { randomBytes } from "node:crypto";
 import type { Cell } from "./cells.js";
 import { compare } from "./compare.js";
@@ -11,21 +11,21 @@ export interface RowResult {
   readonly result: "passed" | "failed" | "skipped" | "never served";
   readonly differences: readonly string[];
   readonly notes: readonly string[];
-  /** What the client, or this machine, lacks. */
+  /** Why the row was skipped: the need that the client lacks, or what this machine cannot do. */
   readonly skippedFor?: string;
 }
 
 export interface Session {
   readonly results: readonly RowResult[];
-  /** Whether nothing is left to hand out or to hear of. */
+  /** Whether all rows were handed out, and all their outcomes were posted. */
   readonly over: boolean;
-  /** The rows that were handed out and not heard of. */
+  /** The ids of the rows that were handed out and have no outcome yet. */
   readonly underWay: readonly string[];
-  /** The next row as the client is told of it; undefined where none is left. */
+  /** The next row, in the form that the client receives; undefined if none is left. */
   next(): Promise<object | undefined>;
-  /** Takes an outcome. @throws BadOutcome */
+  /** Takes the posted outcome of a row. @throws BadOutcome if the outcome is invalid */
   take(text: string): Promise<RowResult>;
-  /** Counts what is under way as failed and what is left as never served, and ends every server. */
+  /** Counts rows in progress as failed, for the reason `why`, and all others as never served; closes all servers. */
   close(why: string): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ interface Rows {
   closed: boolean;
 }
 
-/** @param onRequest Called with each request of a row. */
+/** Creates a session. @param onRequest Called at each request that a client makes for a row. */
 export function createSession(cells: readonly Cell[], onRequest: () => void): Session {
   const rows: Rows = {
     cells,
@@ -140,13 +140,13 @@ function resultOf(row: UnderWay, outcome: ReportedOutcome, text: string): RowRes
   return { id, result: differences.length === 0 ? "passed" : "failed", differences, notes };
 }
 
-// Nobody's: any client may show them to the runner alone.
+// Random API keys for a row, which no real service accepts; two if the client's key comes from a function.
 function keysFor({ client }: Cell): readonly string[] {
   const key = (): string => `conformance-${randomBytes(12).toString("hex")}`;
   return client.apiKey === "function" ? [key(), key()] : [key()];
 }
 
-// Long enough for a request to arrive, on a loaded machine too.
+// When the client aborts a call in progress, in milliseconds: the request has arrived by then, even on a busy machine.
 const abortAfterMs = 1000;
 
 function taskOf(

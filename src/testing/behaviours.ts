@@ -1,4 +1,5 @@
-// What the stand-in does where a person wrote it. Any other operation answers with the contract's example.
+// The operations that the mock server carries out with hand-written code. All others respond with the contract's
+// example.
 import { invalid } from "../errors/statusError.js";
 import { type OperationId, operations } from "../generated/contract.js";
 import type {
@@ -12,7 +13,7 @@ import { Refusal } from "./standInAnswer.js";
 import type { StandInState } from "./state.js";
 import type { TestFile, TestOperation } from "./types.js";
 
-/** What an operation works with: ids decoded, body and file as the contract wants them. */
+/** The input of an operation: decoded ids, and a body and file that are valid by the contract. */
 interface OperationRequest<Body = unknown> {
   readonly state: StandInState;
   readonly id: (name: string) => string;
@@ -20,12 +21,15 @@ interface OperationRequest<Body = unknown> {
   readonly file: TestFile | undefined;
 }
 
-/** Carries an operation out and hands back the answer's body. @throws Refusal */
+/** Carries out an operation and returns the body of the response. @throws Refusal if the mock server rejects it */
 type Behave<Body = unknown> = (request: OperationRequest<Body>) => object;
 
 const model = "accounts/stand-in/models/shared-words";
 
-/** Ranks by shared words. Words stand in for tokens: the query's count once for each document. */
+/**
+ * Ranks documents by the words that they share with the query. Words count as tokens; the query's, once for each
+ * document.
+ */
 const rerank: Behave<RerankRequest> = ({ body }): RerankResponse => {
   const query = wordsOf(body.query);
   const asked = new Set(query);
@@ -45,7 +49,7 @@ const rerank: Behave<RerankRequest> = ({ body }): RerankResponse => {
   };
 };
 
-// The cosine of two sets: the words they share, over the geometric mean of their sizes.
+// The cosine similarity of two sets: the number of shared words, divided by the geometric mean of the sets' sizes.
 function score(query: ReadonlySet<string>, document: ReadonlySet<string>): number {
   let shared = 0;
   for (const word of query) if (document.has(word)) shared++;
@@ -72,7 +76,7 @@ const scale: Behave<DeploymentScale> = ({ state, id, body }) => {
   return {};
 };
 
-/** Adds the file's facts to the dataset; its content is not kept. */
+/** Adds the file's name, type, size and hash to the dataset. The content is not kept. */
 const upload: Behave = ({ state, id, file }): DatasetFile => {
   const dataset = state.dataset(id("account_id"), id("dataset_id"));
   const stored = { id: state.nextFileId(), ...(file as TestFile) };
@@ -87,7 +91,7 @@ const upload: Behave = ({ state, id, file }): DatasetFile => {
   };
 };
 
-// With what tests call the operation.
+// The hand-written operations, each with the short name that tests use for it.
 const behaviours: Partial<
   Record<OperationId, { readonly name: TestOperation; readonly run: Behave<never> }>
 > = {
@@ -99,7 +103,7 @@ const behaviours: Partial<
 
 const ids = Object.keys(operations) as OperationId[];
 
-/** What tests call an operation: its id where it has no other name. */
+/** The name that tests use for an operation: its short name, or its id if it has none. */
 export function nameOf(operation: OperationId): TestOperation {
   return behaviours[operation]?.name ?? operation;
 }
@@ -110,14 +114,17 @@ export function findOperation(name: unknown): OperationId | undefined {
   return ids.find((id) => id === name || nameOf(id) === name);
 }
 
-/** The same. @throws StatusError where there is none */
+/** The operation with this name or id. @throws StatusError if there is none */
 export function operationOf(name: unknown): OperationId {
   const found = findOperation(name);
   if (found === undefined) throw invalid(`operation must be one of ${testNames.join(", ")}.`);
   return found;
 }
 
-/** Carries an operation out; undefined for one that nobody wrote. @throws Refusal */
+/**
+ * Carries out an operation; undefined for one without hand-written code.
+ * @throws Refusal if the mock server rejects it
+ */
 export function carryOut(operation: OperationId, request: OperationRequest): object | undefined {
   return behaviours[operation]?.run(request as OperationRequest<never>);
 }

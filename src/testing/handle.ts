@@ -9,14 +9,14 @@ import type { KeptRequests, StandInState } from "./state.js";
 export interface Parts {
   readonly apiKey: string | undefined;
   readonly state: StandInState;
-  /** Whether unknown fields are refused. */
+  /** Whether unknown fields are rejected. */
   readonly strict: boolean;
   readonly failures: Failures;
   readonly answers: Map<OperationId, StandInAnswer>;
   readonly requests: KeptRequests;
 }
 
-/** What to do with a request: answer it whole, or not quite. */
+/** How to respond: with the whole response, by a reset, not at all (`stall`), or with half of the body (`truncate`). */
 export interface StandInReply {
   readonly kind: "answer" | "reset" | "stall" | "truncate";
   readonly answer: StandInAnswer;
@@ -28,7 +28,7 @@ export async function handle(parts: Parts, incoming: Incoming): Promise<StandInR
   const { refusal, ...content } = route ? await readRequest(route.operation, incoming, parts.strict) : {};
   const asked = { method, path, ...(query !== "" && { query }), headers };
   const received = { ...(route && { operation: nameOf(route.operation) }), ...asked, ...content };
-  // Of a file only its facts are kept.
+  // Only the name, type, size and hash of a file are kept, so a file counts as 0 bytes.
   parts.requests.add(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
   const script = route && parts.failures.take(route.operation);
   const real = (): StandInAnswer =>
@@ -41,7 +41,7 @@ export async function handle(parts: Parts, incoming: Incoming): Promise<StandInR
 
 function behaviourOf(script: Script | undefined, { body }: StandInAnswer): StandInReply["kind"] {
   if (script === undefined || script.kind === "late") return "answer";
-  // Of nothing there is no half.
+  // An empty body has no half to send: reset the connection instead.
   return script.kind === "truncate" && body.length === 0 ? "reset" : script.kind;
 }
 
@@ -88,7 +88,7 @@ function checkKey(authorization: string | undefined, apiKey: string | undefined)
   }
 }
 
-/** Waits, but no longer than the sender does. */
+/** Waits, but ends early when the client aborts or disconnects. */
 function wait(ms: number, signal: AbortSignalLike): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -102,18 +102,19 @@ function wait(ms: number, signal: AbortSignalLike): Promise<void> {
   });
 }
 
-/** The operation a request asks for, and the ids in its path, not decoded. */
+/** The operation that a request calls, and the ids in the request's path, not decoded. */
 export interface Route {
   readonly operation: OperationId;
   readonly ids: Readonly<Record<string, string>>;
 }
 
-// The path with the most words of its own first: that of a verb, before one whose last id could hold the verb.
+// The paths with the most literal characters come first: a path that ends in a verb such as `:resume` is matched before
+// one whose last id would match the verb too.
 const routes = Object.entries(operations)
   .map(([id, { method, path }]) => ({ operation: id as OperationId, method, path, ...patternOf(path) }))
   .sort((a, b) => b.literal - a.literal);
 
-// The verb of a path is literal.
+// Finds the operation by method and path; a verb such as `:resume` in a path must match literally.
 function routeOf(method: string, path: string): Route | undefined {
   const route = routesOf(path).find((each) => each.method === method);
   return route && { operation: route.operation, ids: { ...route.pattern.exec(path)?.groups } };
@@ -124,7 +125,7 @@ function routesOf(path: string): typeof routes {
   return routes.filter((each) => each.path === template);
 }
 
-// An id as it was before it stood in a path.
+// Decodes an id from a path.
 function decodeId(text: string | undefined): string {
   try {
     return decodeURIComponent(text ?? "");

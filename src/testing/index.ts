@@ -1,5 +1,5 @@
 /**
- * A stand-in for the service, for tests of your own.
+ * A test service that imitates the service in your tests.
  *
  * @module tunerank/testing
  */
@@ -42,30 +42,31 @@ const names: OptionTable<TestServiceOptions> = {
 const listenNames: OptionTable<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, onRequest: 1 };
 
 /**
- * Creates a stand-in for the service, for tests of your own. It is in memory, and takes requests by the contract's
- * rules: method, path, bearer key, content type, required fields, types, limits. It is not the service. What the
- * service's description leaves open is invented here, so build nothing on it:
+ * Creates a test service, which imitates the service in your tests. It keeps its data in memory, and checks requests by
+ * the contract's rules: method, path, bearer key, content type, required fields, types, limits. It is not the real
+ * service: do not rely on the following behaviour, which the service's OpenAPI document does not define.
  *
- * - A document's score is the number of distinct words it shares with the query, divided by the square root of
+ * - A document's score is the number of distinct words that it shares with the query, divided by the square root of
  *   the product of both numbers of distinct words: 0 to 1. Words are runs of letters and digits in lower case;
- *   `task` changes nothing. Equal scores keep the order of the documents.
- * - Words count as tokens; those of the query count for each document again.
- * - A rerank without a model is answered with `accounts/stand-in/models/shared-words`.
- * - Every job, deployment and dataset exists unless `options` name those that do; each account has its own.
- * - Only a job in JOB_STATE_PAUSED can be resumed, and is then in JOB_STATE_RUNNING; every other state answers
- *   FAILED_PRECONDITION.
- * - A deployment has one replica until it is scaled, and reaches any number at once.
- * - Files are `file-1`, `file-2` and so on; an upload's `object` is `file`, its `purpose` `fine-tune`, its
- *   `created_at` in seconds, its `bytes` those of the file.
- * - Any other operation answers with the contract's first example, and changes nothing.
- * - Errors have the shape `{ code, message }`. A wrong content type is a 415, a file that is too large a 413,
- *   a path that is no operation's a 404, another method of one that is a 405, a form with two such files a 400.
- * - An integer of 64 bits above 2^53 - 1 counts as 2^53 - 1.
- * - Answers carry `x-request-id`: `req-1`, `req-2` and so on.
+ *   `task` changes nothing. Documents with equal scores keep their order.
+ * - Words count as tokens; the words of the query count once for each document.
+ * - The response to a rerank without a model names the model `accounts/stand-in/models/shared-words`.
+ * - Every job, deployment and dataset exists unless `options` list those that do; each account has its own.
+ * - Only a job in JOB_STATE_PAUSED can be resumed, and is then in JOB_STATE_RUNNING; in every other state, the request
+ * is
+ *   rejected with FAILED_PRECONDITION.
+ * - A deployment has one replica until it is scaled; scaling takes effect at once.
+ * - Files have the ids `file-1`, `file-2` and so on. In the response to an upload, `object` is `file`, `purpose` is
+ *   `fine-tune`, `created_at` is in seconds, and `bytes` is the size of the file.
+ * - Any other operation responds with the contract's first example, and changes nothing.
+ * - Errors have the shape `{ code, message }`. The status is 415 for a wrong content type, 413 for a file that is too
+ *   large, 404 for an unknown path, 405 for a method that the path does not have, 400 for a form with two files.
+ * - A 64-bit integer above 2^53 - 1 counts as 2^53 - 1.
+ * - Responses have the header `x-request-id`: `req-1`, `req-2` and so on.
  *
- * It never answers PERMISSION_DENIED, and limits no rate, unless a failure is scripted.
+ * It never responds with PERMISSION_DENIED, and has no rate limit, unless you script a failure.
  *
- * @param options What exists in it, and what it accepts.
+ * @param options Which resources exist, which key and fields are accepted, and how many requests are kept.
  * @throws StatusError `INVALID_ARGUMENT` when an option cannot be used.
  * @example
  * const service = createTestService();
@@ -109,7 +110,7 @@ export function createTestService(options?: TestServiceOptions): TestService {
   };
 }
 
-// The service as a `fetch` function: no network, but failures come as the platform's would.
+// Makes a `fetch` function that responds without a network. Its failures look like those of the platform's `fetch`.
 function createTestFetch(parts: Parts): TestFetch {
   return async (input, init) => {
     if (typeof Request !== "function") {
@@ -146,7 +147,7 @@ function respond({ kind, answer: { status, headers, body } }: StandInReply): Res
   return new Response(half, { status, headers: { ...headers, "content-length": `${bytes.length}` } });
 }
 
-// As Node's own fetch fails when a connection is reset.
+// The error that Node's own `fetch` throws when a connection is reset.
 function lost(message: string): TypeError {
   const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
   return new TypeError(message, { cause });
@@ -157,7 +158,7 @@ function rejectWhenAborted(signal: AbortSignal): { rejected: Promise<never>; for
   const rejected = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);
   });
-  // Nobody may be waiting for it any more.
+  // The promise may reject when nothing waits for it: that is not an unhandled rejection.
   rejected.catch(() => {});
   signal.addEventListener("abort", onAbort);
   if (signal.aborted) onAbort();

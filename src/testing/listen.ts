@@ -8,14 +8,14 @@ import { maxFormBytes } from "./receive.js";
 import { answerBytes, jsonAnswer } from "./standInAnswer.js";
 import type { ListenOptions, TestServer } from "./types.js";
 
-/** Serves over a port. @throws StatusError where there is no node:http, or an option cannot be used. */
+/** Starts the mock server on a port. @throws StatusError if there is no node:http, or an option cannot be used. */
 export async function listen(parts: Parts, options: ListenOptions): Promise<TestServer> {
   const { host = "127.0.0.1", onRequest, allowOrigins = [] } = options;
   const port = checkInteger(options.port ?? 0, "port", 0);
   checkCallback(onRequest, "onRequest");
   const origins = checkOrigins(allowOrigins);
   const onlyHere = isLoopbackAddress(host);
-  // Asked for by name, so that no bundler looks for it.
+  // node:http is loaded by name at run time, so that bundlers do not try to include it.
   const node = globalThis.process?.getBuiltinModule?.("node:http");
   if (node === undefined) throw refusal("UNIMPLEMENTED", noHttp);
   const server = node.createServer((request, response) => {
@@ -24,7 +24,7 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
       deliver(response, { kind: "answer", answer: foreign });
       return;
     }
-    // A browser asks what a page may send.
+    // A CORS preflight: the browser asks which requests the page may send.
     if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
       response.writeHead(204, preflightHeaders(request.headers, origins)).end();
       return;
@@ -51,7 +51,8 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
 
 const noHttp = "This runtime has no node:http to listen with: pass service.fetch instead.";
 
-// A web page whose name leads to this machine (DNS rebinding) could read what the stand-in keeps.
+// The response to a request with a foreign Host header: by DNS rebinding, a web page could otherwise read the mock
+// data.
 const foreign = jsonAnswer(
   {
     code: "PERMISSION_DENIED",
@@ -94,7 +95,7 @@ async function serve(
   const controller = new AbortController();
   response.on("close", () => controller.abort());
   const body = await read(request).catch(() => null);
-  // Its sender left before it was whole: nothing was asked for.
+  // The client disconnected before its request was complete: ignore the request.
   if (body === null) return;
   const { method = "", url = "", headers } = request;
   const own = Object.entries(headers).map(([name, value]) => [name, `${value}`]);
@@ -103,7 +104,8 @@ async function serve(
   deliver(response, await handle(parts, incoming));
 }
 
-// What is too large is read to its end and thrown away: its sender listens only then.
+// Reads the body; undefined if it is too large. Such a body is read to its end and discarded, because the client reads
+// a response only after it has sent the whole request.
 async function read(request: http.IncomingMessage): Promise<Uint8Array | undefined> {
   let chunks: Uint8Array[] = [];
   let size = 0;
@@ -123,11 +125,11 @@ function deliver(response: http.ServerResponse, { kind, answer }: StandInReply):
     return;
   }
   const bytes = answerBytes(answer.body);
-  // Set apart, so that it can be read when the answer has been sent.
+  // Set with setHeader, not writeHead, so that getHeader returns it after the response was sent.
   const id = answer.headers["x-request-id"];
   if (id !== undefined) response.setHeader("x-request-id", id);
   const { status, headers } = answer;
-  // An answer that has no body by its status has no length either.
+  // A response with status 204 has no body, and may not have a Content-Length.
   response.writeHead(status, { ...headers, ...(status !== 204 && { "content-length": bytes.length }) });
   if (kind === "answer") response.end(bytes);
   else response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
@@ -137,7 +139,7 @@ const local = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
 
 type CorsHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-// The origins that are allowed besides those of this machine.
+// Checks `allowOrigins`, the origins that are allowed in addition to those of this machine.
 function checkOrigins(origins: unknown): ReadonlySet<string> {
   if (!Array.isArray(origins)) throw invalid("allowOrigins must be a list of origins.");
   for (const origin of origins) {
@@ -147,7 +149,7 @@ function checkOrigins(origins: unknown): ReadonlySet<string> {
   return new Set(origins);
 }
 
-// What lets a page of an allowed origin read the answer; nothing for any other.
+// The CORS headers that let a page of an allowed origin read the response; only `vary` for any other origin.
 function corsHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>): Record<string, string> {
   const { origin } = headers;
   if (typeof origin !== "string") return {};

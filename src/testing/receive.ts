@@ -11,19 +11,19 @@ import type { TestFile } from "./types.js";
 
 export interface Incoming {
   readonly method: string;
-  /** Not decoded, without a query. */
+  /** The path of the URL, not decoded, without the query. */
   readonly path: string;
-  /** Not decoded, without its question mark; empty where there is none. */
+  /** The query of the URL, not decoded, without the question mark; empty if there is none. */
   readonly query: string;
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined for one that is larger than any request may be. */
+  /** The body; undefined if it is larger than the largest allowed request. */
   readonly body: Uint8Array | undefined;
-  /** Aborts when its sender is gone. */
+  /** Aborts when the client disconnects or aborts. */
   readonly signal: AbortSignalLike;
 }
 
-/** What a body holds, and what is wrong with it. */
+/** The content of a request's body, and the reason to reject the request, if there is one. */
 export interface ReceivedContent {
   readonly body?: unknown;
   readonly file?: TestFile;
@@ -34,7 +34,7 @@ const fileLimits = Object.values<RequestRules>(requests)
   .filter(({ file }) => file !== undefined)
   .map(maxFileBytes);
 const largestFile = fileLimits.length > 0 ? Math.max(...fileLimits) : Number.POSITIVE_INFINITY;
-// Boundaries and the head of a part.
+// Room for the boundaries of a form and the headers of its part.
 const framingBytes = 64 * 1024;
 
 export const maxFormBytes: number = largestFile + framingBytes;
@@ -76,7 +76,7 @@ async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean
 
 const textOrInteger = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,19}(?![\d.eE])/gs;
 
-// What 64 bits hold and a number does not counts as the nearest that a number holds.
+// Replaces each integer that fits in 64 bits but not in a JavaScript number by the nearest safe integer.
 function withSafeIntegers(json: string): string {
   return json.replace(textOrInteger, (token) => {
     if (token.startsWith('"') || BigInt.asIntN(64, BigInt(token)) !== BigInt(token)) return token;
@@ -97,7 +97,7 @@ function parameterRefusal(rules: RequestRules, incoming: Incoming, strict: boole
   return refusalOf(queried, query, "query") ?? refusalOf(valuesOf(headers, header), headers, "headers");
 }
 
-// Texts as the values that the rules speak of: a parameter that is there once may be a list of one.
+// Parses parameters by the types in the rules. An array parameter that is sent once becomes an array of one.
 function valuesOf(rules: Rules, textsOf: (name: string) => string[]): Record<string, unknown> {
   const found = Object.entries(rules.properties ?? {}).flatMap(([name, { type, items }]) => {
     const values = textsOf(name).map((text) => typed(text, items?.type ?? type));
@@ -158,7 +158,10 @@ async function sha256(content: Uint8Array): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** What a strict test service rejects although the client sends it: text of another form, values outside an enumeration, unknown fields. */
+/**
+ * What a value has that the client sends but a strict test service rejects: text that does not match its pattern, a
+ * value outside an enumeration, an unknown field. Undefined if there is nothing.
+ */
 export function strictProblem(value: unknown, rules: Rules, name: string): string | undefined {
   const { pattern, enum: listed, items, properties = {}, additionalProperties } = rules;
   if (pattern !== undefined && !new RegExp(pattern, "u").test(value as string)) {
@@ -167,7 +170,7 @@ export function strictProblem(value: unknown, rules: Rules, name: string): strin
   if (listed !== undefined && !listed.includes(value as string)) {
     return `${name} must be one of ${listed.join(", ")}.`;
   }
-  // Of a long text, each character would be an entry.
+  // Strings are excluded: each character of a long string would be an entry.
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const parts = entries.map(([key, part]) => {
     const found = items ?? (Object.hasOwn(properties, key) ? properties[key] : undefined);

@@ -1,4 +1,4 @@
-// What the stand-in sends back: its answers and refusals, and the answers and failures that a test scripts.
+// The responses of the mock server: successful ones, rejections, and the responses and failures that a test scripts.
 import type { StatusCode } from "../errors/codes.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import { httpStatuses, meanings, type OperationId, operations } from "../generated/contract.js";
@@ -14,7 +14,7 @@ export interface StandInAnswer {
   readonly body: string | Uint8Array;
 }
 
-/** Thrown by an operation that the service would refuse. */
+/** Thrown when the mock server rejects a request; `answer` is the error response. */
 export class Refusal extends Error {
   readonly answer: StandInAnswer;
   constructor(code: StatusCode, message: string, status: number = httpStatuses[code]) {
@@ -27,7 +27,7 @@ export function jsonAnswer(value: unknown, status: number): StandInAnswer {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
 
-/** The good answer of an operation, with the contract's example unless there is a value. */
+/** The successful response of an operation. @param value The body; the contract's example by default. */
 export function goodAnswer(
   operation: OperationId,
   value: unknown = examples[operation].value,
@@ -39,7 +39,7 @@ export function goodAnswer(
   return { status, headers: { "content-type": contentType }, body };
 }
 
-/** The good answer that a test scripts. @throws StatusError for a value that the operation never answers with */
+/** A successful response that a test scripts. @throws StatusError for a value that the operation cannot respond with */
 export function scriptedAnswer(operation: OperationId, value: unknown): StandInAnswer {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   const isBytes = value instanceof Uint8Array;
@@ -65,13 +65,13 @@ export interface Script {
   readonly executes: boolean;
 }
 
-/** The scripts of one service, used up in the order they were made. */
+/** The scripted failures of one test service. Those of one operation are used up in the order they were added. */
 export class Failures {
   readonly #queues: Map<OperationId, { script: Script; left: number }[]> = new Map();
 
-  /** @throws StatusError for a script that means nothing. */
+  /** Adds a scripted failure. @throws StatusError if its options are invalid or contradict each other. */
   add(operation: OperationId, failure: ScriptedFailure): void {
-    // A misspelt name would silently script nothing.
+    // Check the names: a misspelt option would otherwise be ignored silently.
     const own = ownProperties(failure, "failure", names);
     const { times = 1 } = own;
     const left = times === Number.POSITIVE_INFINITY ? times : checkInteger(times, "times", 1);

@@ -8,7 +8,7 @@ import type {
   TestStoredFile,
 } from "./types.js";
 
-/** What exists in the stand-in. A resource comes to be when it is first asked for. */
+/** The mock data: jobs, deployments and datasets. A resource is created when a request first names it. */
 export class StandInState {
   readonly jobs: Map<string, ReinforcementFineTuningJob> = new Map();
   readonly deployments: Map<string, TestDeployment> = new Map();
@@ -27,7 +27,10 @@ export class StandInState {
     this.#files = 0;
   }
 
-  /** @throws Refusal when jobs were named and this is none of them. */
+  /**
+   * The job, created if needed.
+   * @throws Refusal if the options list the jobs that exist and this is not one of them.
+   */
   job(account: string, id: string): ReinforcementFineTuningJob {
     const name = `accounts/${account}/reinforcementFineTuningJobs/${id}`;
     const seed = seedOf(this.#options.jobs, id, name);
@@ -42,14 +45,14 @@ export class StandInState {
     }));
   }
 
-  /** @throws Refusal when deployments were named and this is none of them. */
+  /** The deployment, created if needed. @throws Refusal if the options list deployments and this is not one of them. */
   deployment(account: string, id: string): TestDeployment {
     const name = `accounts/${account}/deployments/${id}`;
     const seed = seedOf(this.#options.deployments, id, name);
     return kept(this.deployments, name, () => ({ name, replicaCount: seed ?? 1 }));
   }
 
-  /** @throws Refusal when datasets were named and this is none of them. */
+  /** The dataset, created if needed. @throws Refusal if the options list datasets and this is not one of them. */
   dataset(account: string, id: string): TestDataset {
     const name = `accounts/${account}/datasets/${id}`;
     const { datasets } = this.#options;
@@ -84,7 +87,7 @@ function missing(name: string): Refusal {
 
 const mostBodyBytes = 64 * 1024 * 1024;
 
-/** The requests of a service, as many of the last as are kept. */
+/** The requests that a test service received: all, or with a limit only the most recent ones. */
 export class KeptRequests {
   readonly list: TestRequest[] = [];
   count = 0;
@@ -96,7 +99,7 @@ export class KeptRequests {
     this.#limit = limit;
   }
 
-  /** @param bytes The size of what is kept of the body. */
+  /** Adds a request. @param bytes The size of the body, as far as the request keeps it. */
   add(request: TestRequest, bytes: number): void {
     this.list.push(request);
     this.#sizes.push(bytes);

@@ -2,195 +2,204 @@ import type { OperationId } from "../generated/contract.js";
 import type { Code, ReinforcementFineTuningJob } from "../generated/types.js";
 import type { FetchResponse, HeadersLike } from "../options/types.js";
 
-/** An operation by its id in the contract, or by its short name where it has one. */
+/** The name of an operation: its id in the contract, or its short name if it has one. */
 export type TestOperation = "resume" | "rerank" | "scale" | "upload" | OperationId;
 
-/** The options of {@link createTestService}. */
+/** Options of {@link createTestService}. */
 export interface TestServiceOptions {
-  /** The only key that is accepted. @default any bearer key */
+  /** The only API key that is accepted. @default any bearer key */
   apiKey?: string | undefined;
   /**
-   * The jobs that exist, by id, in every account; fields that are left out are invented.
-   * @default every job exists, and is in the state JOB_STATE_PAUSED
+   * The jobs that exist in every account, by id. Missing fields are filled with mock data.
+   * @default every job exists, in the state JOB_STATE_PAUSED
    */
   jobs?: Readonly<Record<string, Partial<ReinforcementFineTuningJob>>> | undefined;
-  /** The deployments that exist, by id, with their number of replicas. @default every one exists, with 1 */
+  /**
+   * The deployments that exist, by id, with their number of replicas.
+   * @default every deployment exists, with 1 replica
+   */
   deployments?: Readonly<Record<string, number>> | undefined;
-  /** The ids of the datasets that exist. @default every one exists */
+  /** The ids of the datasets that exist. @default every dataset exists */
   datasets?: readonly string[] | undefined;
-  /** Answer 400 to a body or a query with a field that the contract does not have. @default false */
+  /** Reject (HTTP status 400) a body or a query with a field that the contract does not have. @default false */
   strict?: boolean | undefined;
-  /** Keep only the last so many requests in `requests`, and 64 MiB of their bodies. At least 1. @default all */
+  /** How many of the last requests `requests` keeps, with at most 64 MiB of bodies. At least 1. @default all */
   keepRequests?: number | undefined;
 }
 
 /** Options of {@link TestService.listen}. */
 export interface ListenOptions {
-  /** 0 means any free one. @default 0 */
+  /** The port to listen on; 0 for any free port. @default 0 */
   port?: number | undefined;
-  /** @default 127.0.0.1 */
+  /** The host name or address to listen on. @default 127.0.0.1 */
   host?: string | undefined;
   /**
-   * Origins of web pages that may call it, such as `https://app.example.com`, besides `null` and those of localhost,
-   * 127.0.0.1 and [::1] at any port. @default none
+   * More origins of web pages that may call the server, such as `https://app.example.com`. The origin `null`, and
+   * localhost, 127.0.0.1 and [::1] at any port, are always allowed. @default none
    */
   allowOrigins?: readonly string[] | undefined;
-  /** Called once a request has been answered, or its sender is gone. What it throws is ignored. */
+  /**
+   * Called after each request: the response was sent, or the client disconnected. Errors that it throws are ignored.
+   */
   onRequest?: ((request: AnsweredRequest) => void) | undefined;
 }
 
-/** What {@link ListenOptions.onRequest} is called with. */
+/** The argument of {@link ListenOptions.onRequest}. */
 export interface AnsweredRequest {
   /** The HTTP method, in upper case. */
   readonly method: string;
-  /** As it was sent, without its query. */
+  /** The path as it was sent, without the query. */
   readonly path: string;
-  /** Undefined when it was not answered. */
+  /** The HTTP status of the response; undefined if none was sent. */
   readonly status: number | undefined;
-  /** The `x-request-id` of its answer; undefined when it was not answered. */
+  /** The `x-request-id` of the response; undefined if none was sent. */
   readonly requestId: string | undefined;
-  /** Milliseconds from its first byte to the last of its answer. */
+  /** Milliseconds from the arrival of the request's headers to the end of the response. */
   readonly durationMs: number;
 }
 
-/** A file as it arrived. */
+/** An uploaded file as the test service received it. */
 export interface TestFile {
-  /** The name in the form. */
+  /** The file name in the form. */
   readonly filename: string;
-  /** The media type of its part. */
+  /** The media type of the file's part in the form. */
   readonly contentType: string;
-  /** How many bytes arrived. */
+  /** The size of the file in bytes. */
   readonly bytes: number;
-  /** In hexadecimal. */
+  /** The SHA-256 hash of the content, in hexadecimal. */
   readonly sha256: string;
 }
 
-/** A file that was accepted. */
+/** An uploaded file that the test service accepted. */
 export interface TestStoredFile extends TestFile {
-  /** The id it was answered with. */
+  /** The file's id in the response. */
   readonly id: string;
 }
 
-/** A request as it arrived, refused ones included. */
+/** A request as the test service received it. Rejected requests are kept too. */
 export interface TestRequest {
-  /** Its short name, or its id; absent when the method and the path are no operation's. */
+  /** The operation's short name, or its id; absent if no operation has this method and path. */
   readonly operation?: TestOperation;
   /** The HTTP method, in upper case. */
   readonly method: string;
-  /** As it was sent, not decoded. */
+  /** The path as it was sent, not decoded. */
   readonly path: string;
-  /** As it was sent, without its question mark; absent where there is none. */
+  /** The query as it was sent, without the question mark; absent if there is none. */
   readonly query?: string;
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The value of a JSON body; the text of one that is no JSON. */
+  /** The parsed JSON body; the text of the body if it is not JSON. */
   readonly body?: unknown;
   /** The file of an upload. */
   readonly file?: TestFile;
 }
 
-/** A deployment as far as the stand-in knows it. */
+/** A deployment in the test service. */
 export interface TestDeployment {
-  /** Its full resource name. */
+  /** The full resource name. */
   readonly name: string;
-  /** The number it was last scaled to. */
+  /** The number of replicas that the deployment was last scaled to. */
   readonly replicaCount: number;
 }
 
-/** A dataset as far as the stand-in knows it. */
+/** A dataset in the test service. */
 export interface TestDataset {
-  /** Its full resource name. */
+  /** The full resource name. */
   readonly name: string;
-  /** What was uploaded to it, in that order. */
+  /** The uploaded files, in the order of the uploads. */
   readonly files: readonly TestStoredFile[];
 }
 
 /**
- * What becomes of a request instead of its answer. One of `status` or `code`, `reset`, `stall` and `truncate`; or
- * `delayMs`, which goes with each of them and alone.
+ * A scripted failure of a request. Set one of these: `status` and/or `code`, `reset`, `stall`, `truncate`. `delayMs`
+ * can be added to each of them, or be set alone.
  */
 export interface ScriptedFailure {
-  /** How many requests meet it; `Infinity` for all. @default 1 */
+  /** How many requests fail this way; `Infinity` for all. @default 1 */
   times?: number | undefined;
-  /** Answer with this HTTP status. @default the status of `code` */
+  /** The HTTP status of the response. @default the status that belongs to `code` */
   status?: number | undefined;
-  /** Name this code in the body. Without it the body names none, as when a proxy answers. */
+  /** The error code in the body. Without it the body has no code, like an error response of a proxy. */
   code?: Exclude<Code, "OK"> | undefined;
-  /** The message in the body. */
+  /** The error message in the body. */
   message?: string | undefined;
   /** The header `Retry-After`, in seconds. */
   retryAfter?: number | undefined;
-  /** Headers added to the answer. */
+  /** Headers that are added to the response. */
   headers?: Readonly<Record<string, string>> | HeadersLike | undefined;
-  /** The whole body instead of code and message: a string is sent as it is, any other value as JSON. */
+  /** The whole body, instead of code and message. A string is sent as it is, any other value as JSON. */
   body?: unknown;
-  /** Break the connection instead of answering. */
+  /** Reset the connection instead of responding. */
   reset?: boolean | undefined;
-  /** Never answer. */
+  /** Never respond. */
   stall?: boolean | undefined;
-  /** Send the headers and the first half of the real answer, then break the connection. The operation is carried out. */
+  /** Carry out the operation, send the headers and half of the body of the real response, then break the connection. */
   truncate?: boolean | undefined;
-  /** Wait this many milliseconds before what happens then. Alone, the real answer comes late. */
+  /** How many milliseconds to wait before the failure. If it is set alone, the real response is sent late. */
   delayMs?: number | undefined;
-  /** Carry the operation out all the same: its answer is lost. @default true only for `truncate` and for `delayMs` alone */
+  /**
+   * Carry out the operation, although its response is lost.
+   * @default true for `truncate` and for `delayMs` alone, else false
+   */
   executes?: boolean | undefined;
 }
 
-/** The platform's `Response` where there is one. */
+/** The platform's `Response` type, if the program's types have it. */
 export type TestResponse = typeof globalThis extends { Response: { prototype: infer R } } ? R : FetchResponse;
 
-/** The stand-in as a `fetch` function: for `createClient`, or for any other client. */
+/** The type of the test service's `fetch` function, for the option `fetch` of `createClient` or any other client. */
 export type TestFetch = (
   input: string | { readonly href: string } | { readonly url: string },
   init?: object,
 ) => Promise<TestResponse>;
 
-/** The stand-in on a port. */
+/** A test service that listens on a port. */
 export interface TestServer {
-  /** Its base URL. */
+  /** The base URL of the server. */
   readonly url: string;
-  /** Stops it, open connections included. */
+  /** Stops the server and closes all open connections. */
   close(): Promise<void>;
 }
 
-/** A stand-in for the service, made by {@link createTestService}. */
+/** A test service, which imitates the service. {@link createTestService} creates it. */
 export interface TestService {
-  /** Answers without a network. The host of the URL does not matter. */
+  /** A `fetch` function that responds without a network. The host of the URL does not matter. */
   readonly fetch: TestFetch;
   /**
-   * Answers over a real port of this machine. Needs node:http: Node, Bun or Deno.
+   * Starts a server on a real port of this machine. Needs node:http: Node, Bun or Deno.
    *
-   * @param options The port and the host; any free port of `127.0.0.1` unless given.
+   * @param options The port, the host and more; by default any free port of `127.0.0.1`.
    */
   listen(options?: ListenOptions): Promise<TestServer>;
-  /** The requests so far, in the order they were received whole. */
+  /** The requests received so far, in the order in which they were complete. */
   readonly requests: readonly TestRequest[];
-  /** Jobs by their full resource name, those that were asked for. */
+  /** The jobs that requests have named so far, by full resource name. */
   readonly jobs: ReadonlyMap<string, ReinforcementFineTuningJob>;
-  /** Deployments by their full resource name, those that were asked for. */
+  /** The deployments that requests have named so far, by full resource name. */
   readonly deployments: ReadonlyMap<string, TestDeployment>;
-  /** Datasets by their full resource name, those that were asked for. */
+  /** The datasets that requests have named so far, by full resource name. */
   readonly datasets: ReadonlyMap<string, TestDataset>;
   /**
-   * Scripts what becomes of the next requests of an operation. Scripts of one operation are used up in the order
-   * they were made.
+   * Scripts a failure of the next requests of an operation. The failures of one operation are used up in the order in
+   * which they were scripted.
    *
-   * @param operation Whose requests it is for.
-   * @param failure What becomes of them, and of how many.
-   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a script that means nothing.
+   * @param operation The operation whose requests fail.
+   * @param failure How the requests fail, and how many of them.
+   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` if `operation` or `failure` is invalid.
    * @example service.fail("rerank", { status: 503, code: "UNAVAILABLE", times: 2, retryAfter: 1 });
    */
   fail(operation: TestOperation, failure: ScriptedFailure): void;
   /**
-   * Scripts the good answer of an operation, until `reset`. What the service would refuse is refused as before, and
-   * what the operation changes is changed.
+   * Scripts the successful response of an operation, until `reset`. Invalid requests are still rejected, and the
+   * operation still changes its resource.
    *
-   * @param operation Whose answer it is.
-   * @param value An object where it answers with JSON, a string with text, a string or a Uint8Array with bytes.
-   * @throws StatusError `INVALID_ARGUMENT` for a value that the operation never answers with.
+   * @param operation The operation whose response is scripted.
+   * @param value The body: an object if the operation responds with JSON, a string for text, a string or Uint8Array for
+   * bytes.
+   * @throws StatusError `INVALID_ARGUMENT` for a value that the operation cannot respond with.
    * @example service.answer("rerank", { object: "list", model: "m", data: [{ index: 1, relevance_score: 0.9 }] });
    */
   answer(operation: TestOperation, value: unknown): void;
-  /** Forgets requests, scripts and everything that calls have changed. */
+  /** Forgets all requests and scripts, and undoes all changes that calls have made. */
   reset(): void;
 }

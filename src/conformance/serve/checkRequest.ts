@@ -1,4 +1,4 @@
-// Whether a request is the one that the operation asks for.
+// Checks that a request is what the row's operation and arguments require.
 
 import type { Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
@@ -10,12 +10,12 @@ interface ReadRequest {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Names and values by turns, as they came. */
+  /** Header names and values in turn, as received. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
 }
 
-/** What is wrong with a request. @param keys Those that it may carry. */
+/** The differences between a request and the expected one. @param keys The API keys that the request may use. */
 export function problemsOf(request: ReadRequest, cell: Cell, keys: readonly string[]): readonly string[] {
   const { asked } = cell;
   const { method, url = "", headers } = request;
@@ -78,7 +78,8 @@ function contentProblems(request: ReadRequest, asked: OperationData): readonly s
     : formProblems(request.body, type, { part: asked.part, file: asked.arguments.file as File });
 }
 
-// What is not unreserved is encoded: encodeURIComponent leaves five more.
+// Fills the arguments into a path, and encodes all but unreserved characters: encodeURIComponent alone leaves five
+// others.
 function pathOf(template: string, values: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(`${values[name]}`).replace(
@@ -88,7 +89,7 @@ function pathOf(template: string, values: Readonly<Record<string, unknown>>): st
   );
 }
 
-// A content that is not text, or is long, is the bytes of `base64` over and over, until there are `bytes`.
+// The content of a file is the text `content`, or the bytes of `base64` repeated to a length of `bytes`.
 interface File {
   readonly name: string;
   readonly content?: string;
@@ -131,7 +132,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What is wrong with the connection of each request of a row, by what the request meets. */
+/** Returns a function that reports what is wrong with the connection on which a request of the row arrived. */
 export function connectionsOf(cell: Cell): (socket: Socket, step: Step) => readonly string[] {
   const { asked, client, connections } = cell;
   const isRepeatable = client.repeatable ?? asked.repeatable;

@@ -1,4 +1,4 @@
-// What the faults of the connection need: addresses where no server is reached, and a certificate that nobody knows.
+// Makes the addresses for connection faults, where no server is reached, and self-signed certificates for TLS faults.
 import { createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { memberOf } from "../../values.js";
 export interface Address {
   readonly baseUrl: string;
   readonly proxy?: string;
-  /** In PEM: who may have signed the server's certificate. */
+  /** The custom CA that signed the server's certificate, in PEM. */
   readonly caCertificate?: string;
 }
 
@@ -19,13 +19,13 @@ interface FaultAddress {
   readonly close: () => Promise<void>;
 }
 
-/** Why this machine has no such fault. */
+/** Thrown if this machine cannot produce a fault; the message says why. The row is skipped. */
 export class NotOnThisMachine extends Error {}
 
 const unknownHost = "tunerank-conformance.invalid";
 const loopback = "127.0.0.1";
 
-/** The place of each fault whose requests reach nobody. */
+/** Makes the address for each fault in which requests reach no server, by the name of the fault. */
 export const unreachable: Readonly<Record<string, () => Promise<FaultAddress>>> = {
   refused: refusingPort,
   "name-not-found": () => unresolved("ENOTFOUND"),
@@ -33,7 +33,8 @@ export const unreachable: Readonly<Record<string, () => Promise<FaultAddress>>> 
   "connect-stalls": fullBacklog,
 };
 
-// The near end of a connection: its port is taken, and nobody listens there.
+// An address where connections are refused: the local port of an open connection. It is in use, and no server listens
+// there.
 async function refusingPort(): Promise<FaultAddress> {
   const server: Server = createServer((socket) => socket.on("error", () => {}).resume());
   await once(server.listen(0, loopback), "listening");
@@ -49,7 +50,7 @@ async function refusingPort(): Promise<FaultAddress> {
   };
 }
 
-// What a name that never exists meets is for this machine's name server to say.
+// An address with a host name that never exists. This machine's name server decides which error its lookup ends with.
 async function unresolved(wanted: string): Promise<FaultAddress> {
   const code = await lookup(unknownHost).then(
     () => "an address",
@@ -59,7 +60,7 @@ async function unresolved(wanted: string): Promise<FaultAddress> {
   return { address: { baseUrl: `https://${unknownHost}` }, close: async () => {} };
 }
 
-// Listens, then sleeps for good: the system makes connections until the backlog is full, and nobody takes one.
+// A worker that listens, then blocks forever: the system makes connections until the backlog is full; none is accepted.
 const sleeper = `
   const { createServer } = require("node:net");
   const { parentPort } = require("node:worker_threads");
@@ -97,7 +98,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-// The tags of DER that a certificate has.
+// The DER tags that a certificate uses.
 const tags = {
   integer: 2,
   bits: 3,
@@ -110,7 +111,9 @@ const tags = {
   boolean: 1,
 };
 
-/** Makes one of 127.0.0.1 and localhost, valid for two days: no key is ever shipped. */
+/**
+ * Makes a self-signed certificate for 127.0.0.1 and localhost, valid for two days, so that no private key is shipped.
+ */
 export function createCertificate(): Certificate {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
@@ -134,7 +137,7 @@ export function createCertificate(): Certificate {
   return { cert: pem(whole), key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
 }
 
-// It is its own authority, for two names.
+// The extensions of the certificate: it is valid for two names, and is its own CA.
 function extensions(): Buffer {
   const names = sequence(der(0x82, "localhost"), der(0x87, Buffer.from([127, 0, 0, 1])));
   const authority = sequence(der(tags.boolean, Buffer.from([0xff])));
@@ -160,7 +163,7 @@ function oid(...bytes: readonly number[]): Buffer {
   return der(tags.oid, Buffer.from(bytes));
 }
 
-// UTCTime: 261122063000Z.
+// A DER UTCTime, such as 261122063000Z.
 function time(ms: number): Buffer {
   return der(tags.time, new Date(ms).toISOString().replace(/^20|[-:T]|\.\d+/g, ""));
 }

@@ -1,9 +1,12 @@
-// Sends an answer of a row, also in the forms that HTTP allows and few servers use.
+// Sends a response of a row, also in forms that HTTP allows but few servers use, and produces faults of a response.
 import type { ServerResponse } from "node:http";
 import { constants, deflateRawSync, gzipSync } from "node:zlib";
 import type { CellAnswer } from "../cells.js";
 
-/** @param sent The key that stands for `{apiKey}`, and what is called when the answer ends. */
+/**
+ * Sends a response. The argument `key` replaces `{apiKey}` in texts; `ended` is called just before the response is
+ * sent.
+ */
 export function sendAnswer(
   response: ServerResponse,
   answer: CellAnswer,
@@ -29,7 +32,7 @@ export function sendAnswer(
   response.end(content);
 }
 
-// Small ones, most with extensions.
+// The content in chunked encoding: small chunks, most with chunk extensions.
 function inChunks(content: Buffer): Buffer {
   const head = "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
   const chunks: Buffer[] = [Buffer.from(head)];
@@ -43,17 +46,17 @@ function inChunks(content: Buffer): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** Answers a request as a fault does, and says when the connection has ended. */
+/** Responds to a request with a fault. It calls `ended` when it ends the response or its connection. */
 export type Fault = (response: ServerResponse, ended: () => void) => void;
 
-// A client without a cap is not to fill its machine: by then it has shown that it has none.
+// `body-endless` stops here: a client that read this much has no limit, and must not fill the memory of its machine.
 const mostMegabytes = 200;
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 const begun = '{"object":';
-// A reset overtakes what was sent before: the beginning of the answer is let through first.
+// A reset can overtake bytes that were sent before: wait until the beginning of the response has arrived.
 const letThroughMs = 100;
 
-/** The faults by their names in retries.json; those of the connection are not among them. */
+/** The faults after a request arrived, by their names in retries.json. Connection faults are in connectionFaults.ts. */
 export const faults: Readonly<Record<string, Fault>> = {
   silence: () => {},
   "reset-before-headers": ({ socket }, ended) => {
@@ -92,7 +95,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   "body-endless": (response) => {
     response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
     response.write(gzipHeader);
-    // A block that stands alone, sent again and again: one stream, which every decoder goes on reading.
+    // One deflate block that depends on no other. It is sent many times, as one stream that every decoder can read.
     const megabyte = deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush: constants.Z_FULL_FLUSH });
     let sent = 0;
     const more = (error?: Error | null): void => {

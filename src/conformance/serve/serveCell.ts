@@ -1,4 +1,4 @@
-// A server of its own for one cell: it does what the row says, and keeps what it saw.
+// A separate server for each cell: it sends the responses and faults of the row, and logs the requests.
 
 import { once } from "node:events";
 import http, { type RequestListener } from "node:http";
@@ -16,10 +16,14 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Serves a cell on a free port of this machine. @param keys The second is for the request after a 401. @throws NotOnThisMachine */
+/**
+ * Serves a cell on a free port of 127.0.0.1.
+ * @param keys The API keys of the row; a second one is required of the request after a 401.
+ * @throws NotOnThisMachine if this machine cannot produce the row's fault
+ */
 export async function serveCell(cell: Cell, keys: readonly string[], onRequest: () => void): Promise<Served> {
   const log: RequestLog = [];
-  // The rows of connections that fail have one step.
+  // A row with a connection fault has only one step.
   const [step] = cell.steps;
   const network = step && "network" in step ? step.network : "";
   const place = await unreachable[network]?.();
@@ -108,15 +112,18 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
 
 interface SeenRequest {
   readonly arrivedMs: number;
-  /** When its answer or its connection ended; undefined while neither has. */
+  /** When the response or its connection ended, in milliseconds; undefined while neither has. */
   endedMs: number | undefined;
   readonly problems: readonly string[];
 }
 
-/** What a cell's server saw, in the order of its arrival. */
+/** The requests that a cell's server received, in the order of their arrival. */
 export type RequestLog = SeenRequest[];
 
-/** The waits before each retry of a call, in whole milliseconds. @param byCall The requests of each, where there are several. */
+/**
+ * The waits before each retry, in whole milliseconds.
+ * @param byCall The number of requests of each call, if there are several.
+ */
 export function waitsIn(
   log: RequestLog,
   byCall: readonly number[] = [log.length],
@@ -127,7 +134,7 @@ export function waitsIn(
     for (let retry = 1; retry < requests; retry++) {
       const [before, request] = log.slice(first + retry - 1, first + retry + 1);
       if (!before || !request) break;
-      // Rounded up: two clocks may differ by a part of a millisecond.
+      // Rounded up, because the clocks of server and client may differ by a fraction of a millisecond.
       waits.push({ retry, ms: Math.ceil(request.arrivedMs - (before.endedMs ?? before.arrivedMs)) });
     }
     first += requests;
