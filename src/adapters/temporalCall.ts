@@ -112,8 +112,8 @@ function secondSending(operation: OperationName, attempt: number): StatusError {
   );
 }
 
-// Sends heartbeats at an interval: only with their help does a cancellation reach an activity. Temporal's worker
-// throttles them.
+// Sends heartbeats at an interval: Temporal tells an activity of its cancellation only in response to a heartbeat.
+// Temporal's worker may drop heartbeats that come too often.
 function startHeartbeats({ info, heartbeat }: ActivityContext) {
   const { attempt, heartbeatTimeoutMs = 0 } = info;
   const everyMs = heartbeatTimeoutMs > 0 ? Math.min(heartbeatTimeoutMs / 3, longestBeatMs) : longestBeatMs;

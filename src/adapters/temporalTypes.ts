@@ -10,7 +10,7 @@ import type {
 
 /** A failed call as Temporal stores it: the fields of a StatusError, without an API key, body or cause. */
 export interface CallFailure {
-  /** One of the 16 failure codes. */
+  /** The error code: one of the 16 failure codes of the contract. */
   readonly code: StatusCode;
   /** What happened, and what to do now. */
   readonly message: string;
@@ -26,9 +26,9 @@ export interface CallFailure {
   readonly httpStatus?: number;
   /** The request id of the response, if it had one. */
   readonly requestId?: string;
-  /** How long the service asked to wait, in milliseconds. */
+  /** How long the service asked to wait (`Retry-After`), in milliseconds. */
   readonly retryAfterMs?: number;
-  /** The path of the request, with its ids. */
+  /** The path of the request's URL, with the ids in it. */
   readonly path?: string;
   /** The number of HTTP requests (attempts) that the call made. */
   readonly requests: number;

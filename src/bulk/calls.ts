@@ -22,7 +22,7 @@ export interface RunParts {
    * signal: {@link RunLane.abort} ends their calls.
    */
   readonly signal: AbortSignal;
-  /** Called with each failed attempt. */
+  /** Called with the failure of each failed attempt. */
   noted(failure: Failure): void;
 }
 

@@ -71,7 +71,7 @@ export interface RerankAllError<Id = string> extends StatusError {
   readonly notDone: readonly Id[];
 }
 
-/** What {@link RerankAllOptions.onAttempt} is called with. */
+/** The argument of {@link RerankAllOptions.onAttempt}: one attempt of a bulk run. */
 export interface RerankAllAttempt<Id = string> extends AttemptEvent {
   /** The id of the request that was sent. */
   readonly id: Id;
@@ -106,7 +106,7 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
         readonly tokensPerMinute?: number | undefined;
       }
     | undefined;
-  /** Hand the results out in the order of the requests, instead of as they settle. @default false */
+  /** Hand out the results in the order of the requests, instead of the order in which they settle. @default false */
   ordered?: boolean | undefined;
   /**
    * The deadline of one request, in milliseconds from its first attempt, waits included. Greater than 0. A transient
@@ -162,7 +162,7 @@ export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | 
   readonly sharesService: boolean;
 }
 
-/** @internal @throws StatusError naming the first option that cannot be used */
+/** @internal Checks the options of a run. @throws StatusError that names the first invalid option */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
   const own: RerankAllOptions<Id> & { [attemptPolicy]?: true } = ownProperties(options, "options", names);
   const { timeoutMs = defaultTimeoutMs } = own;

@@ -24,7 +24,9 @@ export interface Cell {
   readonly description: string;
   readonly operation: string;
   readonly asked: OperationData;
-  /** The step for each request: the first request meets the first step. All further requests meet the last step. */
+  /**
+   * What the server does with each request: the first step is for the first request, the last for all further requests.
+   */
   readonly steps: readonly Step[];
   readonly client: RowClient;
   readonly needs: readonly string[];
@@ -37,10 +39,11 @@ export interface Cell {
 
 export function cellsOf(data: ConformanceData): readonly Cell[] {
   const asked = Object.entries(data.operations);
-  // For the rows of errors.json, use one operation that is not idempotent: a client does not retry it anyway.
+  // The rows of errors.json use only one operation, one that is not idempotent: a client does not retry it anyway.
   const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
   return [
-    // The exchanges come first: some of them wait long, and the other cells can run in the meantime.
+    // The rows of exchanges.json come first: some of them take long, and a client can work on the others in the
+    // meantime.
     ...data.exchanges.flatMap((row) => asked.flatMap((operation) => exchangeCells(row, operation))),
     ...data.retries.flatMap((row) => asked.flatMap((operation) => retryCells(row, operation))),
     ...unique(once.flatMap((operation) => data.errors.map((row) => errorCell(row, operation)))),

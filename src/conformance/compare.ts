@@ -5,18 +5,21 @@ import type { WaitBounds } from "./data.js";
 import type { ReportedOutcome } from "./outcome.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
-/** The differences from the row, each of which fails it, and notes on accepted outcomes that say less than the row. */
+/**
+ * Differences from what the row expects, each of which fails the row; and notes if the outcome says less but is
+ * accepted.
+ */
 interface Comparison {
   readonly differences: readonly string[];
   readonly notes: readonly string[];
 }
 
-/** What a client posted for a row. The text must not contain any of the keys. */
+/** The outcome that a client posted for a conformance row. Its text must not contain any of the API keys. */
 interface Posted {
   readonly outcome: ReportedOutcome;
   readonly text: string;
   readonly keys: readonly string[];
-  /** Milliseconds from handing out the row to its outcome. */
+  /** Milliseconds from handing out the row to the client until its outcome arrived. */
   readonly took: number;
 }
 

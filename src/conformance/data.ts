@@ -16,14 +16,14 @@ export interface RowAnswer {
   readonly after?: string;
 }
 
-/** What one request, or `times` requests, meet: a response, a network fault, or the operation's successful response. */
+/** What the server does with the next `times` requests (1 by default): a response, a network fault, or success. */
 export type RowStep = { readonly times?: number } & (
   | { readonly answer: RowAnswer }
   | { readonly network: string }
   | { readonly success: true }
 );
 
-/** The expected outcome of a row's calls, as README.md beside the data describes it. */
+/** The expected outcome of a conformance row. contract/conformance/README.md describes the fields. */
 export interface RowExpected {
   readonly requests: number;
   readonly attempts?: number;
@@ -40,7 +40,7 @@ export interface RowExpected {
   readonly minTotalWaitMs?: number;
   readonly minSpreadMs?: number;
   readonly waits?: readonly WaitBounds[];
-  /** Limits for the milliseconds from handing out the row to its posted outcome. */
+  /** Limits for the milliseconds from handing out the row to the client until its outcome arrives. */
   readonly tookMs?: { readonly min: number; readonly max: number };
   /** Whether the client may reject the arguments instead, with `INVALID_ARGUMENT` and no request. */
   readonly orRefused?: true;
@@ -57,7 +57,7 @@ export interface WaitBounds {
   readonly minGrowthMs?: number;
 }
 
-/** The options of the client or the call that differ from the defaults. */
+/** The options of the client or the call that a conformance row sets; all others have their defaults. */
 export interface RowClient {
   readonly maxRetries?: number;
   readonly repeatable?: boolean;
@@ -70,7 +70,7 @@ export interface RowClient {
   readonly newClientPerCall?: true;
 }
 
-/** A row of retries.json. */
+/** A row of retries.json: an event, such as a status or a network fault, and what the client must do after it. */
 export interface RetryRow {
   readonly event: string;
   readonly description: string;
@@ -83,7 +83,7 @@ export interface RetryRow {
   readonly operations: Readonly<Record<string, RowExpected>>;
 }
 
-/** A row of errors.json. */
+/** A row of errors.json: an error response, and the error that the client must make from it. */
 export interface ErrorRow {
   readonly name: string;
   readonly status: number;
@@ -123,7 +123,7 @@ export interface ExchangeRow extends RowExchange {
   readonly operations: Readonly<Record<string, RowExchange>>;
 }
 
-/** An operation of operations.json. */
+/** An operation of operations.json: its request, example arguments and successful response. */
 export interface OperationData {
   readonly method: string;
   readonly path: string;

@@ -1,4 +1,4 @@
-// Reads and checks the outcome that a client posts for a row.
+// Reads and checks the outcome that a client posts to the runner for a conformance row.
 import { parseJson } from "../values.js";
 
 export interface ReportedOutcome {
@@ -6,7 +6,7 @@ export interface ReportedOutcome {
   /** Whether the outcome has a `value`, which may be null. */
   readonly hasValue: boolean;
   readonly value?: unknown;
-  /** The name of the need that the client lacks: the row is skipped. */
+  /** Set if the row is to be skipped: the name of the ability (see `needs` of the row) that the client lacks. */
   readonly skipped?: string;
   readonly code?: string;
   readonly executed?: string;

@@ -5,7 +5,7 @@ interface RowCounts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Rows that were not handed out before the run was cut. */
+  /** Rows that were not handed out to the client before the run was ended early. */
   readonly neverServed: number;
   /** Rows that were not part of the run (`--only`, `--except`). */
   readonly notAskedFor: number;

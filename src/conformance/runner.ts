@@ -1,5 +1,4 @@
-// One conformance run: an HTTP server that hands out rows and takes outcomes, until all rows are done or the client
-// stops.
+// One conformance run: an HTTP server that hands out the rows (test cases) to a client and takes their outcomes.
 import { once } from "node:events";
 import {
   createServer,
@@ -17,7 +16,7 @@ import { createSession, type RowResult, type Session } from "./session.js";
 interface RunOptions {
   readonly cells: readonly Cell[];
   readonly port: number;
-  /** Milliseconds without a request of the client after which the run is cut. */
+  /** The run ends early after this many milliseconds without a request of the client. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onListening: (url: string) => void;
@@ -35,7 +34,7 @@ interface RunResult {
 // How long the server stays up after the last row: each worker of a client still asks for a next row.
 const lingerMs = 300;
 
-/** Serves the rows until the client has posted all outcomes, sends nothing for `timeoutMs`, or `signal` aborts. */
+/** Serves rows until the client has posted all their outcomes, sends nothing for `timeoutMs`, or `signal` aborts. */
 export async function run(options: RunOptions): Promise<RunResult> {
   const { cells, port, timeoutMs, signal, onListening, onResult, onRefusal } = options;
   const clock = createClock(timeoutMs);

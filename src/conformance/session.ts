@@ -11,7 +11,7 @@ export interface RowResult {
   readonly result: "passed" | "failed" | "skipped" | "never served";
   readonly differences: readonly string[];
   readonly notes: readonly string[];
-  /** Why the row was skipped: the need that the client lacks, or what this machine cannot do. */
+  /** Why the row was skipped: what the client lacks (one of the row's `needs`), or what this machine cannot do. */
   readonly skippedFor?: string;
 }
 

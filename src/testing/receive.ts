@@ -159,8 +159,8 @@ async function sha256(content: Uint8Array): Promise<string> {
 }
 
 /**
- * What a value has that the client sends but a strict test service rejects: text that does not match its pattern, a
- * value outside an enumeration, an unknown field. Undefined if there is nothing.
+ * The first problem that a strict test service rejects although the client does not: text that does not match its
+ * pattern, a value outside an enumeration, or an unknown field. Undefined if there is none.
  */
 export function strictProblem(value: unknown, rules: Rules, name: string): string | undefined {
   const { pattern, enum: listed, items, properties = {}, additionalProperties } = rules;

@@ -19,7 +19,7 @@ interface FaultAddress {
   readonly close: () => Promise<void>;
 }
 
-/** Thrown if this machine cannot produce a fault; the message says why. The row is skipped. */
+/** Thrown if this machine cannot produce a network fault; the message says why. The row with the fault is skipped. */
 export class NotOnThisMachine extends Error {}
 
 const unknownHost = "tunerank-conformance.invalid";

@@ -1,4 +1,4 @@
-// Sends a response of a row, also in forms that HTTP allows but few servers use, and produces faults of a response.
+// Sends the responses of conformance rows, also in forms that HTTP allows but few servers use, and produces faults.
 import type { ServerResponse } from "node:http";
 import { constants, deflateRawSync, gzipSync } from "node:zlib";
 import type { CellAnswer } from "../cells.js";

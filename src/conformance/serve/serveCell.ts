@@ -1,4 +1,4 @@
-// A separate server for each cell: it sends the responses and faults of the row, and logs the requests.
+// A separate server for each cell (a conformance row for one operation): sends its responses and faults, logs requests.
 
 import { once } from "node:events";
 import http, { type RequestListener } from "node:http";
@@ -17,7 +17,7 @@ export interface Served {
 }
 
 /**
- * Serves a cell on a free port of 127.0.0.1.
+ * Starts the server of a cell (a conformance row for one operation) on a free port of 127.0.0.1.
  * @param keys The API keys of the row; a second one is required of the request after a 401.
  * @throws NotOnThisMachine if this machine cannot produce the row's fault
  */
@@ -134,7 +134,7 @@ export function waitsIn(
     for (let retry = 1; retry < requests; retry++) {
       const [before, request] = log.slice(first + retry - 1, first + retry + 1);
       if (!before || !request) break;
-      // Rounded up, because the clocks of server and client may differ by a fraction of a millisecond.
+      // Rounded up: the clocks of the server and the client may differ by a fraction of a millisecond.
       waits.push({ retry, ms: Math.ceil(request.arrivedMs - (before.endedMs ?? before.arrivedMs)) });
     }
     first += requests;
