@@ -21,7 +21,7 @@ export interface RerankingCall {
   query: string;
   /** How many of the best documents to keep. @default all */
   topN?: number | undefined;
-  /** Cancels the call when it aborts. */
+  /** A signal that cancels the call when it aborts. */
   abortSignal?: AbortSignalLike | undefined;
   /** Headers added to the request. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;

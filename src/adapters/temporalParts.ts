@@ -69,7 +69,7 @@ export class PartWriter {
   }
 }
 
-// The row, or an error in its place if it cannot be written as JSON: it would fail each write of its whole part.
+// Returns the row, or an error row if it cannot be written as JSON: such a row would fail every write of its part.
 function writable(row: ChunkResult): ChunkResult {
   try {
     JSON.stringify(row);

@@ -90,7 +90,7 @@ export class ActivityTime {
     return this.#during(name, work, lastWriteMs, "unknown");
   }
 
-  /** Runs the whole call, writes included. @param executed Whether the operation ran, if the time is over first */
+  /** Runs the whole call, writes included. @param executed What a timeout failure reports as `executed` */
   call<T>(work: () => T | PromiseLike<T>, executed: () => Executed): Promise<T> {
     return this.#during("The call", work, lastCallMs, executed);
   }

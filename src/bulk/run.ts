@@ -172,7 +172,7 @@ export class Run<Id> implements RunParts {
   #endByPause(error: StatusError): void {
     if ((error.retryAfterMs ?? 0) > (this.#pausedBy?.retryAfterMs ?? 0)) this.#pausedBy = error;
     this.schedule.close();
-    // Other runs that share the limiter may allow a longer pause: they are not paused for this run's response.
+    // Clear the pause in the limiter: it ends this run, and other runs that share the limiter must not wait for it.
     this.#limiter.pausedUntil = 0;
   }
 
