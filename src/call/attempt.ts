@@ -14,7 +14,7 @@ import { requestIdOf, toldBy } from "./response.js";
 import { unseen } from "./settings.js";
 import type { Answered, PreparedRequest, RunningCall } from "./types.js";
 
-/** One request and its response, shown to those who listen to attempts. Never rejects. */
+/** Makes one attempt of a call, and traces it if anyone subscribes to attempts. Never rejects: a failure is a value. */
 export function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T> | Failure> {
   return (
     attemptTracer()?.(
@@ -26,7 +26,7 @@ export function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T
   );
 }
 
-// Asks for the key, sends, reads.
+// Gets the API key, sends the request and reads the response.
 async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
   const { client, request, deadline } = run;
   const { transport } = client;
@@ -52,7 +52,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
   } catch (cause) {
     const failure = failureOf(run, exchange, cause);
     const headers = exchange?.answer?.headers;
-    // Of a response that began, and was not read whole.
+    // The response began but was not read whole: its request id and headers are known.
     if (headers) Object.assign(failure, toldBy(headers, redactorOf(secretsOf(run))));
     return failure;
   } finally {
@@ -75,12 +75,12 @@ function transportRequest<T>(run: RunningCall<T>): TransportRequest {
   };
 }
 
-// nock 15 makes a response of a request that it has none for.
+// nock 15 responds with an error of its own to a request that no mock matches: that is no response of the service.
 function mockOr(failure: Failure): Failure {
   return mocked(failure.body, failure.message, unmatched) ?? failure;
 }
 
-// What became of an attempt that brought no whole response.
+// The failure of an attempt that got no whole response.
 function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause: unknown): Failure {
   const { deadline, settings, timeoutMs } = run;
   const { ended } = deadline;
@@ -91,7 +91,7 @@ function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause
     : unexpectedFailure(cause, secretsOf(run), exchange);
 }
 
-/** What the last attempt may not show: every key of the call, and the credentials of a proxy that it went through. */
+/** The secrets to redact from what a call shows: every API key that it used, and the credentials of its proxy. */
 export function secretsOf<T>({ client, keys }: RunningCall<T>): readonly string[] {
   return [...keys, ...(client.transport.secrets ?? [])];
 }
@@ -109,7 +109,7 @@ function requestHeaders<T>({ client, settings, request, key }: RunningCall<T>): 
   return headers;
 }
 
-/** The key that a function gives for the next attempt; a Failure when it gives none that can be sent. */
+/** Calls the caller's apiKey function for the next attempt; a Failure if it throws or returns an invalid key. */
 async function currentKey(apiKey: Exclude<ApiKey, string>): Promise<string | Failure> {
   let key: unknown;
   try {
@@ -130,7 +130,7 @@ export function targetOf<T>({ operation, method, url }: PreparedRequest<T>): Tar
   return { operation, method, path: url.pathname, host: url.host };
 }
 
-/** An attempt, as callers see it. */
+/** The public record of an attempt, for callbacks, traces and errors. */
 export function attemptRecord(
   result: Omit<Answered<unknown>, "data"> | Failure,
   number: number,
@@ -154,14 +154,14 @@ export function attemptRecord(
   return withHeaders(record, result.headers);
 }
 
-/** The one error of a call, made where the call ends. */
+/** Makes the error that a failed call rejects with. */
 export function callError<T>(
   { request, attempts, key, ran }: RunningCall<T>,
   failure: Failure,
   notRetried: NotRetried,
 ): StatusError {
   const { executed, executedBecause } = ran;
-  // What the last attempt advises does not fit when an earlier one may have run.
+  // The last attempt's hint does not apply if an earlier attempt may have run the operation.
   const hint = (failure.httpStatus === 401 && keyAdvice(key)) || failure.hint;
   const advice = (executed === failure.executed && hint) || undefined;
   return new StatusError(failure.message, {

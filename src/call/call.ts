@@ -88,13 +88,13 @@ function succeed<T>(
   durationMs: number,
 ): Outcome<T> {
   const { attempts, client, settings } = call;
-  // It has succeeded, whatever becomes of the telling.
+  // The call has succeeded: an error while it is reported is ignored.
   if (settings.onAttempt || client.log)
     valueOr(() => report(call, attemptRecord(success, number, durationMs), success), undefined);
   return new Succeeded(success, attempts, durationMs);
 }
 
-// A class: for a getter in an object literal V8 makes a hidden class in each call, which costs a third of the call's CPU.
+// A class: for an object literal with a getter, V8 makes a new hidden class in each call, a third of the call's CPU.
 class Succeeded<T> implements Outcome<T> {
   declare readonly data: T;
   declare readonly response: TransportResponse;
@@ -110,18 +110,18 @@ class Succeeded<T> implements Outcome<T> {
     this.#durationMs = durationMs;
   }
 
-  // Made when asked for, which most callers never do.
+  // Computed on access: most callers never read the attempts.
   get attempts(): readonly Attempt[] {
     return [...this.#failed, attemptRecord(this.#success, this.#failed.length + 1, this.#durationMs)];
   }
 }
 
-// A connection that its server had closed says nothing of the service: once a call, its retry costs no budget.
+// A reused connection that the server had closed is no sign of trouble: one such retry per call costs no retry budget.
 function isFree<T>({ retriedFree }: RunningCall<T>, { reusedSocket }: Failure): boolean {
   return reusedSocket === true && !retriedFree;
 }
 
-// 421: this connection leads to a server that cannot answer for the address.
+// 421 means that this connection leads to a server that does not serve the address.
 function needsOtherSocket({ reusedSocket, httpStatus }: Failure): boolean {
   return reusedSocket === true || httpStatus === 421;
 }

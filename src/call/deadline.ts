@@ -6,36 +6,36 @@ import { after, earlyMs, firedAt, isLate, now, readOn } from "../transport/time.
 /** Why a call ended before its response. */
 export type EndReason = "aborted" | "closed" | "deadline";
 
-/** What a call is doing, as far as it can be stopped. */
+/** What a call is doing now, such as a request or a wait, and how to abort it. */
 interface Abortable {
-  /** Changes with whatever arrives; undefined where nothing can. */
+  /** A number that changes whenever data arrives; undefined if no data can arrive. */
   readonly arrived?: number | undefined;
   abort(reason: "aborted" | "attempt-timeout"): void;
 }
 
-/** One call's time: one timer for its deadline and its attempts', and the caller's signal; `dispose` releases both. */
+/** A call's deadline: one timer for it and the attempt timeouts, and the caller's signal; `dispose` releases both. */
 export class Deadline {
-  /** Set once the call is over, whatever it is doing. */
+  /** Why the call ended; undefined until then. */
   ended: EndReason | undefined;
-  /** What to stop when time runs out. */
+  /** The request or the wait to abort when time runs out. */
   running: Abortable | undefined;
   readonly #attemptTimeoutMs: number;
   readonly #endsAt: number;
   #attemptEndsAt = Number.POSITIVE_INFINITY;
-  // When its timer is due.
+  // When the timer is due.
   #dueAt = 0;
-  // Whether this attempt was given back the time in which it could not connect, because the loop was busy.
+  // Whether this attempt got extra time because a busy event loop kept it from connecting.
   #isExtended = false;
   #timer: ReturnType<typeof setTimeout>;
   readonly #signal: AbortSignalLike | undefined;
 
-  /** @param timeoutMs Of the whole call. @param attemptTimeoutMs Of each of its attempts. */
+  /** @param timeoutMs Milliseconds for the whole call. @param attemptTimeoutMs Milliseconds for each attempt. */
   constructor(timeoutMs: number, attemptTimeoutMs: number, signal: AbortSignalLike | undefined) {
     const start = now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = start + timeoutMs;
-    // The first attempt ends first or not at all: in most calls the timer is set once. As given: after a fraction, which a
-    // sum with the time may leave, V8 compiles all of Node's timers again.
+    // Set for the first attempt, whose timeout is never after the deadline: most calls set the timer once. The given
+    // number, not a sum with the time: if that has a fraction, V8 recompiles all of Node's timers.
     this.#timer = this.#start(start, Math.min(timeoutMs, attemptTimeoutMs));
     if (signal === undefined) return;
     if (signal.aborted) {
@@ -50,7 +50,7 @@ export class Deadline {
     return this.#endsAt - now();
   }
 
-  /** Begins an attempt's time: it no longer waits for other calls to end. */
+  /** Starts the attempt timeout: the attempt no longer waits for other calls to end. */
   started(): void {
     const start = now();
     this.#isExtended = false;
@@ -58,7 +58,7 @@ export class Deadline {
     if (this.#attemptEndsAt < this.#dueAt) this.#restart(start);
   }
 
-  /** Ends an attempt's time, and with it what `running` names. */
+  /** Stops the attempt timeout and clears `running`. */
   attemptOver(): void {
     this.#attemptEndsAt = Number.POSITIVE_INFINITY;
     this.running = undefined;
@@ -72,7 +72,7 @@ export class Deadline {
     });
   }
 
-  /** Waits, but no longer than the call lasts. */
+  /** Waits for `ms` milliseconds, or until the call ends if that is sooner. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = after(ms, resolve);
@@ -90,7 +90,7 @@ export class Deadline {
     this.running = undefined;
   }
 
-  // The call may have ended before this began.
+  // If the call has already ended, `running` is aborted at once.
   #run(running: Abortable): void {
     this.running = running;
     if (this.ended) running.abort("aborted");
@@ -125,7 +125,7 @@ export class Deadline {
     }
   }
 
-  // What arrived while the loop was busy is read before time ends anything.
+  // Data that arrived while the event loop was busy is read before a timeout takes effect.
   #over(wasBusy: boolean, end: () => void): void {
     const { running } = this;
     if (running?.arrived !== undefined) {
@@ -142,7 +142,7 @@ export class Deadline {
   }
 }
 
-// One listener for all that a signal ends: Node warns of a leak when an eleventh is added.
+// One listener per signal for all calls that it ends: Node warns of a leak at the eleventh listener.
 const listening = new WeakMap<
   AbortSignalLike,
   { calls: Set<Pick<CallDeadline, "end">>; onAbort: () => void }
@@ -163,7 +163,7 @@ export function endOnAbort(signal: AbortSignalLike, call: Pick<CallDeadline, "en
   signal.addEventListener("abort", onAbort);
 }
 
-/** The call listens no longer. */
+/** Undoes {@link endOnAbort} for a call. */
 export function stopEndingOnAbort(signal: AbortSignalLike, call: Pick<CallDeadline, "end">): void {
   const entry = listening.get(signal);
   entry?.calls.delete(call);

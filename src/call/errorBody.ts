@@ -4,13 +4,13 @@ import { milliseconds } from "../policy/retry.js";
 import { type Redact, redactValues } from "../redact/redact.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 
-/** What an error response says of itself, whatever its shape. */
+/** What the body of an error response reports, in any of the known shapes. */
 export interface ErrorBody {
-  /** The code it names, when it names one of the service's. */
+  /** The service's code that the body names; undefined when it names none. */
   readonly code: StatusCode | undefined;
-  /** Its message for people, when it has one. */
+  /** The body's message for people; undefined when it has none. */
   readonly message: string | undefined;
-  /** How long it asks to wait, in milliseconds, when it does. */
+  /** The wait that the body asks for, in milliseconds; undefined when it asks for none. */
   readonly retryAfterMs: number | undefined;
   /** The body to keep: parsed when it is JSON of up to 4 KiB, else the first 4 KiB of its text. */
   readonly body: unknown;
@@ -18,7 +18,7 @@ export interface ErrorBody {
 
 const keptCharacters = 4096;
 
-// Every member is there: what is not would be read from a polluted prototype.
+// Every member is set: a missing one would be read from a polluted Object.prototype.
 const nothing: ErrorBody = { code: undefined, message: undefined, retryAfterMs: undefined, body: undefined };
 
 /** Reads an error body of unknown shape: own properties only, each type-checked. Never throws. */
@@ -27,9 +27,9 @@ export function readErrorBody(text: string, httpStatus: number, redact: Redact):
   if (trimmed === "") return nothing;
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
-    // Not JSON, or not all of it: the end may be missing.
+    // The text is not JSON, or it is JSON whose end is missing.
     const kept = redact(trimmed, true);
-    // Once more, because tags may have stood inside it.
+    // Redacted a second time: tags that are now removed may have stood inside the key.
     const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
     return { ...nothing, message: message || undefined, body: kept.slice(0, keptCharacters) };
   }
@@ -42,7 +42,7 @@ export function readErrorBody(text: string, httpStatus: number, redact: Redact):
     retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
-        ? // Of lists within lists there may be more than the stack holds.
+        ? // Deeply nested lists may overflow the stack.
           valueOr(() => redactValues(redact, parsed), undefined)
         : redact(trimmed).slice(0, keptCharacters),
   };
@@ -84,7 +84,7 @@ function codeNamed(value: unknown): StatusCode | undefined {
     : undefined;
 }
 
-// grpc-gateway: the number counts only when the HTTP status says the same.
+// grpc-gateway sends a code's number in gRPC. It counts only if that code has the response's HTTP status.
 function codeNumbered(value: unknown, httpStatus: number): StatusCode | undefined {
   const code = codeOfGrpcNumber(value);
   return code !== undefined && httpStatuses[code] === httpStatus ? code : undefined;
@@ -95,14 +95,14 @@ function connectCode(value: unknown): StatusCode | undefined {
   return codeNamed(value === "canceled" ? "CANCELLED" : value.toUpperCase());
 }
 
-// FastAPI lists one item per refused field.
+// FastAPI's `detail` is a list with one item per invalid field.
 function messagesOf(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined;
   const messages = detail.slice(0, 10).map((item) => memberOf(item, "msg"));
   return messages.filter((value) => typeof value === "string").join("; ");
 }
 
-// google.rpc.RetryInfo, in Google's shape or grpc-gateway's: a duration such as "3.5s".
+// Reads google.rpc.RetryInfo in Google's or grpc-gateway's shape: a duration such as "3.5s".
 function readRetryDelay(root: unknown): number | undefined {
   const details = memberOf(memberOf(root, "error"), "details") ?? memberOf(root, "details");
   if (!Array.isArray(details)) return undefined;
@@ -117,7 +117,7 @@ function firstWords(text: string): string {
   return text.slice(0, 500).replace(/\s+/g, " ").trim();
 }
 
-// A page's first words are enough to know whose it is.
+// The first words of a web page are enough to tell who sent it.
 const readCharacters = 16_384;
 const titleCharacters = 200;
 

@@ -1,4 +1,4 @@
-// Loaded only where attempts are logged.
+// Writes log lines. Loaded only if attempts are logged.
 
 import { requests } from "../generated/contract.js";
 import { type AttemptEvent, type ClientOptions, logLevels } from "../options/types.js";
@@ -8,7 +8,7 @@ import type { Log } from "./types.js";
 
 const longestBody = 10_000;
 
-/** Writes one line for an attempt, on stderr where there is no logger. @returns what the logger does */
+/** Writes one line for an attempt, to stderr if there is no logger. @returns what the logger returns */
 export function writeLine(
   { logger, logLevel = "info", logBodies }: Pick<ClientOptions, "logger" | "logLevel" | "logBodies">,
   ...[event, exchange]: Parameters<Log>
@@ -23,7 +23,7 @@ export function writeLine(
   const message = lineOf(event, asked);
   if (logger === undefined) return console.error(message);
   if (typeof logger !== "function") return logger[severity](message);
-  // The event's own come last: no field of a body takes the place of one of them.
+  // The event's fields come last, so that no field of a request body replaces one of them.
   return logger(severity, { ...logFields(exchange), ...always, ...asked, message } as never);
 }
 
@@ -49,7 +49,7 @@ function lineOf(event: AttemptEvent, asked: object): string {
   return ["tunerank", operation, method, path, ...shown].join(" ");
 }
 
-// Ids, numbers, lengths and names: no text that a user of the service wrote.
+// The ids, numbers, lengths and names of a call; never text that a user of the service wrote.
 function logFields({ request: { operation, ids, content }, result }: Parameters<Log>[1]): object {
   const fields: Record<string, unknown> =
     "data" in result
@@ -60,14 +60,14 @@ function logFields({ request: { operation, ids, content }, result }: Parameters<
   const { body }: RequestRules = requests[operation];
   for (const [name, { pattern }] of Object.entries(body?.properties ?? {})) {
     const value = memberOf(content, name);
-    // A name has a form.
+    // A string whose rules have a `pattern` is a name, not free text: it may be logged.
     if (Array.isArray(value)) fields[name] = value.length;
     else if (typeof value === "string" ? pattern : typeof value !== "object") fields[name] = value;
   }
   return fields;
 }
 
-// Bytes and files are left out.
+// The bodies of the request and the response; bytes and files are left out.
 function bodiesOf({
   request: { body },
   result,
@@ -79,7 +79,7 @@ function bodiesOf({
   return { request: shown(typeof body === "string" ? body : undefined), response: shown(text) };
 }
 
-// In quotes, with escapes, unless it is one plain word: a line stays one line.
+// Quotes and escapes a value that is not one plain word, so that a log line stays one line.
 function fieldText(value: unknown): string {
   const text = String(value);
   return /^[\w.:@/+-]+$/.test(text)

@@ -1,4 +1,4 @@
-// Failures of attempts that brought no whole response.
+// Failures of attempts that got no whole response.
 import { isBeforeConnection, mocked, unconnected, wordsFor } from "#platform";
 import { type Executed, executedBecause, type RetryEvent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
@@ -16,7 +16,7 @@ import {
 import { isInstance, valueOr } from "../values.js";
 import type { EndReason } from "./deadline.js";
 
-/** The failure of a request that brought no whole response. What happened is read from the failure itself: no text changes it. */
+/** The failure of a request that got no whole response. It is classified by `failure`'s fields, never by a text. */
 export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
   const { reason, status, cause: found, reusedSocket } = failure;
   const phase = failure.isGuessed && isBeforeConnection(found) ? "connect" : failure.phase;
@@ -31,7 +31,7 @@ export function networkFailure(failure: TransportFailure, secrets: readonly stri
   return new Failure({
     message: isWorded ? valueOr(() => redact(wordsFor(message, found)), message) : message,
     executed,
-    // A proxy's status is none of the service's.
+    // With the reason `proxy`, the status is the proxy's and not the service's.
     executedBecause: executedBecause(executed, status !== undefined && reason !== "proxy"),
     events: [event ?? eventOfFailure(phase, reason)],
     httpStatus: status,
@@ -40,17 +40,17 @@ export function networkFailure(failure: TransportFailure, secrets: readonly stri
     reusedSocket,
     ...namedBy(failure),
     ...(code && { code }),
-    // Nothing was sent with an agent that node:http refuses, nor to a mock without a response.
+    // Nothing was sent if node:http rejects the agent, or if a mock has no response for the request.
     requested: reason !== "agent" && (reason !== "foreign" || phase !== "connect"),
   });
 }
 
-/** A mock without a response for a request: nobody else has seen it. */
+/** The failure of a request that no mock has a response for: the request was not sent anywhere. */
 export function unmatched(words: Pick<Failure, "message" | "hint">, cause?: unknown): Failure {
   return new Failure({ ...words, code: "INTERNAL", executed: "no", cause, requested: false });
 }
 
-// The code and who chose it; a source that failed has words of its own.
+// The failure's code and codeSource; if the file's source failed, also its message, hint and cause.
 function namedBy({
   reason,
   phase,
@@ -82,7 +82,7 @@ function namedBySource({
   return { code, message, hint, cause };
 }
 
-/** The refusal of a file that cannot be sent, before anything is. */
+/** The failure of a file that cannot be sent, found before any request. */
 export function sourceFailure(error: SourceError): Failure {
   return new Failure({ ...namedBySource(error), executed: "no", requested: false });
 }
@@ -91,7 +91,7 @@ const nothing: Partial<Unconnected> = Object.create(null);
 
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
 
-// The event of a request that brought no whole response.
+// The retry event of a request that got no whole response.
 function eventOfFailure(phase: Phase, reason: FailureReason): RetryEvent {
   if (reason === "connect-timeout") return "neverConnected";
   if (reason === "attempt-timeout") return timeoutEvents[phase];
@@ -108,14 +108,14 @@ const timeoutEvents: Readonly<Record<Phase, RetryEvent>> = {
   body: "bodyLost",
 };
 
-/** How far a request got tells whether the operation can have run. */
+/** Whether the operation can have run, from how far its request got. */
 function executedSoFar(phase: Phase, status: number | undefined): Executed {
   if (phase === "connect") return "no";
   if (status === undefined) return "unknown";
   return isSuccess(status) ? "yes" : events[rowOfStatus(status).event].executed;
 }
 
-/** The failure of a call that its deadline or its caller ended; `exchange` is what it had under way. */
+/** The failure of a call that its deadline or its caller ended; `exchange` is the request in flight, if any. */
 export function endedFailure(
   reason: EndReason,
   timeoutMs: number,
@@ -131,14 +131,14 @@ export function endedFailure(
   return new Failure({ ...shared, message, code: "CANCELLED", notRetried: "aborted", cause });
 }
 
-// What is known of a request that ended on the way; undefined before it was handed to the transport.
+// What is known of a request that was ended in flight; `exchange` is undefined if the transport never got it.
 function soFar(exchange: Exchange | undefined): Pick<Failure, "executed" | "httpStatus" | "requested"> {
   const httpStatus = exchange?.answer?.status;
   const executed = exchange ? executedSoFar(exchange.phase, httpStatus) : "no";
   return { executed, httpStatus, requested: exchange !== undefined };
 }
 
-/** A fault of this client's own, or of what a program put in its way: of the service it proves no more than was known. */
+/** A fault of this client, or of code that a program passed to it. It tells nothing new about what the service did. */
 export function unexpectedFailure(error: unknown, secrets: readonly string[], exchange?: Exchange): Failure {
   const message = "The client failed; please report this.";
   const cause = redactCause(redactorOf(secrets), error);

@@ -33,7 +33,7 @@ export function prepare<T>(
 
 /**
  * The path of an operation, with the account of the call and the ids in it.
- * @param placed Gets each of them, by the names of the contract. @throws StatusError
+ * @param placed Receives the account and each id under its name in the contract. @throws StatusError
  */
 export function pathOf(
   operation: OperationId,
@@ -43,19 +43,19 @@ export function pathOf(
 ): string {
   return operations[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => {
     placed[name] = checkId(name === "account_id" ? accountId : ids[name], camelCase(name));
-    // encodeURIComponent leaves what RFC 3986 reserves.
+    // encodeURIComponent leaves !'()*, which RFC 3986 reserves.
     return encodeURIComponent(placed[name]).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`);
   });
 }
 
-/** "datasetId" of "dataset_id", as the argument is called. */
+/** Turns a name of the contract into that of the argument: "dataset_id" into "datasetId". */
 export function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 let lastUrl: URL | undefined;
 
-/** A text as a URL. @throws StatusError where parsing would change it: the request would be another operation */
+/** Parses a URL. @throws StatusError if parsing would change it: the request could reach another operation */
 export function exactUrl(text: string): URL {
   if (lastUrl?.href === text) return lastUrl;
   const url = new URL(text);
@@ -64,7 +64,7 @@ export function exactUrl(text: string): URL {
   return url;
 }
 
-/** A body as JSON. @throws StatusError when it cannot be written so. */
+/** Writes a body as JSON. @throws StatusError when that is not possible. */
 export function writeJson(body: unknown, replacer?: (name: string, value: unknown) => unknown): string {
   try {
     return JSON.stringify("toJSON" in Array.prototype ? withoutPrototypes(body) : body, replacer);
@@ -73,30 +73,30 @@ export function writeJson(body: unknown, replacer?: (name: string, value: unknow
   }
 }
 
-// A `toJSON` that others put on Object.prototype or Array.prototype would change what is sent.
+// Copies without prototypes: a `toJSON` that others put on Object.prototype or Array.prototype would change the body.
 function withoutPrototypes(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return Object.setPrototypeOf(value.map(withoutPrototypes), null);
   const { toJSON } = value as { toJSON?: unknown };
-  // One of its own, such as a Date's, counts.
+  // A `toJSON` of the value or its class, such as a Date's, is used.
   if (toJSON !== (Object.prototype as { toJSON?: unknown }).toJSON) return value;
   const copy = Object.create(null);
   for (const [name, member] of Object.entries(value)) copy[name] = withoutPrototypes(member);
   return copy;
 }
 
-/** What the options say, else the operation's defaults. */
+/** The deadline and attempt timeout of a call: those of the options, else the operation's defaults. */
 export function timesOf<T>(
   request: PreparedRequest<T>,
   settings: CallSettings,
 ): { timeoutMs: number; attemptTimeoutMs: number } {
   const { idempotent, maxRetries, timeoutMs = defaultTimeoutMs(request) } = settings;
   const retried = isRetrySafe(request.operation, idempotent) && maxRetries > 0;
-  // Half of the time for a first try leaves the other half for a second.
+  // The first attempt gets half of the time, which leaves the other half for a retry.
   return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
 }
 
-// A file may take as long as it does at the slowest rate; one of unknown size, as the largest.
+// Adds the time that the file takes at the slowest rate to allow for; a file of unknown size counts as the largest.
 function defaultTimeoutMs<T>({ operation, body }: PreparedRequest<T>): number {
   const { timeoutMs, bytesPerSecond } = operations[operation as OperationId];
   if (bytesPerSecond === undefined || !isForm(body)) return timeoutMs;

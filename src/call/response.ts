@@ -12,29 +12,29 @@ import type { ResponseReader } from "./types.js";
 
 const notPromised = "The answer is not the JSON object the contract promises";
 
-/** The failure of a 2xx response that cannot be used, whatever its status and headers are. */
+/** The failure of a 2xx response that cannot be used; `withResponse` adds its status and headers. */
 export function unusableResponse(message: string, more?: Partial<Failure>): Failure {
   return new Failure({ message, code: "INTERNAL", executed: "yes", ...more });
 }
 
-/** A JSON object without what its caller cannot do without. */
+/** The failure of a JSON object that lacks a required field. */
 export function incomplete(field: string): Failure {
   return unusableResponse(`${notPromised}: ${field} is missing or not valid.`, { events: ["incomplete"] });
 }
 
-/** Reads a 2xx response by its JSON object; a Failure for every other response. */
+/** Makes a reader of 2xx responses that hold a JSON object; every other response is a Failure. */
 export function readObject<T>(read: (value: object) => T | Failure): ResponseReader<T> {
   return (response, secrets) => {
     if (!isSuccess(response.status)) return errorResponse(response, redactorOf(secrets));
     const value = parseJson(response.text);
-    // Not over readWhole: the function between them costs 2 % of a call's instructions.
+    // Does not use readWhole: one more function would cost 2 % of a call's instructions.
     return typeof value !== "object" || value === null || Array.isArray(value)
       ? notAnObject(response, redactorOf(secrets))
       : usable(response, secrets, read(value));
   };
 }
 
-/** Reads a 2xx response as it is; a Failure for every other response. */
+/** Makes a reader of 2xx responses with any content; every other response is a Failure. */
 export function readWhole<T>(read: (response: TransportResponse) => T | Failure): ResponseReader<T> {
   return (response, secrets) => {
     if (!isSuccess(response.status)) return errorResponse(response, redactorOf(secrets));
@@ -53,7 +53,7 @@ function usable<T>(response: TransportResponse, secrets: readonly string[], data
 
 function notAnObject(response: TransportResponse, redact: Redact): Failure {
   const { status, text } = response;
-  // A web page is somebody else's response: the service may never have seen the request.
+  // A web page does not come from the service, which may never have seen the request.
   if (isPage(text)) {
     const { message: words = "" } = readErrorBody(text, status, redact);
     const message = `A web page came instead of the service's answer (HTTP ${status})${words && `: ${words}`}`;
@@ -84,7 +84,7 @@ function withResponse({ status, headers }: TransportResponse, redact: Redact, fa
   });
 }
 
-// Why nothing was made of its body. A fetch function does not say what it could not decode: its first bytes are no text.
+// Why the body was not decoded. A fetch function does not report that: a body that begins with invalid text shows it.
 function unreadIn(response: TransportResponse, redact: Redact): string | undefined {
   const encoding = header(response.headers, "content-encoding");
   const unread =
@@ -122,7 +122,7 @@ function errorResponse(response: TransportResponse, redact: Redact): Failure {
   });
 }
 
-// What the status alone says, whatever the body does.
+// The message for a status that decides by itself, whatever the body contains.
 function notTheService(status: number): string | undefined {
   if (status === 101) return "The server changed to another protocol (HTTP 101).";
   return isRedirect(status) ? `The server redirects (HTTP ${status}), which is never followed.` : undefined;
@@ -132,7 +132,7 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** What an attempt tells of a response's headers, without the key: they are searched for it when somebody reads them. */
+/** A response's request id and headers without the key. The headers are redacted only when they are read. */
 export function toldBy(headers: ResponseHeaders, redact: Redact): Pick<Failure, "requestId" | "headers"> {
   return {
     requestId: requestIdOf(headers, redact),
@@ -140,15 +140,15 @@ export function toldBy(headers: ResponseHeaders, redact: Redact): Pick<Failure, 
   };
 }
 
-/** The response's `x-request-id`, else `request-id`; an error's is redacted. */
+/** The response's `x-request-id`, else `request-id`; redacted if `redact` is given, as it is for errors. */
 export function requestIdOf(headers: Readonly<Record<string, string>>, redact?: Redact): string | undefined {
   const id = header(headers, "x-request-id") ?? header(headers, "request-id");
   return id && redact ? redact(id) : id;
 }
 
 /**
- * A rerank's response as it came; {@link Failure} without what makes it a ranking. Whatever else it holds passes.
- * @param named Adds the caller's name of the document that an index is of.
+ * Returns a rerank response unchanged; a {@link Failure} if an entry lacks its index or score. Other fields may be any.
+ * @param named Returns the caller's name for the document with an index, to append to the message.
  */
 export function readRerank(response: object, named?: (index: number) => string): RerankResponse | Failure {
   const data = memberOf(response, "data");
@@ -156,19 +156,19 @@ export function readRerank(response: object, named?: (index: number) => string):
   return lack ? incomplete(lack) : (response as RerankResponse);
 }
 
-// The first field that an entry lacks; undefined when all have both.
+// The first `index` or `relevance_score` that is missing or invalid; undefined when there is none.
 function lackIn(data: readonly unknown[], named = (_: number) => ""): string | undefined {
   for (const [position, entry] of data.entries()) {
     const index = memberOf(entry, "index");
     if (!Number.isInteger(index)) return `data[${position}].index`;
-    // 1e400 is read as Infinity.
+    // JSON.parse reads 1e400 as Infinity.
     if (!Number.isFinite(memberOf(entry, "relevance_score")))
       return `data[${position}].relevance_score${named(index as number)}`;
   }
   return undefined;
 }
 
-/** An upload's response as it came; {@link Failure} without the id of the stored file. Whatever else it holds passes. */
+/** Returns an upload's response unchanged; a {@link Failure} if it lacks the file's id. Other fields may be any. */
 export function readDatasetFile(response: object): DatasetFile | Failure {
   return typeof memberOf(response, "id") === "string" ? (response as DatasetFile) : incomplete("id");
 }

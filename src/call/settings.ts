@@ -19,9 +19,9 @@ import type { CallSettings, ClientSettings, Log } from "./types.js";
 
 /**
  * Joins a call's options with its client's.
- * @param own Copied and checked by `ownProperties`.
- * @param operation Of one whose path names an account it is the call's own, else the client's.
- * @throws StatusError when the client misses what the call needs.
+ * @param own The call's options, copied and checked by `ownProperties`.
+ * @param operation If its path names an account, the call's own account is used, else the client's.
+ * @throws StatusError when the client lacks a setting that the call needs.
  */
 export function callSettings(late: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
@@ -29,7 +29,7 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
   const policy = (own as { readonly [attemptPolicy]?: Lane })[attemptPolicy];
   return {
     client,
-    // A run ends its calls itself.
+    // A bulk run that was given this signal ends its calls itself.
     signal: own.signal === policy?.signal ? undefined : own.signal,
     timeoutMs: own.timeoutMs ?? client.timeoutMs,
     attemptTimeoutMs: own.attemptTimeoutMs ?? client.attemptTimeoutMs,
@@ -41,14 +41,14 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
         : { ...client.headers, ...(own.headers as ClientSettings["headers"]) },
     onAttempt: own.onAttempt ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
-    // Admitted last, once every option has been checked: a call with a wrong option takes no place in its run.
+    // Admitted last, once every option has been checked: a call with an invalid option does not count in its run.
     policy: policy?.admitted(client.transport),
   };
 }
 
 type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel" | "log";
 
-/** What a client was made with; what its options left open is undefined. */
+/** The settings from a client's options; undefined where the environment may supply the value. */
 export interface GivenSettings extends Omit<ClientSettings, FromEnvironment> {
   readonly baseUrl: string | undefined;
   readonly apiKey: ApiKey | undefined;
@@ -76,7 +76,7 @@ export class ClientConfig {
     this.#given = given;
   }
 
-  /** What no message may show: the key as far as it is known, and a proxy's credentials. */
+  /** The secrets that no message may show: the API key, if it is known, and a proxy's credentials. */
   get secrets(): readonly string[] {
     const { apiKey = readVariable(variables.apiKey, false), transport } = this.#settled ?? this.#given;
     return [typeof apiKey === "string" ? apiKey : "", ...(transport.secrets ?? [])];
@@ -84,7 +84,7 @@ export class ClientConfig {
 
   /**
    * The settings for a call. The environment is not read again once nothing is missing.
-   * @throws StatusError that names all that is missing, or what the environment has and cannot be used.
+   * @throws StatusError that names every missing setting, or an environment variable with an invalid value.
    */
   settle(needsAccount: boolean): ClientSettings {
     const settled = this.#settled;
@@ -94,10 +94,10 @@ export class ClientConfig {
   }
 }
 
-/** What nobody sees, and a key and an address do not have. */
+/** Invisible characters, which no API key and no address contains. */
 export const unseen: RegExp = /[\s\p{Cc}]/u;
 
-/** A check of what may come from the environment: it names what files, editors and copies leave in it. */
+/** Wraps a check: its error names an invisible character that a file, an editor or the clipboard left in the value. */
 export function seen<T>(check: Check<T>, inside: RegExp = /\p{Cc}/u): Check<T> {
   return (value, what) => {
     checkSeen(value, what, inside);
@@ -110,13 +110,13 @@ export function checkAddress(value: unknown, what: string, allowInsecureHttp: bo
   return seen(() => checkBaseUrl(value, what, allowInsecureHttp), unseen)(value, what);
 }
 
-/** The id of an account. */
+/** Checks the id of an account. */
 export const checkAccountId: Check<string> = seen(checkId);
 
-/** The name of a model for every call, or undefined. */
+/** Checks the name of the client's model, or undefined. */
 export const checkModel: Check<string | undefined> = seen(checkText);
 
-/** A key that can stand in a header. */
+/** Checks that an API key can be sent in a header. */
 export const checkKey: Check<string> = seen(checkApiKey, unseen);
 
 function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSettings {
@@ -160,7 +160,7 @@ const methods = logLevels.slice(1) as Exclude<LogLevel, "off">[];
 
 let hasWarned = false;
 
-// Whoever sets it wants to see calls, not to fail them.
+// An invalid TUNERANK_LOG only warns: whoever sets it wants to see calls, not to make them fail.
 function logNamed(text: string, variable: string, logBodies: boolean): Log | false {
   try {
     return logOf({ logBodies }, text.trim().toLowerCase() || "off", variable);
@@ -172,8 +172,8 @@ function logNamed(text: string, variable: string, logBodies: boolean): Log | fal
 }
 
 /**
- * What writes the lines; false where that is turned off.
- * @param name What the level is called. @throws StatusError when the logger or the level cannot be used.
+ * The function that writes log lines; false if logging is off.
+ * @param name The option or variable that sets the level. @throws StatusError when the logger or the level is invalid.
  */
 export function logOf(
   { logger, logBodies }: Pick<ClientOptions, "logger" | "logBodies">,
@@ -193,7 +193,7 @@ export function logOf(
 }
 
 function lineWriter(options: Pick<ClientOptions, "logger" | "logLevel" | "logBodies">): Log {
-  // Begun now, so that it is there when the first attempt ends.
+  // Starts to load now, so that the module is ready when the first attempt ends.
   const loaded = import("./log.js");
   // A line that cannot be written, or a logger that fails, changes no call.
   return (event, exchange) =>

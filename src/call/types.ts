@@ -1,4 +1,4 @@
-// The nouns of a call, from what is asked for to what comes of it.
+// The types of a call, from its specification to its outcome.
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import type { OperationId } from "../generated/contract.js";
@@ -10,28 +10,28 @@ import type { Transport, TransportResponse } from "../transport/exchange.js";
 import type { Body } from "../transport/transport.js";
 import type { Deadline } from "./deadline.js";
 
-/** Makes a call's value of a whole response, or says why it cannot. */
+/** Reads a call's value from a whole response; a Failure if that is not possible. */
 export type ResponseReader<T> = (response: TransportResponse, secrets: readonly string[]) => T | Failure;
 
 /** One call of an operation of the contract. */
 export interface CallSpec<T> {
   readonly operation: OperationId;
-  /** The ids in its path, by the names of the contract; its account is that of the call. @default nothing stands in it */
+  /** The ids in the operation's path by their names in the contract, without the account. @default the path has none */
   readonly ids?: Readonly<Record<string, unknown>>;
   /** The query, its question mark included. */
   readonly query?: string;
-  /** Headers of its own, besides those of the options. */
+  /** Headers that this operation adds to those of the options. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object | undefined;
-  /** That body as JSON that is written already: it is sent as it is. */
+  /** The body already written as JSON: it is sent unchanged. */
   readonly json?: string | undefined;
   readonly read: ResponseReader<T>;
 }
 
-/** The same as HTTP has it, but for the headers of every call. */
+/** A call as an HTTP request, without the headers that every request has. */
 export interface PreparedRequest<T> {
   readonly operation: OperationName;
-  /** Those in the path of an operation of the contract, by the names of their parameters. */
+  /** The ids in the path by their parameter names; undefined for `client.request`. */
   readonly ids?: Readonly<Record<string, string>> | undefined;
   readonly method: string;
   readonly url: URL;
@@ -45,18 +45,18 @@ export interface PreparedRequest<T> {
   readonly content: unknown;
 }
 
-/** What a client was made with: its connection to the service, and what its calls do by default. */
+/** A client's settings: its connection to the service, and the defaults of its calls. */
 export interface ClientSettings {
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly userAgent: string;
   readonly connectTimeoutMs: number;
   readonly transport: Transport;
-  /** What may still be spent on retries, in tenths of one; shared with the clients made of this one. */
+  /** The retry budget that is left, in tenths of a retry; shared with clients derived from this one. */
   readonly budget: { left: number };
-  /** Its own calls that are in flight. */
+  /** The deadlines of this client's running calls. */
   readonly calls: Set<Deadline>;
-  /** What writes a line for each attempt; false where the options turn that off. */
+  /** Writes a log line for each attempt; false if the options turn logging off. */
   readonly log: Log | false | undefined;
   readonly accountId: string | undefined;
   readonly rerankModel: string | undefined;
@@ -71,7 +71,7 @@ export interface ClientSettings {
 export interface CallSettings {
   readonly client: ClientSettings;
   readonly signal: AbortSignalLike | undefined;
-  /** Undefined for the operation's own deadline. */
+  /** Undefined means the operation's default deadline. */
   readonly timeoutMs: number | undefined;
   readonly attemptTimeoutMs: number | undefined;
   readonly maxRetries: number;
@@ -79,11 +79,11 @@ export interface CallSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly onAttempt: CallOptions["onAttempt"];
   readonly accountId: string | undefined;
-  /** What decides over its attempts, where it is one of many; else this client does. */
+  /** Decides about the call's attempts if it is one call of a run; undefined for a single call. */
   readonly policy: Lane | undefined;
 }
 
-/** Writes the line of an attempt, of what was sent and came. */
+/** Writes the log line of an attempt, from its request and its result. */
 export type Log = (
   event: AttemptEvent,
   exchange: {
@@ -97,16 +97,16 @@ export type Log = (
 export interface Answered<T> {
   readonly data: T;
   readonly response: TransportResponse;
-  /** What its headers may not show. */
+  /** The secrets to redact from the response's headers. */
   readonly secrets: readonly string[];
 }
 
-/** The same with the attempts it took. */
+/** A call's value and response, with the attempts that it took. */
 export interface Outcome<T> extends Omit<Answered<T>, "secrets"> {
   readonly attempts: readonly Attempt[];
 }
 
-/** A call on its way. */
+/** The state of a running call. */
 export interface RunningCall<T> {
   readonly client: ClientSettings;
   readonly settings: CallSettings;
@@ -114,14 +114,14 @@ export interface RunningCall<T> {
   readonly timeoutMs: number;
   readonly deadline: Deadline;
   readonly attempts: Attempt[];
-  /** What its attempts tell together. */
+  /** Whether the operation ran, from all attempts together. */
   ran: Ran;
-  /** The key of the attempt under way. */
+  /** The API key of the attempt in flight. */
   key: string;
-  /** All that its attempts were sent with. */
+  /** Every API key that the call's attempts used. */
   readonly keys: string[];
-  /** Whether the next attempt needs a connection of its own. */
+  /** Whether the next attempt must use a new connection. */
   freshSocket: boolean;
-  /** Whether a retry has been made that cost no budget. */
+  /** Whether the call has made its one retry that costs no budget. */
   retriedFree: boolean;
 }

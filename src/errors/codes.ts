@@ -5,16 +5,16 @@ import type { Code } from "../generated/types.js";
 export type StatusCode = Exclude<Code, "OK">;
 
 /**
- * Whether the operation ran. `"no"` is proved when nothing was sent, and assumed when the request was refused; `"yes"`
- * means a 2xx response began; otherwise `"unknown"`. {@link ExecutedBecause} says which.
+ * Whether the operation ran. `"no"` is proved if nothing was sent, and assumed if the request was rejected; `"yes"`
+ * means that a 2xx response began; otherwise `"unknown"`. {@link ExecutedBecause} tells these cases apart.
  */
 export type Executed = "no" | "unknown" | "yes";
 
-/** Why {@link Executed} has its value. With `"nothing-sent"`, `"no"` is proved; with `"refused"`, we assume it. */
+/** Why {@link Executed} has its value. A `"no"` is proved with `"nothing-sent"`, and assumed with `"refused"`. */
 export type ExecutedBecause =
-  /** Nothing reached the service: refused before sending, or never connected. `executed` is `"no"`. */
+  /** Nothing reached the service: this client rejected the call, or never connected. `executed` is `"no"`. */
   | "nothing-sent"
-  /** The service, or a proxy, refused the request; we assume that nothing ran. `executed` is `"no"`. */
+  /** The service, or a proxy, rejected the request; we assume that nothing ran. `executed` is `"no"`. */
   | "refused"
   /** The request was sent, and no response came. `executed` is `"unknown"`. */
   | "no-answer"
@@ -23,7 +23,7 @@ export type ExecutedBecause =
   /** A 2xx response began, and was lost or could not be used. `executed` is `"yes"`. */
   | "success-began";
 
-/** What `executed` is read from, after one attempt. @param answered Whether a response began. */
+/** The reason for the `executed` of one attempt. @param answered Whether a response began. */
 export function executedBecause(executed: Executed, answered: boolean): ExecutedBecause {
   if (executed === "yes") return "success-began";
   if (executed === "no") return answered ? "refused" : "nothing-sent";
@@ -38,26 +38,26 @@ export type NotRetried =
   | "not-safe"
   /** The file is a stream: it can be read only once. */
   | "single-use-body"
-  /** `maxRetries`, or the most retries that this event allows, were made. */
+  /** The call made all the retries that `maxRetries`, or this kind of failure, allows. */
   | "retries-used-up"
-  /** The client has spent its retries for now: in an outage it does not add to the load. */
+  /** The client has used up its retry budget for now, so that it does not add to the load in an outage. */
   | "budget"
   /** The wait would end after the call's deadline, or the deadline has passed. */
   | "deadline-too-close"
-  /** The service asked to wait for more than 60 s, or than `maxPauseMs` of a bulk run: see `retryAfterMs`. */
+  /** The service asked to wait for more than 60 s, or more than a bulk run's `maxPauseMs`: see `retryAfterMs`. */
   | "asked-to-wait-too-long"
-  /** The service refused the request, or this client did before sending it. */
+  /** The service rejected the request, or this client rejected it before sending it. */
   | "refused"
   /** The caller aborted the call. */
   | "aborted";
 
 /**
- * Where the code comes from: the response's body, its HTTP status, the network, or this client. Only with `"body"` did
- * the service name it.
+ * Where the code comes from: the response's body, its HTTP status, the network, or this client. The service itself
+ * named the code only with `"body"`.
  */
 export type CodeSource = "body" | "status" | "transport" | "client";
 
-/** What can happen to an attempt, as far as a retry is concerned. */
+/** The kinds of failure of an attempt that the retry decision tells apart. */
 export type RetryEvent =
   | "unavailable"
   | "gateway"
@@ -88,7 +88,7 @@ export type RetryEvent =
   | "ended";
 
 /**
- * The HTTP status the service's table gives a code. Not an inverse: several codes share 400, 409 and 500.
+ * The HTTP status of a code in the service's table. A status does not tell its code: several share 400, 409 and 500.
  *
  * @param code One of the contract's `Code` values.
  * @example httpStatusOfCode("NOT_FOUND"); // 404
@@ -97,24 +97,24 @@ export function httpStatusOfCode(code: Code): number {
   return httpStatuses[code];
 }
 
-// The service's codes in gRPC's order: it has this one last.
+// The service's codes in gRPC's order, in which UNAUTHENTICATED is last.
 const last = "UNAUTHENTICATED";
 const grpcCodes = [...Object.keys(httpStatuses).filter((code) => code !== last), last];
 
-/** The failure code that has a number in gRPC, where 0 is OK. */
+/** The failure code with a number in gRPC; undefined for 0, which is OK, and for anything else. */
 export function codeOfGrpcNumber(value: unknown): StatusCode | undefined {
   return grpcCodes.find((_, number) => number > 0 && number === value) as StatusCode | undefined;
 }
 
-/** Whether HTTP itself says that sending a request twice does no more than sending it once (RFC 9110, section 9.2.2). */
+/** Whether a method is GET, HEAD, PUT or DELETE, which HTTP defines as idempotent (RFC 9110, section 9.2.2). */
 export function isIdempotent(method: string | undefined): boolean {
   return /^(GET|HEAD|PUT|DELETE)$/.test(method ?? "");
 }
 
-/** What a call asks for: an operation of the contract, or `request` for any other one. */
+/** The operation of a call: its id in the contract, or `request` for any other operation. */
 export type OperationName = OperationId | "request";
 
-/** What a request was for: where it went, with the ids in its path. */
+/** The target of a request: its operation, method, path with the ids, and host. */
 export interface Target {
   /** The operation's id in the contract; `request` for `client.request`. */
   readonly operation: OperationName;
@@ -131,34 +131,34 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /** One HTTP request made for a call. */
 export interface Attempt {
-  /** 1 for the first. */
+  /** The attempt's number within its call: 1 for the first. */
   readonly number: number;
-  /** From asking for the key to the last byte of the response, in milliseconds. */
+  /** Milliseconds from asking for the API key to the last byte of the response. */
   readonly durationMs: number;
   /** The response's status, when one began. */
   readonly httpStatus?: number;
   /** The response's `x-request-id`, else `request-id`, when it had one. */
   readonly requestId?: string;
   /**
-   * The response's headers without the key, names in lower case, when one began. Not enumerable: no log lists them, and
-   * a copy made with `...` has none.
+   * The response's headers without the key, names in lower case; absent when no response began. Not enumerable: logs do
+   * not list them, and a copy made with `...` lacks them.
    */
   readonly headers?: ResponseHeaders;
-  /** The code of its failure; absent when it succeeded. */
+  /** The code of the failure; absent when the attempt succeeded. */
   readonly code?: StatusCode;
-  /** What the network reported, when that is why it failed. */
+  /** The network's error, if that is why the attempt failed. */
   readonly cause?: unknown;
 }
 
-/** What {@link StatusError} is made of. */
+/** The values that a {@link StatusError} is created from. */
 export interface StatusErrorDetails {
   /** One of the 16 failure codes. */
   readonly code: StatusCode;
-  /** Whether the operation ran; `"no"`: nothing was sent, or the request was refused. */
+  /** Whether the operation ran; `"no"` if nothing was sent, or if the request was rejected. */
   readonly executed: Executed;
-  /** Who named the code. */
+  /** Where the code comes from. */
   readonly codeSource: CodeSource;
-  /** True unless given. */
+  /** Whether this client chose the code. @default true */
   readonly inferred?: boolean | undefined;
   /** The response's HTTP status, when there was one. */
   readonly httpStatus?: number | undefined;
@@ -170,28 +170,28 @@ export interface StatusErrorDetails {
   readonly path?: string | undefined;
   /** The host of the request, with its port. */
   readonly host?: string | undefined;
-  /** Read from `executed` and `httpStatus` unless given. */
+  /** Why `executed` has its value. @default derived from `executed` and `httpStatus` */
   readonly executedBecause?: ExecutedBecause | undefined;
   /** Why there was no other attempt. */
   readonly notRetried?: NotRetried | undefined;
   /** The response's `x-request-id`, else `request-id`. */
   readonly requestId?: string | undefined;
-  /** The response's headers, names in lower case, or what makes them when they are read. */
+  /** The response's headers, names in lower case, or a function that is called for them when they are read. */
   readonly headers?: ResponseHeaders | (() => ResponseHeaders | undefined) | undefined;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   /** The error body: parsed when it is JSON, else its text. */
   readonly body?: unknown;
-  /** The item that cannot be sent, counted from 0. */
+  /** The index, from 0, of the item of `rerank.items` that cannot be sent. */
   readonly item?: number | undefined;
   /** What to do now. @default a sentence for the code */
   readonly hint?: string | undefined;
-  /** @internal The same without why there was no other attempt, which is then added. */
+  /** @internal Like `hint`, but the reason why there was no other attempt is added to it. */
   readonly advice?: string | undefined;
   /** @internal Why there was no other attempt, in words. @default written from `notRetried` and `retryAfterMs` */
   readonly reason?: string | undefined;
   /** Every HTTP request of the call. @default none */
   readonly attempts?: readonly Attempt[] | undefined;
-  /** What the network or the caller reported, when that is why. */
+  /** The error that caused this one: the network's, or the reason of the caller's abort. */
   readonly cause?: unknown;
 }

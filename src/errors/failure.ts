@@ -1,4 +1,4 @@
-// What went wrong, as one record.
+// The record of a failed attempt.
 import { WithoutPrototype } from "../values.js";
 import {
   type CodeSource,
@@ -12,8 +12,9 @@ import {
 } from "./codes.js";
 
 /**
- * A failed attempt, as a value: made by whoever saw it fail, and read by the retry decision, the log, traces and runs. The
- * one StatusError of a call shows the last of them. It inherits nothing: a polluted prototype says nothing of what happened.
+ * A failed attempt, as a value. The code that sees the failure makes it; the retry decision, the log, traces and bulk
+ * runs read it. A call's StatusError is made from its last failure. A failure inherits nothing, so that a polluted
+ * Object.prototype cannot add fields.
  */
 export class Failure extends WithoutPrototype implements StatusErrorDetails {
   declare readonly message: string;
@@ -24,7 +25,7 @@ export class Failure extends WithoutPrototype implements StatusErrorDetails {
   declare readonly codeSource: CodeSource;
   /** Whether this client chose the code. @default true */
   declare readonly inferred?: boolean;
-  /** With several, the one that allows fewest retries counts. @default ["ended"] */
+  /** Keys of the decision table. Of several events, the one that allows the fewest retries counts. @default ["ended"] */
   declare readonly events: readonly RetryEvent[];
   declare readonly httpStatus?: number | undefined;
   declare readonly requestId?: string | undefined;
@@ -33,9 +34,9 @@ export class Failure extends WithoutPrototype implements StatusErrorDetails {
   declare readonly body?: unknown;
   declare readonly hint?: string | undefined;
   declare readonly cause?: unknown;
-  /** Why there is no other attempt, where the decision table does not say it. */
+  /** Why there is no retry, if the decision table does not tell. */
   declare readonly notRetried?: NotRetried;
-  /** Whether it was sent on a connection that had been idle, and lost with it. @default false */
+  /** Whether the request was sent on a reused idle connection, and lost with the connection. @default false */
   declare readonly reusedSocket?: boolean | undefined;
   /** Whether a request was made at all. @default true */
   declare readonly requested?: boolean;

@@ -1,7 +1,7 @@
 import { operations } from "../generated/contract.js";
 import { isIdempotent, type NotRetried, type StatusCode, type StatusErrorDetails } from "./codes.js";
 
-// Not of the codes that say nothing of the cause.
+// Codes that tell nothing about the cause (UNKNOWN, INTERNAL) have no advice.
 const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   ABORTED: "Read the state, then decide: another change ran at the same time.",
   ALREADY_EXISTS: "It exists already: use it, or choose another id.",
@@ -19,12 +19,12 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   UNIMPLEMENTED: "This server does not offer it: check the base URL, or have it enabled.",
 };
 
-// This client itself names FAILED_PRECONDITION only for what an upload reads.
+// This client itself uses FAILED_PRECONDITION only if the source of an upload cannot be read.
 const unreadable = "Call again with a file that can be read and does not change.";
-// The service need not name the argument.
+// The service's message may not name the invalid argument.
 const refusedValue = "Compare what was sent with the message and the contract.";
 
-// Where the status says more than the code it stands for.
+// Advice for HTTP statuses that tell more than the code they map to.
 const adviceOfStatus: Readonly<Record<number, string>> = {
   101: "Check that baseUrl is the service itself.",
   402: "Check the account's billing.",
@@ -45,7 +45,7 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   511: "This network wants you to sign in first.",
 };
 
-// Empty where the advice says it.
+// Empty if the advice already tells the reason.
 const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "It was not retried: it would most likely fail again.",
   "not-safe": "It was not retried, because running it twice is not safe.",
@@ -58,21 +58,21 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   aborted: "",
 };
 
-/** Sentences one behind the other; empty ones are left out. */
+/** Joins sentences with spaces; empty ones are left out. */
 export function sentences(...sentences: readonly string[]): string {
   return sentences.filter(Boolean).join(" ");
 }
 
-/** How long the service asks to wait, and why there was no other attempt; empty where neither is worth a word. */
+/** How long the service asks to wait, and why there was no other attempt; empty if there is nothing to add. */
 export function reasonFor({ retryAfterMs, notRetried, attempts }: Partial<StatusErrorDetails>): string {
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
-  // After one attempt only `maxRetries: 0` uses up what the event allows.
+  // After a single attempt, the retries are used up only if `maxRetries` is 0.
   const isOnly = attempts?.length === 1 && notRetried === "retries-used-up";
   const reason = isOnly ? "It was not retried, because maxRetries is 0." : notRetried && reasons[notRetried];
   return sentences(asked, reason ?? "");
 }
 
-/** What to do now; empty where the message says it. */
+/** What to do now; empty if the message already tells. */
 export function adviceFor(
   details: Pick<StatusErrorDetails, "code" | "executed"> & Partial<StatusErrorDetails>,
   message: string,
@@ -95,7 +95,7 @@ export function adviceFor(
   return `${known} Repeating this call is safe.`.trimStart();
 }
 
-// A message with an instruction of the same verb, such as "Check the id.", says itself what to do.
+// Drops the advice if the message has an instruction with the same verb, such as "Check the id."
 function withoutSaid(advice: string, message: string): string {
   const isInstruction = !/^(Th|It|A)/.test(advice);
   return isInstruction && message.includes(`${advice.split(/\W/)[0]} `) ? "" : advice;

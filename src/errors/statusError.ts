@@ -12,7 +12,7 @@ import {
 } from "./codes.js";
 import { adviceFor, reasonFor, sentences } from "./hints.js";
 
-// The fields of an error that are absent where nothing is known of them.
+// The fields that an error has only if their values are known.
 const optionalFields = [
   "httpStatus",
   "operation",
@@ -30,7 +30,7 @@ const optionalFields = [
 const brand = Symbol.for("tunerank.StatusError");
 
 /**
- * The one error every call rejects with.
+ * The only error that a call rejects with.
  * Its message begins with the code in brackets and ends with the hint.
  */
 export class StatusError extends Error {
@@ -42,56 +42,56 @@ export class StatusError extends Error {
   readonly code: StatusCode;
   /** The response's HTTP status; absent when there was no response. */
   declare readonly httpStatus?: number;
-  /** True when the response had no code, and this client had to choose it. */
+  /** True when the response named no code, so that this client chose it. */
   readonly inferred: boolean;
   /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
-  /** Whether the operation ran; `"no"`: nothing was sent, or the request was refused: we assume that it did not run. */
+  /** Whether the operation ran. `"no"`: nothing was sent, or the request was rejected and we assume that nothing ran. */
   readonly executed: Executed;
-  /** Why `executed` has its value: `"nothing-sent"` proves a `"no"`; with `"refused"` we assume it. */
+  /** Why `executed` has its value: a `"no"` is proved with `"nothing-sent"`, and assumed with `"refused"`. */
   readonly executedBecause: ExecutedBecause;
-  /** Why there was no other attempt; absent when the error is not that of a call. */
+  /** Why there was no other attempt; absent if no call threw the error. */
   declare readonly notRetried?: NotRetried;
-  /** The operation's id in the contract, or `request`; absent before a call names one, as when a client is created. */
+  /** The operation's id in the contract, or `request`; absent outside a call, as in `createClient`. */
   declare readonly operation?: OperationName;
-  /** The HTTP method of the request; absent when none was made ready. */
+  /** The HTTP method of the request; absent when no request was prepared. */
   declare readonly method?: string;
-  /** The path of the request, with its ids; absent when none was made ready. */
+  /** The path of the request, with its ids; absent when no request was prepared. */
   declare readonly path?: string;
-  /** The host of the request, with its port where the base URL has one; absent when none was made ready. */
+  /** The host of the request, with its port if the base URL has one; absent when no request was prepared. */
   declare readonly host?: string;
   /** The response's `x-request-id`, else `request-id`, when it had one. */
   declare readonly requestId?: string;
   /**
-   * The headers of the response that `httpStatus` is of, names in lower case, without the key; absent when there was no
-   * response. Not in `toJSON`, and not enumerable: no log lists them.
+   * The response's headers, names in lower case, without the key; absent when there was no response. Not in `toJSON`, and
+   * not enumerable, so that logs do not list them.
    */
   declare readonly headers?: Readonly<Record<string, string>>;
   /** How long the service asked to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   declare readonly body?: unknown;
-  /** Of `rerank.items`: the item that cannot be sent, counted from 0; absent where it is none alone. */
+  /** The index, from 0, of the item of `rerank.items` that cannot be sent; absent if no single item is at fault. */
   declare readonly item?: number;
-  /** What to do now, and why there was no other attempt where that is not plain; empty where the message says it. */
+  /** What to do now, and why there was no other attempt unless that is obvious; empty if the message already tells. */
   readonly hint: string;
-  /** What happened: `message` without the code before it and the hint behind. Not in `toJSON`. */
+  /** What happened: `message` without the code at its start and the hint at its end. Not in `toJSON`. */
   declare readonly text: string;
   /** The first part of `hint`: what to do now. Not in `toJSON`. */
   declare readonly advice: string;
-  /** The second part of `hint`: how long the service asks to wait, and why there was no other attempt. Not in `toJSON`. */
+  /** The second part of `hint`: the wait that the service asks for, and why there was no retry. Not in `toJSON`. */
   declare readonly reason: string;
-  /** Every HTTP request this call made; empty when it was refused before one. */
+  /** Every HTTP request that this call made; empty when the call failed before its first one. */
   readonly attempts: readonly Attempt[];
 
   /**
-   * An error of your own, for tests and wrappers; calls make theirs themselves.
+   * Creates an error for your tests and wrappers; calls create their errors themselves.
    *
-   * @param message What happened: the code is put in front of it, the hint behind.
+   * @param message What happened. The code is added before it, and the hint after it.
    * @param details Its code, whether the operation ran, and what else is known.
    */
   constructor(message: string, details: StatusErrorDetails) {
-    // Its own members only: a polluted prototype says nothing of what happened.
+    // Own properties only: a polluted Object.prototype must not add details.
     const own: StatusErrorDetails = Object.assign(Object.create(null), details);
     const { code, executed, cause } = own;
     const text = sentence(message);
@@ -113,10 +113,10 @@ export class StatusError extends Error {
     this.attempts = own.attempts ?? [];
   }
 
-  /** @internal `instanceof` knows the errors of another copy of this package, too. */
+  /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // A subclass, which has no such method of its own, has only its own instances. Of a class that names itself within,
-    // esbuild would make `_StatusError`.
+    // A subclass inherits this method, and accepts only its own instances. `this`, because esbuild renames a class whose
+    // body uses its own name to `_StatusError`.
     // biome-ignore lint/complexity/noThisInStatic: it is a subclass when that is asked
     return Object.hasOwn(this, Symbol.hasInstance) ? isStatusError(value) : super[Symbol.hasInstance](value);
   }
@@ -135,7 +135,7 @@ define(StatusError, { name: "StatusError" });
 /**
  * Whether a caught value is a {@link StatusError}, also one made by another copy of this package.
  * @param error Anything that was caught.
- * @param code Ask for this code only.
+ * @param code If given, the error must have this code.
  * @example
  * catch (error) { if (isStatusError(error, "NOT_FOUND")) return undefined; throw error; }
  */
@@ -143,33 +143,33 @@ export function isStatusError<C extends StatusCode = StatusCode>(
   error: unknown,
   code?: C,
 ): error is StatusError & { readonly code: C } {
-  // What was caught may be a Proxy that throws.
+  // The caught value may be a Proxy that throws when a property is read.
   return memberOf(error, brand) === true && (code === undefined || memberOf(error, "code") === code);
 }
 
-/** Gives an error or an attempt the headers of its response, made when they are read. */
+/** Adds a `headers` getter to an error or an attempt: the headers are made when they are read. */
 export function withHeaders<T extends object>(target: T, headers: StatusErrorDetails["headers"]): T {
   if (!headers) return target;
   const get = typeof headers === "function" ? headers : () => headers;
   return Object.defineProperty(target, "headers", { __proto__: null, get } as PropertyDescriptor);
 }
 
-// The hint behind it is a sentence of its own.
+// Ends a text as a sentence, because the hint follows it.
 function sentence(text: string): string {
   return /[.!?:]$/.test(text) ? text : `${text}.`;
 }
 
-/** The same refusal of an argument, with the operation it refused: a check does not know which it serves. */
+/** A copy of an argument's error that names the operation: the check that threw it does not know the operation. */
 export function ofOperation(error: StatusError, operation: OperationName): StatusError {
   const stack = memberOf(error, "stack");
   const details = { ...detailsOf(error), operation, notRetried: "refused" } as const;
   const named = new StatusError(error.text, details);
-  // Where the argument was refused.
+  // The stack shows which check of an argument failed.
   if (typeof stack === "string") named.stack = stack;
   return named;
 }
 
-/** What an error was made of: its own members only, as a polluted prototype adds others. */
+/** The details that an error was created from: own properties only, as a polluted prototype adds others. */
 export function detailsOf(error: StatusError): StatusErrorDetails {
   const { advice, reason } = error;
   return Object.assign(Object.create(null), error, {
@@ -181,7 +181,7 @@ export function detailsOf(error: StatusError): StatusErrorDetails {
   });
 }
 
-/** A refusal before anything is sent: `executed` is `"no"`. */
+/** An error that this client throws before anything is sent: `executed` is `"no"`. */
 export function refusal(
   code: StatusCode,
   message: string,
@@ -190,7 +190,7 @@ export function refusal(
   return new StatusError(message, { code, executed: "no", codeSource: "client", ...details });
 }
 
-/** The same for an argument or option that cannot be used: `INVALID_ARGUMENT`. */
+/** An error for an invalid argument or option: `INVALID_ARGUMENT`. */
 export function invalid(message: string, details?: Partial<StatusErrorDetails>): StatusError {
   return refusal("INVALID_ARGUMENT", message, details);
 }

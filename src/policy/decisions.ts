@@ -8,11 +8,14 @@ interface EventRow {
   readonly executed: Executed;
 }
 
-/** Event -> most retries of a start, read, set and append, and `executed`. Where nothing is documented, a retry is not safe. */
+/**
+ * The decision table: for each event, the most retries of a start, read, set and append (in this order), and `executed`.
+ * If the service documents nothing, a retry counts as not safe.
+ */
 export const events: Readonly<Record<RetryEvent, EventRow>> = {
-  // The service's own words: transient; retry with backoff.
+  // The service documents UNAVAILABLE as transient: retry with backoff.
   unavailable: row([2, 2, 2, 2], "unknown"),
-  // 503 without a name, 502, 52x: a proxy answers.
+  // 502, 52x, or 503 without a code in its body: a proxy responded.
   gateway: row([0, 2, 2, 0], "unknown"),
   exhaustedTimed: row([2, 2, 2, 1], "no"),
   exhausted: row([0, 1, 1, 0], "no"),
@@ -25,29 +28,29 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
   refused: row([0, 0, 0, 0], "no"),
   cancelled: row([0, 0, 0, 0], "unknown"),
   redirect: row([0, 0, 0, 0], "unknown"),
-  // Only with a fresh key.
+  // Retried only with a new API key.
   unauthenticated: row([1, 1, 1, 1], "no"),
-  // 421, 425: refused before any work.
+  // 421, 425: rejected before any work was done.
   unprocessed: row([1, 1, 1, 1], "no"),
   neverConnected: row([2, 2, 2, 2], "no"),
   nameNotFound: row([1, 1, 1, 1], "no"),
   tlsFailure: row([0, 0, 0, 0], "no"),
-  // After connecting, before the answer's headers.
+  // The connection was lost after connecting and before the response's headers.
   connectionLost: row([0, 2, 2, 0], "unknown"),
   attemptTimeout: row([0, 1, 1, 0], "unknown"),
-  // Inside the body of a 2xx: the operation ran.
+  // The connection was lost within the body of a 2xx response: the operation ran.
   bodyLost: row([0, 2, 1, 0], "yes"),
   notJson: row([0, 1, 0, 0], "yes"),
-  // A JSON object without what the operation is for: an upload's id, a ranking's entries.
+  // A JSON object that lacks the operation's result: an upload's id, a ranking's entries.
   incomplete: row([0, 1, 0, 0], "yes"),
-  // A web page is somebody else's answer: the service may never have seen the request.
+  // A web page does not come from the service, which may never have seen the request.
   html: row([0, 0, 0, 0], "unknown"),
-  // Not 200, and without the JSON object that the contract promises.
+  // A 2xx status other than 200, without the JSON object that the contract promises.
   otherSuccess: row([0, 0, 0, 0], "yes"),
-  // 101: another protocol, whatever became of the request.
+  // 101: the server changed to another protocol; nobody knows whether the operation ran.
   upgraded: row([0, 0, 0, 0], "unknown"),
   tooLarge: row([0, 0, 0, 0], "yes"),
-  // The caller, the deadline or the file ended it: `executed` tells how far the request got.
+  // The caller, the deadline or the file ended the attempt: how far the request got decides `executed`.
   ended: row([0, 0, 0, 0], "unknown"),
 };
 
@@ -58,7 +61,7 @@ function row(
   return { retries: { start, read, set, append }, executed };
 }
 
-/** A code that the answer names -> event. */
+/** The event of each code that a response can name. */
 export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
   CANCELLED: "cancelled",
   UNKNOWN: "namedFault",
@@ -78,15 +81,15 @@ export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
   DATA_LOSS: "dataLoss",
 };
 
-/** What an answer that names no code stands for. */
+/** The code and event of a response that names no code. */
 interface StatusRow {
   readonly code: StatusCode;
   readonly event: RetryEvent;
-  /** Its HTTP statuses. */
+  /** Matches the HTTP statuses of such a response. */
   readonly statuses: RegExp;
 }
 
-/** HTTP status -> code and event, for an answer that names no code. The first row that fits counts. */
+/** Code and event by HTTP status, for a response that names no code. The first entry that matches counts. */
 export const statusRows: readonly StatusRow[] = [
   { code: "INTERNAL", event: "upgraded", statuses: /^101$/ },
   { code: "INVALID_ARGUMENT", event: "refused", statuses: /^4(00|06|11|13|14|15|17|22|26|31)$/ },
@@ -128,14 +131,14 @@ export const backoff: Readonly<
   capMs: 8000,
   /** A longer Retry-After ends the call at once. */
   longestRetryAfterMs: 60_000,
-  /** The random part on top of a Retry-After is at most this share of it, and of the time that is left after it. */
+  /** A random wait is added to a Retry-After: at most this share of it, and of the time that is left after it. */
   jitterShare: 0.1,
-  /** Of a short Retry-After it is at most this; of a long one no more than {@link backoff.jitterMostMs}. */
+  /** The random wait after a short Retry-After is up to this; after a long one, up to {@link backoff.jitterMostMs}. */
   jitterLeastMs: 100,
   jitterMostMs: 5_000,
 };
 
-/** What a client may spend on retries, in tenths of a retry so that they add up exactly. */
+/** A client's retry budget, in tenths of a retry so that sums are exact. */
 export const budget: { readonly full: number; readonly retryCost: number; readonly successGain: number } = {
   full: 100,
   retryCost: 10,
@@ -155,15 +158,15 @@ export const defaultMaxRetries: number = 2;
 export interface CodeOfStatus {
   /** One of the service's failure codes. */
   readonly code: StatusCode;
-  /** False where the service's table has exactly one code for this status. */
+  /** False if the service's table has exactly one code for this status. */
   readonly inferred: boolean;
 }
 
 /**
- * The code for an answer that names none. Where several codes share a status, and for statuses outside the
- * contract's `Code` table, it is this client's choice and marked `inferred`.
+ * The code for a response that names none. If several codes share its status, or if the contract's `Code` table
+ * does not have the status, this client chooses the code and marks it `inferred`.
  *
- * @param httpStatus The status of the answer, such as 404.
+ * @param httpStatus The status of the response, such as 404.
  * @example codeOfHttpStatus(404); // { code: "NOT_FOUND", inferred: false }
  */
 export function codeOfHttpStatus(httpStatus: number): CodeOfStatus {
@@ -171,8 +174,8 @@ export function codeOfHttpStatus(httpStatus: number): CodeOfStatus {
   return { code: rowOfStatus(httpStatus).code, inferred: sharing !== 1 };
 }
 
-/** What the decision table says of a status whose answer names no code. */
+/** The code and event for a status, if the response names no code. */
 export function rowOfStatus(httpStatus: number): StatusRow {
-  // The last row has all.
+  // The last entry matches every status.
   return statusRows.find(({ statuses }) => statuses.test(`${httpStatus}`)) as StatusRow;
 }

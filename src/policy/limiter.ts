@@ -4,23 +4,23 @@ import { backoff } from "./decisions.js";
 import { type AttemptTimes, type Decision, jitterOf } from "./retry.js";
 import type { LimitSearch } from "./search.js";
 
-// Fewer failures in a row than this say nothing of the service.
+// Fewer failures in a row than this are no sign of an outage.
 const fewestForOutage = 4;
 
-/** How many attempts may be in flight, and from when: one for all calls of a run. The clock is passed in. */
+/** Limits how many attempts are in flight, and when more may begin, for all calls of a run. Callers pass in the time. */
 export class Limiter {
-  /** The schedules of the runs that share it: the next is the one whose turn was longest ago. */
+  /** The schedules of the runs that share this limiter; the first had its turn longest ago. */
   readonly sharers: Set<{ takeTurn(): void }> = new Set();
-  /** Whether those runs are all over. */
+  /** Whether all runs that share this limiter have ended. */
   isSpent = false;
   inFlight = 0;
-  /** The end of the pause: of the time that the service asked for, and a random part; or of a wait in an outage. */
+  /** When the pause ends: the wait that the service asked for plus a random part, or a wait in an outage. */
   pausedUntil = 0;
-  /** What finds the concurrency limit, where it is not a fixed number. */
+  /** Finds the concurrency limit; undefined if the limit is a fixed number. */
   readonly search: LimitSearch | undefined;
   #fixed = 0;
-  // The end of the pause without the random part, and a number that is drawn once a pause: the longest of many draws would be
-  // nearly the same in each process of a fleet.
+  // When the pause ends without its random part, and the random number, drawn once a pause: the longest of many draws
+  // would be nearly the same in each process of a fleet.
   #askedUntil = 0;
   #random = 0;
   #failuresInRow = 0;
@@ -35,22 +35,22 @@ export class Limiter {
     return this.search?.limit ?? this.#fixed;
   }
 
-  /** Changes with the limit; a fixed one only falls, and tells by itself. */
+  /** A number that changes with the limit. A fixed limit only falls, so the limit itself serves as that number. */
   get epoch(): number {
     return this.search?.epoch ?? this.#fixed;
   }
 
-  /** Whether the service seems to be away: then one attempt at a time finds out when it is back. */
+  /** Whether the service seems to be down: then one attempt at a time finds out when it is back. */
   get isOutage(): boolean {
     return this.#failuresInRow >= Math.max(fewestForOutage, this.limit);
   }
 
-  /** Whether another attempt may be sent now. @param endsAt The deadline of its call, if that was tried before */
+  /** Whether another attempt may be sent now. @param endsAt The deadline of its call, if it is a retry */
   isOpen(now: number, endsAt?: number): boolean {
     return now >= this.opensAt(now, endsAt) && this.inFlight < (this.isOutage ? 1 : this.limit);
   }
 
-  /** Until when time alone keeps another from being sent. A call with little time left does not wait for the random part. */
+  /** The earliest time for another attempt. A call with little time left does not wait for the pause's random part. */
   opensAt(now: number, endsAt: number = Number.POSITIVE_INFINITY): number {
     const { pausedUntil } = this;
     const asked = Math.min(this.#askedUntil, pausedUntil);
@@ -64,29 +64,29 @@ export class Limiter {
     this.#fixed = Math.min(this.#fixed, most);
   }
 
-  /** An attempt begins. @returns the epoch of the limit that it began with */
+  /** Records that an attempt begins. @returns the limit's epoch at its start */
   begin(now: number): number {
     this.search?.passed(now, this.inFlight);
     this.inFlight += 1;
     return this.epoch;
   }
 
-  /** An attempt ended with a response that is no sign of overload. */
+  /** Records that an attempt ended with a response that is no sign of overload. */
   answered(times: AttemptTimes): void {
     this.#failuresInRow = 0;
     this.ended(times.ended);
     this.search?.answered(times);
   }
 
-  /** An attempt ended with nothing that tells of the service. */
+  /** Records that an attempt ended in a way that tells nothing about the service. */
   ended(now: number): void {
     this.search?.passed(now, this.inFlight);
     this.inFlight -= 1;
   }
 
   /**
-   * An attempt failed.
-   * @param decision Whether there is another, and when
+   * Records that an attempt failed.
+   * @param decision Whether there is a retry, and when
    * @param random A number from 0 up to 1
    */
   failed(failure: Failure, decision: Decision, times: AttemptTimes, random: number): void {
@@ -117,7 +117,7 @@ export class Limiter {
   }
 }
 
-/** Whether a failure may pass. */
+/** Whether a failure may be temporary. */
 function isTransient({ notRetried }: Failure, decision: Decision): boolean {
   return !/^(not-transient|refused|aborted)$/.test(notRetried ?? decision.notRetried ?? "");
 }
@@ -127,23 +127,23 @@ export function pauseAskedBy(failure: Failure, decision: Decision): number {
   return isTransient(failure, decision) ? (failure.retryAfterMs ?? 0) : 0;
 }
 
-// Where no more files may be open, some are left to the rest of the process: a quarter, and at most so many.
+// When the process runs out of files, a run leaves a quarter of its sockets, at most this many, to the rest of it.
 const mostSpared = 4;
 
-/** What this machine calls it when the process (EMFILE) or all of them (ENFILE) may open no more files and sockets. */
+/** The error code if the process (EMFILE) or the whole machine (ENFILE) may open no more files and sockets. */
 export type OutOfFiles = "EMFILE" | "ENFILE";
 
-/** Whether a connection failed because no more files may be open. @param cause What the network reported */
+/** The code if a connection failed because no more files may be open. @param cause The network's error */
 export function outOfFiles(cause: unknown): OutOfFiles | undefined {
   const code = networkCode(cause);
   return code === "EMFILE" || code === "ENFILE" ? code : undefined;
 }
 
 /**
- * Lowers the limit for the rest of the run where this machine could not open another socket: to what it had opened, less a
- * few. Of those that began together, as many were too many as fail so.
- * @param epoch That of the attempt, which is not in flight any more
- * @returns whether there are fewer at once from now on
+ * Lowers the limit for the rest of the run after this machine could not open another socket: to the number of open
+ * sockets, less a few. Each further attempt that began with the same limit and fails this way lowers it by one more.
+ * @param epoch The limit's epoch when the attempt began; the attempt is no longer in flight
+ * @returns whether the limit is lower now
  */
 export function lowerToOpen(limiter: Limiter, epoch: number): boolean {
   const before = limiter.limit;

@@ -1,20 +1,20 @@
-/** The most that may be sent, smoothly: a declared rate. */
+/** The rate that the caller declares: the most that may be sent, spread evenly over each minute. */
 export interface Rate {
   readonly requestsPerMinute?: number | undefined;
   readonly tokensPerMinute?: number | undefined;
 }
 
 const minuteMs = 60_000;
-// A timer fires late; so much of the time that was lost may be made up for.
+// Timers fire late: up to this much of the lost time may be made up for.
 const spareMs = 20;
-// The bytes of a token until the first response says how many tokens there are.
+// The assumed bytes per token, until the first response reports its tokens.
 const firstBytesPerToken = 4;
-// The weight of what came before one response.
+// The weight of all earlier responses when another one arrives.
 const remembered = 0.98;
 
 /**
- * Spreads attempts evenly over time, by their number and by their tokens; the clock is passed in. The tokens of what is
- * in flight are estimated by its bytes, from the responses before; each response corrects its own estimate.
+ * Spreads attempts evenly over time, by their number and by their tokens; callers pass in the time. The tokens of an
+ * attempt in flight are estimated from its bytes and the earlier responses; its own response corrects the estimate.
  */
 export class Pace {
   readonly #requestMs: number;
@@ -29,17 +29,17 @@ export class Pace {
     this.#tokenMs = tokensPerMinute === undefined ? 0 : minuteMs / tokensPerMinute;
   }
 
-  /** Nothing is sent before. */
+  /** The earliest time for the next attempt. */
   get opensAt(): number {
     return Math.max(this.#requestAt, this.#tokenAt) - spareMs;
   }
 
-  /** Whether the bytes of a request matter. */
+  /** Whether a token rate is declared, so that the bytes of a request matter. */
   get countsTokens(): boolean {
     return this.#tokenMs > 0;
   }
 
-  /** An attempt begins. @returns the tokens that it is taken to need */
+  /** Records that an attempt begins. @returns its estimated tokens */
   began(now: number, bytes: number): number {
     const estimated = (bytes * this.#tokens) / this.#bytes;
     this.#requestAt = Math.max(now, this.#requestAt) + this.#requestMs;
@@ -47,7 +47,7 @@ export class Pace {
     return estimated;
   }
 
-  /** A response says how many tokens its request needed, if it does. */
+  /** Corrects an estimate by the number of tokens that the response reports, if it reports any. */
   counted(tokens: unknown, bytes: number, estimated: number): void {
     if (typeof tokens !== "number" || !(tokens >= 0)) return;
     this.#tokenAt += (tokens - estimated) * this.#tokenMs;

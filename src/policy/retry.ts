@@ -11,23 +11,23 @@ import type { Failure } from "../errors/failure.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
 import { backoff, budget, eventOfCode, events, rowOfStatus } from "./decisions.js";
 
-/** The kind of a call: its operation's, or the one that `idempotent` chose, as it always does for `request`. */
+/** A call's retry class: the one that `idempotent` chooses (it always does for `request`), else its operation's. */
 export function kindOf(operation: OperationName, idempotent: boolean | undefined): RetryKind {
   if (idempotent === undefined) return operations[operation as OperationId].kind;
   return idempotent ? "read" : "start";
 }
 
-/** Whether sending a request of this kind twice is safe. */
+/** Whether requests of a retry class are idempotent. */
 export function isSafe(kind: RetryKind): boolean {
   return kind === "read" || kind === "set";
 }
 
-/** Whether sending a call twice is safe. */
+/** Whether a call is idempotent. */
 export function isRetrySafe(operation: OperationName, idempotent: boolean | undefined): boolean {
   return isSafe(kindOf(operation, idempotent));
 }
 
-/** The events of an error answer: of the code it names, of its status when it names none or the two disagree. */
+/** The events of an error response: of the code it names, and of its status if it names none or the two disagree. */
 export function eventsOfAnswer(
   named: StatusCode | undefined,
   httpStatus: number,
@@ -45,7 +45,7 @@ function withTime(event: RetryEvent, timed: boolean): RetryEvent {
 
 const severity: readonly Executed[] = ["no", "unknown", "yes"];
 
-/** Whether the operation ran, and what that is read from. */
+/** Whether the operation ran, and the reason for that value. */
 export interface Ran {
   readonly executed: Executed;
   readonly executedBecause: ExecutedBecause;
@@ -54,24 +54,24 @@ export interface Ran {
 /** What is known before the first attempt. */
 export const nothingSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
 
-/** The worse of two attempts: an operation that may have run once may have run. */
+/** The more severe of two attempts: if either may have run the operation, the call may have run it. */
 export function worse(a: Ran, b: Ran): Ran {
   const difference = severity.indexOf(a.executed) - severity.indexOf(b.executed);
-  // Of two that did not run, one that the service answered says more.
+  // Of two attempts that did not run the operation, the one with a response tells more.
   return difference > 0 || (difference === 0 && b.executedBecause === "nothing-sent") ? a : b;
 }
 
-/** Whether the operation ran, after all that happened to an attempt. */
+/** Whether the operation ran: the most severe `executed` of an attempt's events. */
 export function executedAfter(happened: readonly RetryEvent[]): Executed {
   return happened
     .map((event) => events[event].executed)
     .reduce((a, b) => (severity.indexOf(a) > severity.indexOf(b) ? a : b));
 }
 
-/** What of a failure decides whether there is another attempt. */
+/** The fields of a failure that the retry decision reads. */
 export type RetryCause = Pick<Failure, "events" | "code" | "retryAfterMs">;
 
-/** What else the decision depends on. */
+/** The state of the call that the retry decision reads. */
 export interface RetryState {
   readonly operation: OperationName;
   readonly idempotent: boolean | undefined;
@@ -79,25 +79,25 @@ export interface RetryState {
   readonly retries: number;
   readonly maxRetries: number;
   readonly timeLeftMs: number;
-  /** What is left of the client's budget. */
+  /** The client's remaining retry budget. */
   readonly budget: number;
-  /** Whether the body can be sent again. */
+  /** Whether the body can be sent a second time. */
   readonly replayable: boolean;
-  /** Whether a 401 can be answered with a fresh key: the key is a function, and this has not been tried. */
+  /** Whether a 401 can be retried with a new key: `apiKey` is a function, and no earlier attempt got a 401. */
   readonly freshKey: boolean;
   /** A number from 0 up to 1. */
   readonly random: number;
 }
 
-/** Another attempt after `waitMs` milliseconds, or why there is none. Both are there: a polluted prototype decides nothing. */
+/** A retry after `waitMs` milliseconds, or why there is none. Both fields are set: a polluted prototype adds nothing. */
 export type Decision =
   | { readonly waitMs: number; readonly notRetried: undefined }
   | { readonly waitMs: undefined; readonly notRetried: NotRetried };
 
 /**
- * Whether there is another attempt, and when. Pure.
- * @param longestWaitMs The longest that the service may ask it to wait
- * @param untilDeadline Whether only the deadline ends the retries that the table allows: no number, and no budget
+ * Decides whether there is a retry, and when. Pure.
+ * @param longestWaitMs The longest wait that the service may ask for
+ * @param untilDeadline Whether retries that the decision table allows go on until the deadline, past maximum and budget
  */
 export function decideRetry(
   failure: RetryCause,
@@ -121,13 +121,13 @@ function waitBeforeRetry(
     ? 0
     : random * Math.min(backoff.capMs, base * 2 ** retries);
   if (!retryAfterMs) return backoffMs;
-  // Chance leaves the next attempt nearly all of its time.
+  // The random part leaves the next attempt nearly all of its time.
   const mostMs = (timeLeftMs - retryAfterMs) * backoff.jitterShare;
   const jitterMs = random * Math.min(mostMs, jitterOf(retryAfterMs));
   return retryAfterMs + Math.min(mostMs, Math.max(jitterMs, backoffMs - retryAfterMs));
 }
 
-/** The most milliseconds of the random part on top of a Retry-After, so that a fleet does not come back in one instant. */
+/** The longest random wait added to a Retry-After, in milliseconds, so that a fleet does not return at one instant. */
 export function jitterOf(askedMs: number): number {
   return Math.min(backoff.jitterMostMs, Math.max(backoff.jitterLeastMs, askedMs * backoff.jitterShare));
 }
@@ -136,7 +136,7 @@ function noRetry(notRetried: NotRetried): Decision {
   return { waitMs: undefined, notRetried };
 }
 
-// What ends the call whatever comes first; then a wait that is too long, which tells the caller more than a number that is used up.
+// Why there is no retry. A wait that is too long is checked before the maximum of retries: it tells the caller more.
 function forbidden(
   { events: happened, retryAfterMs = 0 }: RetryCause,
   state: RetryState,
@@ -152,21 +152,21 @@ function forbidden(
   if (!state.replayable) return "single-use-body";
   if (retryAfterMs > longestWaitMs) return "asked-to-wait-too-long";
   if (untilDeadline) return undefined;
-  // A key that expired while earlier retries waited is renewed all the same, once.
+  // A key that expired during earlier retries is still renewed, once.
   if ((renewing ? 0 : retries) >= most || retries >= maxRetries) return "retries-used-up";
   return state.budget < budget.retryCost ? "budget" : undefined;
 }
 
 function neverRetried(happened: readonly RetryEvent[], kind: RetryKind): NotRetried {
   if (happened.includes("refused")) return "refused";
-  // What is retried for a read is transient.
+  // An event that a read is retried for is transient.
   const transient = happened.every((event) => events[event].retries.read > 0);
   return transient && !isSafe(kind) ? "not-safe" : "not-transient";
 }
 
 /**
- * The shortest wait that an answer asks for, in milliseconds: the longest of `retry-after-ms`, `retry-after` in
- * seconds or as a date of RFC 9110, and what its body says.
+ * The wait that a response asks for, in milliseconds: the longest of `retry-after-ms`, `retry-after` in seconds or as a
+ * date of RFC 9110, and the wait in its body.
  */
 export function retryAfterMs(
   headers: ResponseHeaders,
@@ -182,7 +182,7 @@ export function retryAfterMs(
   return asked.length === 0 ? undefined : Math.max(...asked);
 }
 
-// Against the answer's own clock, which may differ from this machine's.
+// Counted from the response's Date header, as the server's clock may differ from this machine's.
 function untilDate(headers: ResponseHeaders, now: number): number | undefined {
   const date = parseDate(shortHeader(headers, "retry-after"), now);
   if (date === undefined) return undefined;
@@ -192,7 +192,7 @@ function untilDate(headers: ResponseHeaders, now: number): number | undefined {
 const day = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
 const month = "(?<month>[A-Z][a-z]{2})";
 const time = "(?<time>\\d{2}:\\d{2}:\\d{2})";
-// The three forms of RFC 9110, section 5.6.7.
+// The three forms of a date in RFC 9110, section 5.6.7.
 const forms = [
   `${day}, (?<date>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT`,
   `${day}[a-z]{3,6}, (?<date>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT`,
@@ -209,45 +209,45 @@ function parseDate(text = "", now: number): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-// Two digits more than 50 years ahead mean the century before.
+// A two-digit year that would be more than 50 years ahead belongs to the previous century.
 function yearNear(now: number, digits: number): number {
   const thisYear = new Date(now).getUTCFullYear();
   const year = thisYear - (thisYear % 100) + digits;
   return year > thisYear + 50 ? year - 100 : year;
 }
 
-// Node's fetch leaves the tabs around a value. No time is long.
+// Strips the tabs that Node's fetch leaves around a value. A long value is no time, and is ignored.
 function shortHeader(headers: ResponseHeaders, name: string): string | undefined {
   const value = header(headers, name);
   return value && value.length < 100 ? value.replace(/^[\t ]+|[\t ]+$/g, "") : undefined;
 }
 
-/** A header that is there and not empty. */
+/** The value of a header; undefined if it is missing or empty. */
 export function header(headers: ResponseHeaders, name: string): string | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return value === "" ? undefined : value;
 }
 
-/** A decimal number of units as milliseconds, rounded up: waiting that long is never too short. Undefined for any other text. */
+/** Converts a decimal number of units to milliseconds, rounded up: no wait is too short. Undefined for other texts. */
 export function milliseconds(text: unknown, unitMs: number): number | undefined {
   const [, whole, part = "0"] = (typeof text === "string" && /^(\d+)(?:\.(\d+))?$/.exec(text)) || [];
   if (whole === undefined) return undefined;
-  // Without the error of binary fractions: 16.1 s are not 16,101 ms.
+  // toFixed removes the error of binary fractions: 16.1 s are not 16,101 ms.
   const rest = Math.ceil(Number((Number(`0.${part}`) * unitMs).toFixed(9)));
   return Math.min(Number(whole) * unitMs + rest, Number.MAX_SAFE_INTEGER);
 }
 
 /** When an attempt began and ended, in milliseconds. */
 export interface AttemptTimes {
-  /** What the limiter's `begin` returned. */
+  /** The limit's epoch when the attempt began: what the limiter's `begin` returned. */
   readonly epoch: number;
   readonly began: number;
   readonly ended: number;
 }
 
 /**
- * Names the option under which a run puts the lane of a call among the call's options; among a run's own options, `true`
- * says that other processes send to the same service, such as the workers that have the other chunks. Registered:
- * `tunerank` and `tunerank/bulk` are files of their own.
+ * The hidden option by which a run passes a call its lane, the object that decides about its retries. In a run's own
+ * options, `true` means that other processes, such as workers with other chunks, send to the same service. `Symbol.for`,
+ * because `tunerank` and `tunerank/bulk` are separate bundles.
  */
 export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;

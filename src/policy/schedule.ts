@@ -1,4 +1,4 @@
-// The engine of many calls: a lane for each call of a run, and one schedule for when their attempts begin.
+// Runs many calls: one schedule decides when attempts of a run begin, and each call has a lane, its state in that run.
 import type { Failure } from "../errors/failure.js";
 import type { Transport } from "../transport/exchange.js";
 import { after, now } from "../transport/time.js";
@@ -6,7 +6,7 @@ import type { Limiter } from "./limiter.js";
 import type { Pace } from "./rate.js";
 import { type AttemptTimes, type Decision, decideRetry, type RetryState } from "./retry.js";
 
-/** A call's time. */
+/** The deadline of a call, as a schedule uses it. */
 export interface CallDeadline {
   /** Waits for `promise`; resolves to undefined as soon as the call is over. */
   during<T>(promise: Promise<T>): Promise<T | undefined>;
@@ -14,32 +14,32 @@ export interface CallDeadline {
   end(reason: "aborted"): void;
 }
 
-/** Time, as a schedule needs it. */
+/** The clock of a schedule: the machine's or a test's. */
 export interface Clock {
   now(): number;
-  /** Calls `run` after so many milliseconds; the function that it returns prevents that. */
+  /** Calls `run` after `ms` milliseconds; the returned function cancels that. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** The machine's time: a timer of any length, that fires never too early. */
+/** The machine's clock. Its timers can have any length, and never fire too early. */
 export const machineClock: Clock = { now, after };
 
 /**
- * Lets attempts begin: one limit, one rate and one pause for all calls of a run. Calls that wait for another attempt begin
- * first, in the order in which they came; then `opened` is asked for others.
+ * Decides when attempts begin: one limit, one rate and one pause for all calls of a run. Calls that wait for a retry come
+ * first, in the order in which they began to wait; then `opened` may begin new calls.
  */
 export class Schedule {
   declare readonly limiter: Limiter;
   declare readonly clock: Clock;
   /** The declared rate. */
   declare readonly pace?: Pace | undefined;
-  /** Whether only the deadline of a call ends its retries, as far as the decision table allows them. */
+  /** Whether a call is retried until its deadline, if the decision table allows a retry at all. */
   declare readonly untilDeadline: boolean;
   /** The longest pause that the service may ask for, in milliseconds. */
   declare readonly maxPauseMs?: number | undefined;
   /** How many attempts of this run are in flight. */
   inFlight = 0;
-  /** The calls that wait for another attempt. */
+  /** The calls that wait for a retry. */
   readonly waiting: Set<Lane> = new Set();
   readonly #opened: (now: number) => void;
   #isAdvancing = false;
@@ -47,48 +47,49 @@ export class Schedule {
   #unset: (() => void) | undefined;
 
   /**
-   * @param opened Called when others may begin: it begins as many as it has while the schedule is open. It is
-   * called too when a call is to wait that will not get its turn, since the schedule is closed
+   * @param opened Called when new calls may begin: it begins calls while the schedule is open. It is also called when a
+   * call asks to wait after the schedule was closed, as that call will never get its turn
    */
   constructor(
     given: Pick<Schedule, "limiter" | "clock" | "pace" | "untilDeadline" | "maxPauseMs">,
     opened: (now: number) => void,
   ) {
-    // One by one: in an object literal, which each run evaluates again, V8 forgets what it knew of their types.
+    // Assigned one by one: for an object literal, which each run evaluates anew, V8 forgets the types of its fields.
     this.limiter = given.limiter;
     this.clock = given.clock;
     this.pace = given.pace;
     this.untilDeadline = given.untilDeadline;
     this.maxPauseMs = given.maxPauseMs;
     this.#opened = opened;
-    // Assigned twice, undefined first: V8 takes a field that is assigned once for a constant, and compiles again when it changes.
+    // A second assignment, after the declaration's undefined: V8 takes a field assigned once for a constant, and
+    // recompiles when it changes.
     this.#isClosed = false;
   }
 
-  /** Whether an attempt may begin now. @param endsAt The deadline of its call, if that was tried before */
+  /** Whether an attempt may begin now. @param endsAt The deadline of its call, if it is a retry */
   isOpen(now: number, endsAt?: number): boolean {
     const { limiter, pace } = this;
     return !this.#isClosed && limiter.isOpen(now, endsAt) && !(pace && pace.opensAt > now);
   }
 
-  /** Has a call begin when its turn comes. */
+  /** Queues a call for its next attempt. */
   add(lane: Lane): void {
     this.waiting.add(lane);
     if (this.#isClosed) this.#opened(this.clock.now());
     else this.advance();
   }
 
-  /** Lets begin what may, here and in the runs that share the limiter: they take turns. */
+  /** Begins all attempts that may begin now, in this run and in turn in the other runs that share its limiter. */
   advance(): void {
     const { sharers } = this.limiter;
     if (!this.#isClosed) sharers.add(this);
-    // Alone, as nearly always: a list of itself for each row costs as much as its turn.
+    // Nearly always this is the only run: a copy of the set for each call would cost as much as the turn itself.
     if (sharers.size === 1 && !this.#isClosed) this.takeTurn();
     else for (const sharer of [...sharers]) sharer.takeTurn();
   }
 
   takeTurn(): void {
-    // What begins may end at once.
+    // An attempt that begins may end at once, and then calls this method within itself.
     if (this.#isAdvancing || this.#isClosed) return;
     this.#isAdvancing = true;
     const { inFlight, limiter } = this;
@@ -109,7 +110,7 @@ export class Schedule {
     }
   }
 
-  /** Nothing begins from now on. */
+  /** Closes the schedule: no further attempt begins. */
   close(): void {
     this.#isClosed = true;
     this.#unset?.();
@@ -118,7 +119,7 @@ export class Schedule {
     this.limiter.isSpent = sharers.size === 0;
   }
 
-  // Until time alone lets something begin.
+  // Sets a timer for the earliest time at which another attempt may begin.
   #sleep(now: number): void {
     this.#unset?.();
     if (this.#isClosed) return;
@@ -135,28 +136,28 @@ export class Schedule {
 }
 
 /**
- * One call of a run. It decides over the attempts of the call, of which the schedule lets all but the first begin: that
- * begins with the call. Its retries cost the client's budget nothing.
+ * One call of a run. It decides about the call's retries, and the schedule decides when they begin; the first attempt
+ * begins with the call. The retries cost nothing of the client's retry budget.
  */
 export class Lane implements AttemptTimes {
-  /** The signal of a run that ends its calls itself: they need not listen to it. */
+  /** The run's signal, if the run ends its calls itself: the calls then need not listen to the signal. */
   declare readonly signal?: unknown;
-  /** The size of the call's request; 0 where nobody counts tokens. */
+  /** The bytes of the call's request; 0 if no token rate is declared. */
   readonly bytes: number;
-  /** The tokens that the last attempt is taken to need. */
+  /** The estimated tokens of the last attempt. */
   estimated = 0;
-  /** Whether the client could make the call. */
+  /** Whether the client accepted the call's options. */
   isAdmitted = false;
   /** When the next attempt may begin. */
   readyAt = 0;
   /** The call's deadline. */
   endsAt = 0;
-  /** When the last attempt began and ended, and with which limit it began. */
+  /** When the last attempt began and ended, and the limit's epoch when it began. */
   began = 0;
   ended = 0;
   epoch = 0;
   readonly #schedule: Schedule;
-  // Its attempts that ran and came to nothing: each was paid for.
+  // How many failed attempts ran the operation, so that each was paid for.
   #paid = 0;
   #isInFlight = false;
   #resume: (() => void) | undefined;
@@ -166,10 +167,10 @@ export class Lane implements AttemptTimes {
     this.bytes = bytes;
   }
 
-  /** The call begins; `time` can end it. */
+  /** Called when the call begins; `time` can end the call. */
   begun?(time: CallDeadline): void;
 
-  /** An attempt begins. */
+  /** Records that an attempt begins. */
   begin(now: number): void {
     const schedule = this.#schedule;
     const { limiter, pace } = schedule;
@@ -181,7 +182,7 @@ export class Lane implements AttemptTimes {
     this.#resume?.();
   }
 
-  /** The client can make the call, over at most so many connections, where it knows. */
+  /** Records that the client accepted the call. Its most connections, if known, cap the limit. */
   admitted({ maxConnections }: Pick<Transport, "maxConnections">): this {
     this.isAdmitted = true;
     if (maxConnections !== undefined) this.#schedule.limiter.cap(maxConnections);
@@ -189,8 +190,8 @@ export class Lane implements AttemptTimes {
   }
 
   /**
-   * An attempt failed: whether there is another, and when.
-   * @param isOfService False where the failure tells nothing of the service
+   * Decides whether a failed attempt is retried, and when.
+   * @param isOfService False if the failure tells nothing about the service
    */
   decide(failure: Failure, state: RetryState, isOfService = true): Decision {
     const { limiter } = this.#schedule;
@@ -202,7 +203,8 @@ export class Lane implements AttemptTimes {
     return decision;
   }
 
-  // Until the deadline, but for what was paid for: of that the table's number holds, whatever else was retried.
+  // Retries go on until the deadline. But attempts that ran the operation were paid for: the decision table's maximum
+  // applies to those alone, whatever else was retried.
   #decision(failure: Failure, state: RetryState): Decision {
     const { untilDeadline, maxPauseMs } = this.#schedule;
     if (!untilDeadline || failure.executed !== "yes")
@@ -211,9 +213,10 @@ export class Lane implements AttemptTimes {
     return decideRetry(failure, counted, maxPauseMs);
   }
 
-  /** Waits until the next attempt begins, but no longer than the call lasts. */
+  /** Waits until the next attempt begins, or until the call ends if that is sooner. */
   async wait(ms: number, time: CallDeadline): Promise<void> {
-    // From the end of the attempt, which is before the pause that it brought: when that is over, this call is the first.
+    // Counted from the attempt's end, which is before the start of the pause that it caused: when that pause is over, this
+    // call is ready and comes first.
     this.readyAt = this.ended + ms;
     const turn = new Promise<void>((resolve) => {
       this.#resume = resolve;
@@ -223,12 +226,12 @@ export class Lane implements AttemptTimes {
     this.#schedule.waiting.delete(this);
   }
 
-  /** The call has a response. */
+  /** Records that the call got its response. */
   answered(): void {
     if (this.#end()) this.#schedule.limiter.answered(this);
   }
 
-  /** The call failed for good. */
+  /** Records that the call failed and is not retried. */
   failed(): void {
     if (this.#end()) this.#schedule.limiter.ended(this.ended);
   }
