@@ -46,7 +46,7 @@ export class StatusError extends Error {
   readonly inferred: boolean;
   /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
-  /** Whether the operation ran. `"no"`: nothing was sent, or the request was rejected and we assume that nothing ran. */
+  /** Whether the operation ran. `"no"`: nothing was sent, or the request was rejected; we then assume that nothing ran. */
   readonly executed: Executed;
   /** Why `executed` has its value: a `"no"` is proved with `"nothing-sent"`, and assumed with `"refused"`. */
   readonly executedBecause: ExecutedBecause;
@@ -63,8 +63,8 @@ export class StatusError extends Error {
   /** The response's `x-request-id`, else `request-id`, when it had one. */
   declare readonly requestId?: string;
   /**
-   * The response's headers, names in lower case, without the key; absent when there was no response. Not in `toJSON`, and
-   * not enumerable, so that logs do not list them.
+   * The response's headers, names in lower case, without the key; absent when there was no response. Not in `toJSON`,
+   * and not enumerable, so that logs do not list them.
    */
   declare readonly headers?: Readonly<Record<string, string>>;
   /** How long the service asked to wait, in milliseconds. */
@@ -115,8 +115,8 @@ export class StatusError extends Error {
 
   /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // A subclass inherits this method, and accepts only its own instances. `this`, because esbuild renames a class whose
-    // body uses its own name to `_StatusError`.
+    // A subclass inherits this method, and accepts only its own instances. `this`, because esbuild renames a class
+    // whose body uses its own name to `_StatusError`.
     // biome-ignore lint/complexity/noThisInStatic: it is a subclass when that is asked
     return Object.hasOwn(this, Symbol.hasInstance) ? isStatusError(value) : super[Symbol.hasInstance](value);
   }

@@ -6,8 +6,8 @@ import { checkTable, type OptionTable, validate } from "./validate.js";
 const nothing: object = Object.freeze(Object.create(null));
 
 /**
- * A copy of an object's own properties, and of its class's accessors: a polluted Object.prototype adds nothing to it.
- * @param table The only names it may have, and their checks; any when absent.
+ * Copies an object's own properties and its class's accessors: a polluted Object.prototype adds nothing to the copy.
+ * @param table The names that the object may have, with their checks; without a table, all names are allowed.
  */
 export function ownProperties<T extends object>(
   value: T | undefined,
@@ -24,10 +24,10 @@ export function ownProperties<T extends object>(
 
 function addAccessors(own: object, value: object, what: string): void {
   const kind = tagOf(value);
-  // A Map, a Promise: it has nothing of its own, and would be taken for options that say nothing.
+  // A Map or a Promise has no properties of its own, and would be taken for empty options.
   if (kind !== "Object" && Object.keys(own).length === 0)
     throw invalid(`${what} must be a plain object, not ${kind}.`);
-  // Up to the root, which is Object.prototype, perhaps that of another realm.
+  // Walks up the prototype chain, but not to its root: Object.prototype, perhaps of another realm.
   for (let holder = value; Object.getPrototypeOf(holder); holder = Object.getPrototypeOf(holder)) {
     for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder)))
       if (Object.hasOwn(descriptor, "get") && !(name in own))
@@ -35,12 +35,12 @@ function addAccessors(own: object, value: object, what: string): void {
   }
 }
 
-/** An object that is no list. */
+/** Checks that a value is an object and not a list. */
 function checkObject(value: unknown, what: string): void {
   validate(value, { type: "object" }, what);
 }
 
-/** A resource id as it may stand in a path: never one that could turn the call into another operation. */
+/** Checks a resource id that is to stand in a path: it must not turn the call into another operation. */
 export function checkId(value: unknown, what: string): string {
   checkString(value, what);
   if (value === "") throw invalid(`${what} is empty.`);
@@ -57,21 +57,21 @@ export function checkId(value: unknown, what: string): string {
   return checkCharacters(value, what);
 }
 
-/** A key that can stand in a header. The value is never repeated in the error. */
+/** Checks that an API key can be sent in a header. The error never shows the key. */
 export function checkApiKey(value: unknown, what: string): string {
   const problem = keyProblem(value);
   if (problem !== undefined) throw invalid(`${what} ${problem}`);
   return value as string;
 }
 
-/** Why a value cannot be a key, to stand behind its name; undefined when it can. */
+/** Why a value cannot be an API key, as text to follow the option's name; undefined when it can. */
 export function keyProblem(value: unknown): string | undefined {
   if (typeof value !== "string" || value === "") return "must be a string that is not empty.";
   if (/^[\x21-\x7e]{1,8192}$/.test(value)) return undefined;
   return "has a space, a line break, a character outside ASCII, or over 8192 characters.";
 }
 
-/** What files, editors and copies leave at the ends of a value, or what `inside` finds, to stand behind its name. */
+/** Names an invisible character at an end of a value, or one that `inside` matches, as text to follow the option's name. */
 export function unseenIn(text: unknown, inside: RegExp): string | undefined {
   if (typeof text !== "string") return undefined;
   const end = /^\s|\s$/.exec(text);
@@ -83,7 +83,7 @@ export function unseenIn(text: unknown, inside: RegExp): string | undefined {
   return `${where} a ${name}${end ? "" : " inside"}.`;
 }
 
-/** Refuses a text that has it. @throws StatusError */
+/** Rejects a text in which {@link unseenIn} finds a character. @throws StatusError */
 export function checkSeen(text: unknown, what: string, inside: RegExp): void {
   const found = unseenIn(text, inside);
   if (found) throw invalid(`${what} ${found}`);
@@ -92,12 +92,12 @@ export function checkSeen(text: unknown, what: string, inside: RegExp): void {
 const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
   [/[?#]/, "a query or fragment"],
   [/[\s\\\p{Cc}]/u, "spaces, backslashes or control characters"],
-  // The URL template would fill them in as path parameters.
+  // The URL template would take braces for path parameters.
   [/[{}]/, '"{" or "}"'],
   [/\/(\.|%2e){1,2}(\/|$)/i, 'the path segments "." or ".."'],
 ];
 
-/** The service's address without a trailing slash. The value is never repeated in the error: it may hold a secret. */
+/** Checks the service's address, and strips trailing slashes. The error never shows the value: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
   const url = urlOf(value);
   if (typeof value !== "string" || url === undefined) {
@@ -120,12 +120,12 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
 }
 
-/** Printable ASCII and tabs: what every transport sends unchanged. */
+/** Whether a text is printable ASCII and tabs, which every transport sends unchanged. */
 export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
 }
 
-/** Text for a header, or undefined. */
+/** Checks that a value is text for a header, or undefined. */
 export function checkText(value: unknown, what: string): string | undefined {
   if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
   throw invalid(`${what} must be printable ASCII text.`);
@@ -141,7 +141,7 @@ export function checkDuration(value: unknown, what: string): number {
   return value as number;
 }
 
-/** What a check makes of an option that is given; undefined when it is not. */
+/** Applies a check to an option that is given; an option that is not given stays undefined. */
 export function checkIfGiven<T>(
   check: (value: unknown, what: string) => T,
   value: unknown,
@@ -178,7 +178,7 @@ export function checkString(value: unknown, what: string): asserts value is stri
   validate(value, { type: "string" }, what);
 }
 
-/** Text without characters that nobody sees. */
+/** Checks that a text has no control character and no lone surrogate. */
 export function checkCharacters(value: string, what: string): string {
   if (/\p{Cc}/u.test(value)) throw invalid(`${what} contains a control character.`);
   if (/\p{Cs}/u.test(value)) throw invalid(`${what} contains a lone surrogate.`);
@@ -194,7 +194,7 @@ const reservedHeaders: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-/** The pairs in a list, a Map or Headers of any realm; undefined where a value is none of these. @throws StatusError */
+/** The pairs in a list, a Map or Headers of any realm; undefined for any other value. @throws StatusError */
 export function headerPairs(
   value: unknown,
 ): readonly (readonly [name: unknown, content: unknown])[] | undefined {
@@ -211,7 +211,7 @@ export function headerPairs(
   return pairs;
 }
 
-/** Headers of the caller's own, names in lower case; those of a name that is there twice are joined, as Headers does. */
+/** Checks the caller's headers, names in lower case. Values of a name that occurs twice are joined, as Headers does. */
 export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
   const headers: Record<string, string> = Object.create(null);
   const pairs = headerPairs(value);

@@ -47,7 +47,7 @@ export const clientOptionTable: OptionTable<ClientOptions> = {
   dangerouslyAllowBrowser: 1,
 };
 
-/** What ends a call: an AbortSignal of any realm, or what behaves like one. */
+/** Checks the signal that ends a call: an AbortSignal of any realm, or an object that behaves like one. */
 export function checkSignal(signal: unknown): AbortSignalLike | undefined {
   if (signal === null) return undefined;
   const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignalLike>;

@@ -9,7 +9,7 @@ interface EventRow {
 }
 
 /**
- * The decision table: for each event, the most retries of a start, read, set and append (in this order), and `executed`.
+ * The decision table: for each event, the most retries of a start, read, set and append, in this order, and `executed`.
  * If the service documents nothing, a retry counts as not safe.
  */
 export const events: Readonly<Record<RetryEvent, EventRow>> = {

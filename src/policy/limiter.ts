@@ -7,7 +7,7 @@ import type { LimitSearch } from "./search.js";
 // Fewer failures in a row than this are no sign of an outage.
 const fewestForOutage = 4;
 
-/** Limits how many attempts are in flight, and when more may begin, for all calls of a run. Callers pass in the time. */
+/** Limits how many attempts of a run's calls are in flight, and when more may begin. Callers pass in the time. */
 export class Limiter {
   /** The schedules of the runs that share this limiter; the first had its turn longest ago. */
   readonly sharers: Set<{ takeTurn(): void }> = new Set();

@@ -89,7 +89,7 @@ export interface RetryState {
   readonly random: number;
 }
 
-/** A retry after `waitMs` milliseconds, or why there is none. Both fields are set: a polluted prototype adds nothing. */
+/** A retry after `waitMs` milliseconds, or why there is none. Both fields are set: a polluted prototype adds none. */
 export type Decision =
   | { readonly waitMs: number; readonly notRetried: undefined }
   | { readonly waitMs: undefined; readonly notRetried: NotRetried };
@@ -247,7 +247,7 @@ export interface AttemptTimes {
 
 /**
  * The hidden option by which a run passes a call its lane, the object that decides about its retries. In a run's own
- * options, `true` means that other processes, such as workers with other chunks, send to the same service. `Symbol.for`,
- * because `tunerank` and `tunerank/bulk` are separate bundles.
+ * options, `true` means that other processes, such as workers with other chunks, send to the same service.
+ * `Symbol.for`, because `tunerank` and `tunerank/bulk` are separate bundles.
  */
 export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;

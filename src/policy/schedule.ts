@@ -25,8 +25,8 @@ export interface Clock {
 export const machineClock: Clock = { now, after };
 
 /**
- * Decides when attempts begin: one limit, one rate and one pause for all calls of a run. Calls that wait for a retry come
- * first, in the order in which they began to wait; then `opened` may begin new calls.
+ * Decides when attempts begin: one limit, one rate and one pause for all calls of a run. Calls that wait for a retry
+ * come first, in the order in which they began to wait; then `opened` may begin new calls.
  */
 export class Schedule {
   declare readonly limiter: Limiter;
@@ -215,8 +215,8 @@ export class Lane implements AttemptTimes {
 
   /** Waits until the next attempt begins, or until the call ends if that is sooner. */
   async wait(ms: number, time: CallDeadline): Promise<void> {
-    // Counted from the attempt's end, which is before the start of the pause that it caused: when that pause is over, this
-    // call is ready and comes first.
+    // Counted from the attempt's end, which is before the start of the pause that it caused: when that pause is over,
+    // this call is ready and comes first.
     this.readyAt = this.ended + ms;
     const turn = new Promise<void>((resolve) => {
       this.#resume = resolve;

@@ -1,67 +1,67 @@
-// Finds the concurrency limit of a run where nobody gave one. The scheme is nearest to PCC Allegro (Dong and others, NSDI
-// 2015): it doubles at first, then tries another limit now and then, measures over a round of responses what that brings,
-// and keeps it or goes back. What differs: it moves the number in flight, not a rate; one trial at a time, the less they
-// bring the rarer; and where 429s go on, a sequential test (Wald, 1945) asks whether they depend on the limit at all. AIMD,
-// which lowers its limit at each 429, would be held down by those that do not.
+// Finds the concurrency limit of a run for which none was given. The scheme is nearest to PCC Allegro (Dong and others,
+// NSDI 2015): it doubles the limit at first, later tries another limit now and then, measures over a round of responses
+// what the trial brings, and keeps the new limit or goes back. Unlike PCC, it moves the number in flight, not a rate; it
+// makes one trial at a time, and fewer if they bring little; and if 429s go on, a sequential test (Wald, 1945) tells if
+// they depend on the limit at all. AIMD lowers its limit at each 429, and so would suffer from 429s that do not.
 //
-// state    | the limit is             | the next state, once the round has enough responses; at once: settling, from steady
-//          |                          | or up, where there are more 429s than usual
-// steady   | the best that is known   | a step due: up, if the limit was used and no response slow; down, if 429s go on
-// up       | a step above the base    | up from here, if it brought enough, or (test) as many are rejected at any limit; else
-//          |                          | down, if 429s go on and less was not tried; else steady at the base
-// down     | below the base           | (test) up from the base, if as many are rejected at any limit; else steady, if hardly
-//          |                          | any are here; else settling at what the service accepted
-// settling | what 429s left in flight | steady, if hardly any more are rejected; else down, or from 1 and 2 up
+// state    | the limit is             | the next state, once a round has enough responses; but settling at once, from
+//          |                          | steady or up, if there are more 429s than usual
+// steady   | the best that is known   | up, if a step is due, the limit was in use and responses fast; down, if 429s go on
+// up       | a step above the base    | up from here, if it brought enough, or if (test) 429s do not depend on the limit;
+//          |                          | else down, if 429s go on and less was not tried; else steady at the base
+// down     | below the base           | up from the base, if (test) 429s do not depend on the limit; else steady, if 429s
+//          |                          | are rare here; else settling at what the service accepted
+// settling | what 429s left in flight | steady, if further 429s are rare; else down, or up from a limit of 1 or 2
 import type { AttemptTimes } from "./retry.js";
 
-// What nearly every service accepts at once, and cheap where it does not.
+// Nearly every service accepts this many at once, and the trial is cheap if one does not.
 const firstLimit = 4;
 // The share of 429s in fewer responses is mostly chance.
 const fewestSamples = 16;
-// Fewer good responses tell nothing of the speed, unless there are hardly any.
+// Fewer good responses tell nothing about the speed, unless nearly all are 429s.
 const fewestGood = 10;
-// A doubling that brings no fifth more only makes a queue longer. Of a smaller step half of itself is enough: the rest is noise.
+// Doubling must bring 20 % more, or it only makes a queue longer. A smaller step must bring half its own size: noise.
 const doublingGain = 0.2;
 const stepGain = 0.5;
-// Responses that take more than twice the best have waited in a queue: the service is asked for no more.
+// Responses that take more than twice the best time waited in a queue: the limit is then not raised.
 const slowest = 2;
-// With less of the limit in use, the source or the rate is what holds the run up, and a larger limit changes nothing.
+// If less of the limit is in use, the source or the rate holds the run up, and a larger limit changes nothing.
 const fullShare = 0.75;
-// The logarithm of how much more likely one reason is than the other: 4 is 55 times, so that one test of 56 errs.
+// The log likelihood ratio at which the test decides: at 4, one reason is 55 times as likely, so 1 test in 56 errs.
 const certain = 4;
-// A smaller share of 429s costs less than to look for its reason; and no measured share is nearer to 0 or 1 for certain.
+// A smaller share of 429s costs less than a search for its reason. The test takes no share as nearer to 0 or 1.
 const leastShare = 0.03;
-// The weight of one response in the time that a response takes of late: that of TCP's round-trip time (RFC 6298).
+// The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
 const smoothing = 1 / 8;
-// The only slot is paused for at least so long: nothing else keeps the run from five rejected attempts in a second and more.
+// The shortest pause of a slot if the limit is 1: without it, more than five attempts a second could be rejected.
 const onlySlotMs = 200;
-// A service that counts by time counts by seconds: any slot is paused so long where it asked for time, or counts others too.
+// The shortest pause of a slot if the service asked for a wait or counts other processes too: it counts by seconds.
 const longSlotMs = 1000;
 
 type State = "steady" | "up" | "down" | "settling";
 
-/** The concurrency limit that serves a run best; the clock is the caller's. */
+/** Finds the concurrency limit that serves a run best. Callers pass in the time. */
 export class LimitSearch {
   limit: number;
-  /** Counts the changes of the limit: the response to an attempt that began in an earlier epoch tells nothing of the present limit. */
+  /** Counts changes of the limit: an attempt that began in an earlier epoch tells nothing about the present limit. */
   epoch = 0;
   /** Whether other processes send to the same service. */
   sharesService = false;
   #most: number;
   #state: State = "steady";
-  // The limit to go back to: how many good responses it brought in a millisecond, and the share of 429s.
+  // The base: the limit to go back to, its good responses per millisecond, and its share of 429s.
   #base = { limit: firstLimit, rate: 0, share: 0 };
   readonly #steps: Steps = new Steps();
   readonly #usual: UsualRejections = new UsualRejections();
-  // Whether the 429s at the base may come from its limit, and less has not been tried.
+  // Whether the base's limit may cause its 429s, and no lower limit has been tried.
   #isDoubted = false;
-  // The 429s of the epoch before lower the limit so far: they show how many were too many.
+  // How far 429s to attempts of the previous epoch may lower the limit: they show how many were too many.
   #fewest: number;
-  // How long a good response takes of late, and how long at best.
+  // The smoothed time of a good response, and the shortest average of a round.
   #responseMs = 0;
   #fastestMs = Number.POSITIVE_INFINITY;
   #round: Round = new Round(0);
-  // A slot is one of the limit. When those that are paused may be used again, in order.
+  // A slot is room for one attempt within the limit. The times at which paused slots become free, in order.
   readonly #pausedSlots: number[] = [];
 
   /** @param most The limit never exceeds it */
@@ -76,19 +76,19 @@ export class LimitSearch {
     if (this.limit > this.#most) this.#set(this.#most, "steady");
   }
 
-  /** When a slot is free, where only paused ones are left; else 0. */
+  /** When the next slot becomes free, if only paused slots are left; else 0. */
   opensAt(now: number, inFlight: number): number {
     const slots = this.#pausedSlots;
     while ((slots[0] ?? now + 1) <= now) slots.shift();
     return inFlight < this.limit && inFlight + slots.length >= this.limit ? (slots[0] ?? 0) : 0;
   }
 
-  /** Time has passed with so many in flight. */
+  /** Records that time has passed with `inFlight` attempts in flight. */
   passed(now: number, inFlight: number): void {
     this.#round.passed(now, inFlight, this.#pausedSlots.length);
   }
 
-  /** An attempt got a response that is no sign of overload. */
+  /** Records that an attempt got a response that is no sign of overload. */
   answered({ epoch, began, ended }: AttemptTimes): void {
     this.#responseMs += (ended - began - this.#responseMs) * (this.#responseMs > 0 ? smoothing : 1);
     if (epoch !== this.epoch) return;
@@ -97,9 +97,9 @@ export class LimitSearch {
   }
 
   /**
-   * An attempt was rate limited. Its slot is paused, unless the limit is lowered by it: else the next attempt would be
-   * rejected at once, and again.
-   * @param inFlight How many are in flight without it
+   * Records that an attempt was rate limited. This lowers the limit or pauses the attempt's slot: otherwise attempt after
+   * attempt would be rejected at once.
+   * @param inFlight How many other attempts are in flight
    * @param askedMs How long the service asked to wait
    */
   rateLimited({ epoch, ended }: AttemptTimes, inFlight: number, askedMs: number): void {
@@ -113,24 +113,24 @@ export class LimitSearch {
         this.#set(this.limit, "settling", fewest);
       } else this.#judge();
     }
-    // The service accepted those that are left.
+    // The service accepted the attempts that are still in flight.
     if (epoch === this.epoch - 1) this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
     if (this.limit < before) return;
     this.#pausedSlots.push(ended + this.#slotMs(askedMs));
     this.#pausedSlots.sort((a, b) => a - b);
   }
 
-  // How long the slot of a rejected attempt is paused.
+  // How long the slot of a rate limited attempt is paused.
   #slotMs(askedMs: number): number {
-    // 429s that have nothing to do with the limit are no reason to wait.
+    // 429s that do not depend on the limit are no reason to wait.
     const isLong = this.sharesService && !(this.#steps.areWide && this.#usual.share > 0);
     const isOnly = this.limit === 1;
     const shortest = isLong || askedMs > 0 ? longSlotMs : isOnly ? onlySlotMs : 0;
-    // The whole run pauses for the time that was asked for. One slot of several is paused after that too; the only one is not.
+    // The whole run pauses for the wait that was asked for. One slot of several stays paused after it; an only slot does not.
     return Math.max(this.#responseMs, shortest) + (isOnly ? 0 : askedMs);
   }
 
-  // How many responses end a round: as many as may be in flight, and more once there was a reason to look closely.
+  // How many responses end a round: the limit; at least 16 once 429s or a failed step gave reason to look closely.
   get #samples(): number {
     const isClean = this.#round.rejected === 0 && this.#steps.areWide;
     return Math.max(isClean ? firstLimit : fewestSamples, this.limit);
@@ -154,16 +154,16 @@ export class LimitSearch {
     else this.#goOn();
   }
 
-  // Whether 429s depend on the limit.
+  // Tests whether 429s depend on the limit.
   #test(): void {
     const round = this.#round;
     const { limit, share } = this.#base;
     const evidence = round.evidence(this.#base, this.limit);
-    // After so many the likelier reason is taken: it makes little difference.
+    // After this many responses the likelier reason is taken: if no reason is clear, it makes little difference.
     if (Math.abs(evidence) < certain && round.ended < 8 * Math.max(fewestSamples, this.limit)) return;
     this.#steps.passed(round.ended);
     if (evidence > 0) {
-      // They do not: the limit may grow in spite of them.
+      // The 429s do not depend on the limit, which may grow in spite of them.
       this.#steps.areWide = true;
       this.#grow(Math.max(limit, this.limit), this.#usual.join(round, share));
     } else if (this.#state === "down") {
@@ -186,7 +186,7 @@ export class LimitSearch {
     else this.#round = round.next();
   }
 
-  // Whether a larger limit brought enough.
+  // Judges whether a larger limit brought enough.
   #judgeMore(): void {
     const { limit, rate } = this.#base;
     const more = this.limit / limit - 1;
@@ -208,7 +208,7 @@ export class LimitSearch {
     this.#set(this.#base.limit, "steady");
   }
 
-  // 429s that go on depend on the limit, or not: less tells, or more.
+  // If 429s go on, a lower limit, or a higher one, tells whether they depend on the limit.
   #settled(): void {
     const { rate, share } = this.#round;
     this.#base = { limit: this.limit, rate, share };
@@ -238,7 +238,7 @@ export class LimitSearch {
   }
 }
 
-// How many of a limit were not rejected.
+// How many attempts of a full limit were not rejected.
 function accepted(limit: number, share: number): number {
   return Math.max(1, Math.round(limit * (1 - share)));
 }
@@ -249,7 +249,7 @@ class Round {
   rejected = 0;
   #lateGood = 0;
   #lateMs = 0;
-  // How many were in flight, and how many slots were paused, each times how long.
+  // The attempts in flight and the paused slots, each number multiplied by its milliseconds and summed up.
   #inFlightMs = 0;
   #pausedMs = 0;
   #began: number;
@@ -273,7 +273,7 @@ class Round {
     return this.#lateMs / Math.max(1, this.#lateGood);
   }
 
-  /** Good responses in a millisecond. */
+  /** Good responses per millisecond. */
   get rate(): number {
     return this.#inFlightMs / this.#ms / Math.max(1, this.responseMs);
   }
@@ -295,7 +295,7 @@ class Round {
     this.#last = now;
   }
 
-  /** @param samples How many responses end the round: the first half of a larger number do not wait for each other yet */
+  /** @param samples How many responses end the round. The first half is not timed: it does not queue yet */
   addGood(ms: number, samples: number): void {
     const isLate = 2 * (this.ended + 1) > samples;
     this.good += 1;
@@ -305,8 +305,8 @@ class Round {
   }
 
   /**
-   * Above 0 where the share of 429s is that of the base again, whatever the limit; below 0 where the service accepted no
-   * more than it accepted there. The logarithm of how much more likely the one is than the other.
+   * The log likelihood ratio of two reasons for 429s. Above 0: their share is the base's, whatever the limit. Below 0: the
+   * service accepted no more than at the base.
    */
   evidence(base: { readonly limit: number; readonly share: number }, limit: number): number {
     const same = possible(base.share);
@@ -320,36 +320,36 @@ class Round {
   }
 }
 
-// By chance a round may have all attempts rejected, or none.
+// Keeps a share away from 0 and 1: by chance, a round may have all attempts rejected, or none.
 function possible(share: number): number {
   return Math.min(1 - leastShare, Math.max(leastShare, share));
 }
 
-/** The 429s that have nothing to do with the limit: their share of the attempts, as far as is known. */
+/** The 429s that do not depend on the limit: their share of the attempts, as far as is known. */
 class UsualRejections {
   share = 0;
-  // The number of responses by which it is known.
+  // How many responses the share was measured over.
   #known = 0;
 
-  /** A round that was to find the share out. */
+  /** Takes the share from a round that was made to measure it. */
   found({ share, ended }: Round): void {
     this.#set(share);
     this.#known = ended;
   }
 
-  /** A round like those before has the weight of a quarter, and raises the share by a tenth at most: its own is partly chance. */
+  /** Adds an ordinary round with the weight of a quarter. It raises the share by at most a tenth: part of it is chance. */
   follow({ share }: Round): void {
     this.#set(Math.min(1.1 * this.share, 0.75 * this.share + 0.25 * share));
   }
 
-  /** A round with another limit has the same share. @param before The share that was known */
+  /** Adds a round that had the same share at another limit. @param before The share known so far */
   join({ rejected, ended }: Round, before: number): number {
     this.#set((before * this.#known + rejected) / (this.#known + ended));
     this.#known += ended;
     return this.share;
   }
 
-  /** Whether a round has more: half as many again, and three that may be chance; where there were none, a single one. */
+  /** Whether a round has more 429s than usual: over 1.5 times the share, plus 3 for chance; if none are usual, over 0. */
   areExceededBy({ rejected, ended }: Round): boolean {
     return rejected > (this.share > 0 ? 1.5 * this.share * ended + 3 : 0);
   }
@@ -359,22 +359,22 @@ class UsualRejections {
   }
 }
 
-// A step that may bring 429s is small, once one was in the way.
+// Once a step failed, later steps may bring 429s, and are this share of the limit.
 const smallStep = 1 / 8;
-// Responses between two such steps: a small part of them may be rejected. Twice as many after each that brought nothing.
+// Responses between two small steps, so that few are rejected. The gap doubles after each step that brought nothing.
 const firstGap = 64;
-// The service may have changed: a gap grows no longer than this, and for a small limit than 16 responses for each slot more.
+// The longest gap, as the service may change. For a small limit the longest gap is firstGap plus 16 for each slot.
 const longestGap = 1024;
 const gapForEach = 16;
 
-/** How far the limit steps up, and how often: it doubles until something is in its way. */
+/** How far and how often the limit steps up: it doubles until a step brings nothing. */
 class Steps {
   areWide = true;
-  // How many responses are to come before the next step, and before the one after that.
+  // How many responses must come before the next step, and the gap to the step after it.
   #left = 0;
   #nextGap: number = firstGap;
 
-  /** Whether there were responses enough since the last step that brought nothing. */
+  /** Whether enough responses came since the last step that brought nothing. */
   get areDue(): boolean {
     return this.#left <= 0;
   }

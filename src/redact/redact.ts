@@ -1,29 +1,29 @@
 import { define, memberOf, tagOf, textFor, valueOr } from "../values.js";
 
-/** One way to write a key. */
+/** One spelling of a key, such as its base64. */
 interface KeyForm {
   readonly chars: string;
-  /** How many of its first or last characters are recognised where a text is cut. */
+  /** The fewest of its first or last characters that are recognised where a text is cut. */
   readonly leastPart: number;
 }
 
-/** Shorter, a key or a part of one could be part of any word. */
+/** A shorter key, or part of a key, could be part of any word. */
 const leastCharacters = 8;
 
-/** A key as it is. */
+/** The key as it is written. */
 function plainForm(chars: string): KeyForm {
   return { chars, leastPart: leastCharacters };
 }
 
-/** What to look for in an unescaped text: the key, also in base64. */
+/** The spellings to look for in an unescaped text: the key, and the key in base64. */
 function keyForms(key: string): readonly KeyForm[] {
   const { chars } = undoEscapes(key);
-  // What looks like an escape in the key itself is one character of it.
+  // An escape sequence within the key itself counts as one character, so that fewer characters are enough.
   const leastPart = Math.max(1, leastCharacters - (key.length - chars.length));
-  // Base64 is that of bytes: where a secret has other characters, its bytes are a secret of their own.
+  // btoa takes bytes only: if a secret has other characters, its bytes are given as a separate secret.
   const base64 = /[^\0-\xff]/.test(key) ? [] : base64Of(key);
   const urlSafe = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
-  // Nothing is left of a key of backslashes.
+  // A key of backslashes only is empty without its escapes.
   const unescaped = chars === "" ? [] : [{ chars, leastPart }];
   return [...unescaped, ...[...new Set([...base64, ...urlSafe])].map(plainForm)];
 }
@@ -35,19 +35,19 @@ function base64Of(key: string): string[] {
     : [0, 1, 2].map((offset) => base64At(offset, key));
 }
 
-// Only the characters that the key alone decides, when it stands after so many other bytes.
+// The characters of base64 that depend on the key alone, if `offset` other bytes stand before it.
 function base64At(offset: number, key: string): string {
   const bits = 8 * offset;
   const from = Math.ceil(bits / 6);
   return btoa("\0".repeat(offset) + key).slice(from, Math.floor((bits + 8 * key.length) / 6));
 }
 
-/** From one index of a text's characters up to another. */
+/** A range of a text's characters, from one index up to another. */
 export type Span = readonly [from: number, to: number];
 
 /**
- * Where a form stands in a text. Linear time.
- * @param cut Whether to look for its beginning where the text ends, and for its end where the text begins, too.
+ * Finds a spelling of the key in a text. Linear time.
+ * @param cut Whether to look also for the key's beginning where the text ends, and for its end where the text begins.
  */
 function findForm(form: KeyForm, source: Characters, cut: boolean): readonly Span[] {
   const { length } = form.chars;
@@ -58,10 +58,10 @@ function findForm(form: KeyForm, source: Characters, cut: boolean): readonly Spa
   return cut ? [...spans, ...findParts(form, source, lengths)] : spans;
 }
 
-// What is left of an escape that was cut.
+// The parts of an escape sequence that was cut: its beginning and its end.
 const escapeBegun = /^[\\%&][#\w\\%&;]*$/;
 const escapeEnded = /^(?:u?[\da-f]{1,4}|#?\w{0,16};)$/i;
-// Also one of several that escaped each other.
+// The longest part of an escape, also of one that other escapes were applied to.
 const longestNesting = 50;
 
 function findParts(form: KeyForm, { text, chars, startOf }: Characters, lengths: Uint16Array): Span[] {
@@ -79,7 +79,7 @@ function findParts(form: KeyForm, { text, chars, startOf }: Characters, lengths:
   ];
 }
 
-// How many characters at the end are part of the form, with the part of an escape behind it.
+// How many characters at the end belong to the key's spelling, including part of an escape after it.
 function partAtEnd(
   { chars }: KeyForm,
   least: number,
@@ -98,7 +98,7 @@ function reversed(text: string): string {
   return text.split("").reverse().join("");
 }
 
-// After each character, how much of the form's beginning the text ends with (Knuth, Morris and Pratt).
+// For each character of the text, how many first characters of the form end there (Knuth, Morris and Pratt).
 function matchedLengths(form: string, chars: string): Uint16Array {
   const own = new Uint16Array(form.length);
   const lengths = new Uint16Array(chars.length);
@@ -118,11 +118,11 @@ function matchedLengths(form: string, chars: string): Uint16Array {
 interface Characters {
   readonly text: string;
   readonly chars: string;
-  /** Where in the text a character begins, its escape included; for their number: where the last one ends. */
+  /** Where a character, or its escape, begins in the text; for an index after the last character: the text's end. */
   readonly startOf: (index: number) => number;
 }
 
-// HTML's names for the punctuation of ASCII, each before its character.
+// HTML's names for ASCII punctuation, each followed by its character.
 const htmlNames = new Map(
   Array.from(
     "excl!quot\"num#dollar$percnt%amp&apos'lpar(rpar)ast*midast*plus+comma,period.sol/colon:semi;lt<equals=gt>quest?commat@lsqb[lbrack[bsol\\rsqb]rbrack]hat^lowbar_underbar_grave`diacriticalgrave`lcub{lbrace{verbar|vert|verticalline|rcub}rbrace}".matchAll(
@@ -133,14 +133,14 @@ const htmlNames = new Map(
 );
 
 const longestEscape = 18;
-// Stands for a backslash that was escaped; the one that follows it is another's.
+// Replaces an escaped backslash, so that a backslash after it is not taken for its pair.
 const inner = "\ue000";
 const escapeAtEnd = /(?:(?:%|[\\\ue000]u00)([\da-f]{2})|&(?:#(x?[\da-f]{2,8})|([a-z]{2,16}));)$/i;
 
 /**
- * Undoes what JSON, URLs and HTML escape of ASCII, also where one escaped what another had escaped before.
- * Backslashes are left out: a JSON writer may put one before a quote or a slash, and a second one two more.
- * Every spelling of a text comes out the same as the text itself does. Linear time.
+ * Undoes the escapes of ASCII in JSON, URLs and HTML, also if they were applied one after the other.
+ * Backslashes are left out: JSON writers put different numbers of them before a quote or a slash.
+ * Every escaped form of a text gives the same result as the text itself. Linear time.
  */
 function undoEscapes(text: string): Characters {
   const chars: string[] = [];
@@ -148,18 +148,18 @@ function undoEscapes(text: string): Characters {
   for (let at = 0; at < text.length; at++) {
     chars.push(text.charAt(at));
     starts.push(at);
-    // What an escape stood for may be the end of another.
+    // The character that an escape stood for may be the end of another escape.
     while (undoLast(chars)) starts.length = chars.length;
   }
   const undone = chars.filter((char) => !isBackslash(char)).join("");
-  // A character begins where the backslashes before it do.
+  // A character begins where the backslashes before it begin.
   const begins = starts.filter((_, i) => !isBackslash(chars[i - 1]));
   const startOf = (index: number): number =>
     index < undone.length ? (begins[index] as number) : text.length;
   return { text, chars: undone, startOf };
 }
 
-// Whether the characters ended with an escape, which is then replaced by what it stands for.
+// Replaces an escape at the end by the character it stands for. Returns whether there was one.
 function undoLast(chars: string[]): boolean {
   const { length } = chars;
   const last = chars[length - 1];
@@ -181,12 +181,12 @@ function isBackslash(char: string | undefined): boolean {
 }
 
 /**
- * Takes a key out of a text, however JSON, URLs, HTML or base64 write it.
- * @param cut Whether the text may end or begin within the key, as the text of a body that came in part.
+ * Removes a key from a text, in every form that JSON, URLs, HTML or base64 give it.
+ * @param cut Whether the text may begin or end within the key, as the text of an incomplete body may.
  */
 export type Redact = (text: string, cut?: boolean) => string;
 
-/** Redacts one key. A key of fewer than 8 characters is taken out only where it is a whole value. Linear time. */
+/** Redacts one key. A key of fewer than 8 characters is removed only if it is a whole value. Linear time. */
 export function redactor(key: string): Redact {
   const isShort = key.length < leastCharacters;
   let forms: readonly KeyForm[] | undefined;
@@ -198,7 +198,7 @@ export function redactor(key: string): Redact {
         .filter((span) => !isShort || isWholeValue(span, source))
         .map(([from, to]) => [source.startOf(from), source.startOf(to)]);
     const unescaped = undoEscapes(text);
-    // As it is as well: unescaping may make one character of what stands before the key and its beginning.
+    // Also searches the text as it is: unescaping may join the key's beginning with the characters before it.
     const asItIs = { text, chars: text, startOf: (index: number) => index };
     return replace(text, [
       ...find(plainForm(key), asItIs),
@@ -207,18 +207,18 @@ export function redactor(key: string): Redact {
   };
 }
 
-/** Whether a key stands in quotes, as an env file's may: they are sent, but are no part of the secret. */
+/** Whether a key stands in quotes, as in some env files: the quotes are sent, but are no part of the secret. */
 export function isQuoted(key: string): boolean {
   return /^(["']).+\1$/.test(key);
 }
 
 export function redactorOf(secrets: readonly string[]): Redact {
   const all = secrets.flatMap((key) => (isQuoted(key) ? [key, key.slice(1, -1)] : key)).map(redactor);
-  // What cannot be searched is not shown.
+  // A text that cannot be searched is not shown at all.
   return (text, cut) => valueOr(() => all.reduce((left, redact) => redact(left, cut), text), "[redacted]");
 }
 
-/** The value with the key taken out of its strings, and of the names of its properties. */
+/** A copy of a value without the key in its strings and in the names of its properties. */
 export function redactValues(redact: Redact, value: unknown): unknown {
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;
@@ -231,8 +231,8 @@ export function redactValues(redact: Redact, value: unknown): unknown {
   return Object.fromEntries(left);
 }
 
-// A name is no whole value: a short key is left in it, as behind any other character. Names that are the same without
-// the key are numbered, so that no property is lost.
+// A property's name is no whole value: a character put before it makes the redactor leave a short key in it. Names that
+// are the same without the key are numbered, so that no property is lost.
 function newName(name: string, redact: Redact, names: Set<string>): string {
   const redacted = redact(`\uffff${name}`).slice(1);
   let free = redacted;
@@ -244,8 +244,8 @@ function newName(name: string, redact: Redact, names: Set<string>): string {
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
 
 /**
- * A copy of a cause that keeps only what says what happened: network errors can hold the bytes that caused them.
- * Undefined for what is no error, or cannot be copied. Never throws.
+ * A redacted copy of an error's cause with only the fields that describe it: network errors can hold the bytes sent.
+ * A string is redacted; undefined if the cause is neither, or cannot be copied. Never throws.
  */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
   return valueOr(() => copyOf(redact, cause, depth), undefined);
@@ -261,17 +261,17 @@ function copyOf(redact: Redact, cause: unknown, depth: number): unknown {
   for (const name of keptFields) {
     const value = memberOf(cause, name);
     const kept = typeof value === "number" ? value : shown(value);
-    // Not by assignment, which fails where a program has frozen Error.prototype and so its `name`.
+    // Defined, not assigned: an assignment of `name` fails if a program has frozen Error.prototype.
     if (kept !== undefined) define(copy, { [name]: kept }, true);
   }
-  // Those of an AggregateError; a name has no more addresses.
+  // The errors of an AggregateError, one per address of a host: no host has more than 16.
   const errors = memberOf(cause, "errors");
   if (Array.isArray(errors)) Object.assign(copy, { errors: errors.slice(0, 16).map(shown) });
   copy.stack = (shown(memberOf(cause, "stack")) ?? message) as string;
   return copy;
 }
 
-// Under Jest the errors of Node are of another realm than the program's.
+// Under Jest, Node's errors belong to another realm than the program's Error class.
 function isError(value: unknown): value is Error {
   return value instanceof Error || tagOf(value) === "Error";
 }
@@ -287,21 +287,21 @@ function replace(text: string, spans: readonly Span[]): string {
   return replaced + text.slice(at);
 }
 
-// What stands on both sides of a whole value. Where the text ends, so may the value.
+// The text before and after a whole value. A value may also end where the text ends.
 const surroundings: readonly (readonly [before: RegExp, after: RegExp])[] = [
-  // The text is the value.
+  // The whole text is the value.
   [/^\s*$/, /^\s*$/],
   // A JSON string, but not a field's name.
   [/"$/, /^(?:"(?!\s*:)|$)/],
-  // A header's value; in a JSON string an escape begins where its line ends.
+  // A header's value. If the header stands in a JSON string, an escape begins where the header's line ends.
   [/:\s*$/, /^\s*(?:["\r\n\\]|$)/],
-  // A query's.
+  // The value of a query parameter.
   [/=$/, /^(?:[\s"'&#;,]|$)/],
   [/\bbearer\s+$/i, /^(?![\w~+/=-]|\.\w)/],
 ];
 const reach = 16;
 
-/** Whether what stands there is a whole value: a JSON string, a header's or a query's value, or a bearer token. */
+/** Whether a range of the text is a whole value: a JSON string, a header's or a query's value, or a bearer token. */
 function isWholeValue([from, to]: Span, { chars }: Characters): boolean {
   if (from > 0 && !/[\s":=]/.test(chars.charAt(from - 1))) return false;
   const before = chars.slice(Math.max(0, from - reach), from);
