@@ -46,7 +46,7 @@ export class StatusError extends Error {
   readonly inferred: boolean;
   /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
-  /** Whether the operation ran. `"no"`: nothing was sent, or the request was rejected; we then assume that nothing ran. */
+  /** Whether the operation ran. `"no"`: nothing was sent, or the request was rejected: we assume that nothing ran. */
   readonly executed: Executed;
   /** Why `executed` has its value: a `"no"` is proved with `"nothing-sent"`, and assumed with `"refused"`. */
   readonly executedBecause: ExecutedBecause;

@@ -1,18 +1,18 @@
-// What people read of the options of a client and a call, and of what they get back.
+// The public types of the options of a client and of a call, and of their results.
 import type { Attempt, Executed, OperationName, Target } from "../errors/codes.js";
 import type { RerankUsage } from "../generated/types.js";
 
-/** Any `AbortSignal`. */
+/** What the client uses of an `AbortSignal`. Every `AbortSignal` fits. */
 export interface AbortSignalLike {
-  /** Whether it is aborted already: the call then sends nothing. */
+  /** Whether the signal is aborted already: the call then sends nothing. */
   readonly aborted: boolean;
-  /** Why it was aborted: the `cause` of the call's error. */
+  /** Why the signal was aborted: becomes the `cause` of the call's error. */
   readonly reason?: unknown;
   /**
    * Adds a listener for the abort.
    *
    * @param type The one event that is listened for.
-   * @param listener Called once, when it aborts.
+   * @param listener Called once, when the signal is aborted.
    */
   addEventListener(type: "abort", listener: () => void): void;
   /**
@@ -24,23 +24,23 @@ export interface AbortSignalLike {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** The platform's `Headers`, a `Map` of texts, and others of their shape. */
+/** Headers with `get` and `forEach`: the platform's `Headers`, a `Map` of texts, and others with these methods. */
 export interface HeadersLike {
   /**
    * The text of a header.
    *
-   * @param name Its name.
+   * @param name The header's name.
    */
   get(name: string): unknown;
   /**
    * Calls back with each header.
    *
-   * @param callback Called with its text and its name.
+   * @param callback Called with the text and the name of each header.
    */
   forEach(callback: (text: string | undefined, name: string) => void): void;
 }
 
-/** What one call may set for itself: always the last argument. */
+/** Options of one call, always the last argument. They come before the client's options. */
 export interface CallOptions {
   /** Cancels the call, whatever it is doing: it rejects with `CANCELLED`. */
   signal?: AbortSignalLike | undefined;
@@ -52,29 +52,30 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /**
    * Milliseconds for one attempt, from connecting to the last byte of its response. Greater than 0.
-   * @default half of timeoutMs where a retry is safe, else all of it
+   * @default half of timeoutMs if a retry is safe, else all of timeoutMs
    */
   attemptTimeoutMs?: number | undefined;
   /**
-   * The most retries of the request, where a retry is allowed. A whole number; 0 means one request.
+   * The most retries of the call, if a retry is allowed at all. A whole number; 0 means a single attempt.
    * @default 2
    */
   maxRetries?: number | undefined;
   /**
-   * Whether this call is safe to send twice, when you know better than the contract's `x-retry`: with true it is retried
-   * as a `read` is, with false as a `start` is.
+   * Whether this call is idempotent. Overrides the retry class in the contract (`x-retry`): `true` retries the call as a
+   * `read`, `false` as a `start`.
    */
   idempotent?: boolean | undefined;
   /**
-   * Called after each attempt. It never sees a key or a body. The call does not wait for it, and ignores what it throws,
-   * also as the rejection of an async function.
+   * Called after each attempt; it never gets a key or a body. The call does not wait for this function, and ignores what
+   * it throws and, if it is async, its rejection.
    */
   onAttempt?: ((event: AttemptEvent) => void) | undefined;
   /** The account for this call, instead of the client's. */
   accountId?: string | undefined;
   /**
-   * Headers added to this call's request: an object of names and texts, `Headers`, a `Map` or pairs. A name that pairs
-   * have twice has its texts joined by ", ". The client's own (such as `authorization`) cannot be set.
+   * Headers added to this call's requests: an object of names and texts, `Headers`, a `Map` or a list of pairs. If pairs
+   * have a name twice, its texts are joined by ", ". Headers that the client sets, such as `authorization`, are not
+   * allowed.
    */
   headers?:
     | Readonly<Record<string, string | undefined>>
@@ -83,15 +84,15 @@ export interface CallOptions {
     | undefined;
 }
 
-/** What {@link CallOptions.onAttempt} is called with. */
+/** The argument of {@link CallOptions.onAttempt}: an attempt that has ended. */
 export interface AttemptEvent extends Attempt, Target {
   /** Milliseconds until the next attempt; absent when there is none. */
   readonly waitMs?: number;
 }
 
-/** The response of one call, with what HTTP said around it. */
+/** A call's value together with the HTTP response that it came in. */
 export interface CallResponse<T> {
-  /** What the call alone resolves to. */
+  /** The value that the call resolves to without `withResponse()`. */
   readonly data: T;
   /** The response's `x-request-id`, else `request-id`, when it had one. */
   readonly requestId?: string;
@@ -109,34 +110,34 @@ export interface CallPromise<T> extends Promise<T> {
   withResponse(): Promise<CallResponse<T>>;
 }
 
-/** What a call is about, in numbers and names: never a key, a body or a response. */
+/** Numbers and names that describe a call in traces: never a key, a body or a response. */
 export interface TraceDetails {
-  /** The model that a rerank asks for; once it has ended, the one that answered. */
+  /** The model that a rerank asks for; once the call has ended, the model that ranked. */
   model?: string | undefined;
   /** How many documents are ranked. */
   documents?: number | undefined;
-  /** How many requests they are ranked in, when there are several: each is a call of its own within this one. */
+  /** How many requests the documents are ranked in, if there are several: each is a call within this call. */
   batches?: number | undefined;
-  /** The tokens used; there once a rerank has succeeded. */
+  /** The tokens used; set once a rerank has succeeded. */
   usage?: RerankUsage | undefined;
 }
 
-/** What subscribers of the tracing channel `tunerank.call` get: never a key, a body or a response. */
+/** What subscribers of the tracing channel `tunerank.call` receive: never a key, a body or a response. */
 export interface CallTrace extends Partial<Target>, TraceDetails {
   /** The operation's id in the contract; `request` for `client.request`. */
   readonly operation: OperationName;
-  /** Every HTTP request of the call; there once it has ended. */
+  /** Every HTTP request of the call; set once the call has ended. */
   attempts?: readonly Attempt[];
-  /** Why it failed; there once it has failed. What is refused before a request is ready has no method, path and host. */
+  /** The call's error; set once it has failed. A call that fails before its request is ready has no method, path, host. */
   error?: unknown;
 }
 
 /**
- * What subscribers of the tracing channel `tunerank.attempt` get, without headers; all but the target and number once it
- * has ended.
+ * What subscribers of the tracing channel `tunerank.attempt` receive, without headers. Only the target and the number
+ * are set before the attempt has ended.
  */
 export interface AttemptTrace extends Target, Partial<Omit<Attempt, "headers">> {
-  /** 1 for the first. */
+  /** The attempt's number within its call: 1 for the first. */
   readonly number: number;
   /** `https`, or `http` where that is allowed. */
   readonly scheme: string;
@@ -156,64 +157,64 @@ export interface FetchResponse {
   readonly headers: { forEach(callback: (value: string, name: string) => void): void };
   /** A stream of the body, a web `ReadableStream` or Node's; null when there is none. */
   readonly body?: unknown;
-  /** The whole body's bytes: read where there is no stream, as in React Native. */
+  /** Reads the whole body as bytes; used if there is no stream, as in React Native. */
   arrayBuffer?(): Promise<ArrayBuffer>;
-  /** The whole body as text: read where there is no stream, if it is text. */
+  /** Reads the whole body as text; used if there is no stream and the body is text. */
   text?(): Promise<string>;
 }
 
-/** What the client uses of a dispatcher of the package undici. Its Pool, Agent, ProxyAgent and MockAgent fit, among others. */
+/** What the client uses of a dispatcher of the package undici: its Pool, Agent, ProxyAgent, MockAgent and others fit. */
 export interface DispatcherLike {
   /**
    * Sends a request.
    *
    * @param options What to send.
-   * @param handler What hears of the response.
+   * @param handler Receives the response.
    */
   dispatch(options: never, handler: never): boolean;
 }
 
-/** How much is logged. */
+/** Which attempts are logged: see {@link ClientOptions.logLevel}. */
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
 /**
- * An attempt for a log: the fields of {@link CallOptions.onAttempt} but for `headers`, the line, and the numbers and names of the request
- * and response. Of an operation of the contract these are each id in its path (`dataset: "reviews"`), and each field of
- * its body that is a number (`replicaCount`), a list, by its length (`documents`), or a name (`model`), but no text such
- * as `query`.
+ * An attempt for a log: the fields of {@link AttemptEvent} except `headers`, the log line, and numbers and names of the
+ * request and response. For an operation of the contract, these are each id in its path (`dataset: "reviews"`), and each
+ * field of its body that is a number (`replicaCount`), a list, logged as its length (`documents`), or a name (`model`),
+ * but no text such as `query`.
  */
 export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "headers"> {
   /** The line that a logger with methods gets. */
   readonly message: string;
-  /** Of an attempt that failed: whether the operation ran. */
+  /** Whether the operation ran; set if the attempt failed. */
   readonly executed?: Executed;
-  /** The tokens that were used, where the response counts them. */
+  /** The tokens used, if the response counts them. */
   readonly tokens?: number;
-  /** The host, with its port; with the level `debug`. */
+  /** The host, with its port; set at the level `debug`. */
   readonly host?: string;
-  /** What the network reported; with the level `debug`. */
+  /** The network's error message; set at the level `debug`. */
   readonly cause?: string;
-  /** The body that was sent, without the key; with `logBodies`. */
+  /** The body that was sent, without the key; set with `logBodies`. */
   readonly request?: string;
-  /** The body of the response, without the key; with `logBodies`. */
+  /** The body of the response, without the key; set with `logBodies`. */
   readonly response?: string;
-  /** The ids, numbers, lengths and names of the operation's own. */
+  /** The ids, numbers, list lengths and names of the operation. */
   readonly [field: string]: unknown;
 }
 
 /**
- * A logger that takes fields.
+ * A logger as a function that receives fields.
  *
- * @param level The method of a logger that it is meant for.
- * @param record The attempt; its `message` is the line.
+ * @param level The severity, as the name of a logger's method.
+ * @param record The attempt; its `message` is the log line.
  * @example const logger: LogFunction = (level, record) => log[level](record, record.message); // pino, bunyan
  */
 export type LogFunction = (level: "error" | "warn" | "info", record: LogRecord) => unknown;
 
-/** The methods of a logger that are used; `console` and the loggers of pino and winston have them. */
+/** The methods that a logger must have; `console` and the loggers of pino and winston have them. */
 export interface LoggerLike {
   /**
-   * Logs what only helps to find a fault.
+   * Logs details for debugging.
    *
    * @param message One line.
    */
@@ -244,7 +245,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   baseUrl?: string | undefined;
   /** The API key, sent as `Authorization: Bearer` (the contract's security scheme). @default TUNERANK_API_KEY */
   apiKey?: ApiKey | undefined;
-  /** The account whose resources are meant; rerank needs none. @default TUNERANK_ACCOUNT_ID */
+  /** The account whose resources the calls use; rerank needs none. @default TUNERANK_ACCOUNT_ID */
   accountId?: string | undefined;
   /** The reranker model used when a rerank body names none. @default TUNERANK_RERANK_MODEL */
   rerankModel?: string | undefined;
@@ -255,64 +256,66 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
    */
   connectTimeoutMs?: number | undefined;
   /**
-   * The most sockets open at once; further calls wait for one. Clients of the same address and options share their
-   * sockets. Node only.
+   * The most sockets open at once; further calls wait for a free one. Clients with the same address and options share
+   * their sockets. Node only.
    * @default 128
    */
   maxConnections?: number | undefined;
   /**
-   * Milliseconds that an idle socket stays open for another call, up to a quarter more; less where the server announces
-   * less (`Keep-Alive: timeout=...`). 0 closes it at once. Resumes and uploads always use a new connection. Node only.
+   * Milliseconds that an idle socket stays open for another call. It may stay open up to a quarter longer, or less if the
+   * server announces less (`Keep-Alive: timeout=...`). 0 closes it at once. Resumes and uploads always use a new
+   * connection. Node only.
    * @default 4,000
    */
   keepAliveMs?: number | undefined;
   /**
    * An agent of Node's `http` module (of `https` if the base URL is https), for your own proxies and TLS.
-   * Its limits apply instead of `maxConnections` and `keepAliveMs`, and you have to close it. Node only.
+   * The agent's limits replace `maxConnections` and `keepAliveMs`, and you have to close the agent. Node only.
    */
   agent?: object | undefined;
   /**
    * A dispatcher of the package undici, 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with
-   * interceptors. Connections, proxies, HTTP/2, the time to connect and what it repeats by itself are its own, and you
-   * have to close it. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and
-   * `maxConnections`. Node only.
+   * interceptors. The dispatcher alone decides about connections, proxies, HTTP/2, the time to connect and retries of its
+   * own, and you have to close it. Cannot be combined with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs`
+   * and `maxConnections`. Node only.
    */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * The URL of an http or https proxy, with its user name and password if it wants them, or `"env"`: `https_proxy`,
-   * `all_proxy` and `no_proxy`, also in capitals, and `http_proxy`, read as curl reads them. Every connection is a tunnel
-   * (CONNECT). The default port is 1080, or 443 for https. This machine is never reached through it. Node only.
+   * The URL of an http or https proxy, with a user name and password if the proxy needs them. Or `"env"`: the variables
+   * `https_proxy`, `all_proxy` and `no_proxy`, also in capitals, and `http_proxy`, read as curl reads them. Every
+   * connection is a tunnel (CONNECT). The default port is 1080, or 443 for https. Requests to this machine never use the
+   * proxy. Node only.
    * @default no proxy
    */
   proxy?: string | undefined;
   /**
-   * Where a line for each attempt goes: `console`, or a logger of pino, winston and others, whose methods get one string.
-   * A function gets the level, and the line with its fields. @default stderr
+   * Receives a line for each attempt: `console`, or a logger of pino, winston and others, whose methods get one string.
+   * A function receives the level, and a record of the line and its fields. @default stderr
    */
   logger?: LoggerLike | LogFunction | undefined;
   /**
-   * Which attempts have a line: those that end a call in failure (`error`), all that failed (`warn`), or all (`info`;
-   * `debug` adds the host and what the network reported). A line has the operation, the path, the attempt's number,
-   * status, code, request id, milliseconds, and the wait before the next. It never has a key.
-   * @default TUNERANK_LOG; else `info` where there is a logger, and `off` where there is none
+   * Which attempts are logged: those that end a call in failure (`error`), all that failed (`warn`), or all (`info`;
+   * `debug` adds the host and the network's error). A line has the operation, the path, the attempt's number, status,
+   * code, request id, milliseconds, and the wait before a retry. It never has a key.
+   * @default TUNERANK_LOG; else `info` if there is a logger, and `off` if there is none
    */
   logLevel?: LogLevel | undefined;
-  /** Add the bodies of requests and responses to the lines, without the key. A file is left out. @default false */
+  /** Add the bodies of requests and responses to the log lines, without the key. A file is left out. @default false */
   logBodies?: boolean | undefined;
   /** Added to the end of the `User-Agent` header. Browsers ignore it. */
   userAgent?: string | undefined;
   /**
-   * Send with this function instead of the platform's own transport: the platform's `fetch`, undici's, node-fetch, React
-   * Native's, or your own. One that gives no response is `INTERNAL`, and not retried. Most hide a response that came
-   * before the whole file of an upload was sent, which then looks like a success; those of Node, undici and Bun show it.
-   * node-fetch cannot upload from a path.
+   * Send requests with this function instead of the platform's own transport: the platform's `fetch`, undici's,
+   * node-fetch, React Native's, or your own. If the function returns no response, the call fails with `INTERNAL` and is
+   * not retried. Most such functions hide that a response came before the whole file of an upload was sent, which then
+   * looks like a success; those of Node, undici and Bun show it. node-fetch cannot upload from a path.
    */
   fetch?: FetchLike | undefined;
-  /** Allow plain http to a machine other than this one, where the network itself is trusted. @default false */
+  /** Allow plain http to another machine; only for a network that is itself trusted. @default false */
   allowInsecureHttp?: boolean | undefined;
   /** Allow use in a browser, where every visitor can read the key. @default false */
   dangerouslyAllowBrowser?: boolean | undefined;
 }
 
-/** @internal Each has the lines of those before it, too. */
+/** @internal The levels in order: each logs the lines of the levels before it, too. */
 export const logLevels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];

@@ -1,10 +1,10 @@
 import { invalid, refusal } from "../errors/statusError.js";
 
-/** The rules of a value, in those words of JSON Schema that the contract's requests use. */
+/** The rules of a value, in the keywords of JSON Schema that the contract's requests use. */
 export interface Rules {
   readonly type: string;
   readonly minimum?: number;
-  /** Not checked here, as `enum` is not: they are for the service to judge, and the stand-in does (testing/receive.ts). */
+  /** `pattern` and `enum` are not checked here: the service checks them, as does the mock server (testing/receive.ts). */
   readonly pattern?: string;
   readonly enum?: readonly string[];
   readonly minItems?: number;
@@ -16,10 +16,10 @@ export interface Rules {
   readonly "x-max-bytes"?: number;
 }
 
-/** The rules of a request, as the contract has them. */
+/** The rules of a request, from the contract. */
 export interface RequestRules {
   readonly contentType?: string;
-  /** The part of a form that holds the file. */
+  /** The name of the form part that holds the file. */
   readonly file?: string;
   /** Whether the body may be left out. */
   readonly optional?: boolean;
@@ -55,7 +55,7 @@ export function validate(value: unknown, rules: Rules, name: string, owner?: Rul
   else if (typeof value === "number") validateNumber(value, rules, name);
 }
 
-/** A rule that is there; rules are plain objects, and so inherit what others put on Object.prototype. */
+/** Reads a rule's own value: rules are plain objects, which inherit from a polluted Object.prototype. */
 function rule<Name extends keyof Rules>(rules: Rules, name: Name): Rules[Name] | undefined {
   return Object.hasOwn(rules, name) ? rules[name] : undefined;
 }
@@ -99,20 +99,20 @@ function validateItems(list: readonly unknown[], rules: Rules, name: string): vo
   if (items === undefined) return;
   const isText = items.type === "string";
   for (let index = 0; index < list.length; index++) {
-    // No call and no name for each of thousands of texts: 10,000 documents take a fraction of a millisecond.
+    // Texts need no call and no name each, so that 10,000 documents take a fraction of a millisecond.
     if (!isText || typeof list[index] !== "string") validate(list[index], items, `${name}[${index}]`);
   }
 }
 
-/** Checks what an option is given as, and gives what is used of it. @throws StatusError */
+/** Checks an option's value and returns the value to use. @throws StatusError */
 export type Check<T> = (value: unknown, what: string) => T;
 
-/** Every name that options of a type may have, with its check: 1 where what uses it checks it. */
+/** Every name that a type of options may have, with its check; 1 if the code that uses the option checks it. */
 export type OptionTable<T> = Readonly<Record<keyof T, 1 | Check<unknown>>>;
 
 /**
- * Refuses a name that is not known, which would be ignored in silence, and checks those that are given.
- * @param value Without a prototype. @throws StatusError naming the nearest
+ * Rejects an unknown name, which would otherwise be ignored silently, and checks the options that are given.
+ * @param value The options, as an object without a prototype. @throws StatusError that names the nearest known option
  */
 export function checkTable(value: Record<string, unknown>, table: OptionTable<object>, what: string): void {
   const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
@@ -125,7 +125,7 @@ export function checkTable(value: Record<string, unknown>, table: OptionTable<ob
   }
 }
 
-/** Refuses another spelling of a field that is known; fields that are not known pass. @throws StatusError */
+/** Rejects another spelling of a known field; unknown fields pass. @throws StatusError */
 export function checkSpelling(body: object, fields: object, what: string): void {
   for (const name of Object.keys(body)) {
     if (Object.hasOwn(fields, name)) continue;
@@ -134,15 +134,15 @@ export function checkSpelling(body: object, fields: object, what: string): void 
   }
 }
 
-// What an option was called before.
+// Former names of options, with their present names.
 const renamed: Readonly<Record<string, string>> = { repeatable: "idempotent", maxHoldMs: "maxPauseMs" };
 
-/** What to write in place of a name that is not known. @param known At least one */
+/** Suggests what to write in place of an unknown name. @param known The known names, at least one */
 export function suggestion(name: string, known: readonly string[]): string {
   const now = Object.hasOwn(renamed, name) ? (renamed[name] as string) : "";
   if (known.includes(now)) return `it is renamed to ${now}.`;
   const near = known
-    // Of its length: a long name is abbreviated.
+    // Edits per letter of the known name, because long names are often abbreviated.
     .map((candidate) => ({
       candidate,
       edits: editsBetween(lettersOf(name), lettersOf(candidate)) / candidate.length,

@@ -1,16 +1,16 @@
 // Finds the concurrency limit of a run for which none was given. The scheme is nearest to PCC Allegro (Dong and others,
 // NSDI 2015): it doubles the limit at first, later tries another limit now and then, measures over a round of responses
-// what the trial brings, and keeps the new limit or goes back. Unlike PCC, it moves the number in flight, not a rate; it
+// what the trial brings, and keeps the new limit or goes back. Unlike PCC, it moves the number in flight, not a rate;
 // makes one trial at a time, and fewer if they bring little; and if 429s go on, a sequential test (Wald, 1945) tells if
 // they depend on the limit at all. AIMD lowers its limit at each 429, and so would suffer from 429s that do not.
 //
 // state    | the limit is             | the next state, once a round has enough responses; but settling at once, from
 //          |                          | steady or up, if there are more 429s than usual
-// steady   | the best that is known   | up, if a step is due, the limit was in use and responses fast; down, if 429s go on
-// up       | a step above the base    | up from here, if it brought enough, or if (test) 429s do not depend on the limit;
+// steady   | the best that is known   | up, if a step is due, the limit was used and no response slow; down, if 429s go on
+// up       | a step above the base    | up from here, if it brought enough or (test) 429s do not depend on the limit;
 //          |                          | else down, if 429s go on and less was not tried; else steady at the base
-// down     | below the base           | up from the base, if (test) 429s do not depend on the limit; else steady, if 429s
-//          |                          | are rare here; else settling at what the service accepted
+// down     | below the base           | up from the base, if (test) 429s do not depend on the limit; else steady, if
+//          |                          | 429s are rare here; else settling at what the service accepted
 // settling | what 429s left in flight | steady, if further 429s are rare; else down, or up from a limit of 1 or 2
 import type { AttemptTimes } from "./retry.js";
 
@@ -97,8 +97,8 @@ export class LimitSearch {
   }
 
   /**
-   * Records that an attempt was rate limited. This lowers the limit or pauses the attempt's slot: otherwise attempt after
-   * attempt would be rejected at once.
+   * Records that an attempt was rate limited. This lowers the limit or pauses the attempt's slot: otherwise attempt
+   * after attempt would be rejected at once.
    * @param inFlight How many other attempts are in flight
    * @param askedMs How long the service asked to wait
    */
@@ -126,7 +126,7 @@ export class LimitSearch {
     const isLong = this.sharesService && !(this.#steps.areWide && this.#usual.share > 0);
     const isOnly = this.limit === 1;
     const shortest = isLong || askedMs > 0 ? longSlotMs : isOnly ? onlySlotMs : 0;
-    // The whole run pauses for the wait that was asked for. One slot of several stays paused after it; an only slot does not.
+    // The whole run pauses for the wait that was asked for. One slot of several stays paused after it; an only one does not.
     return Math.max(this.#responseMs, shortest) + (isOnly ? 0 : askedMs);
   }
 
@@ -305,8 +305,8 @@ class Round {
   }
 
   /**
-   * The log likelihood ratio of two reasons for 429s. Above 0: their share is the base's, whatever the limit. Below 0: the
-   * service accepted no more than at the base.
+   * The log likelihood ratio of two reasons for 429s. Above 0: their share is the base's, whatever the limit. Below 0:
+   * the service accepted no more than at the base.
    */
   evidence(base: { readonly limit: number; readonly share: number }, limit: number): number {
     const same = possible(base.share);
@@ -337,7 +337,7 @@ class UsualRejections {
     this.#known = ended;
   }
 
-  /** Adds an ordinary round with the weight of a quarter. It raises the share by at most a tenth: part of it is chance. */
+  /** Adds an ordinary round with the weight of a quarter. It raises the share by at most a tenth: some is chance. */
   follow({ share }: Round): void {
     this.#set(Math.min(1.1 * this.share, 0.75 * this.share + 0.25 * share));
   }
@@ -349,7 +349,7 @@ class UsualRejections {
     return this.share;
   }
 
-  /** Whether a round has more 429s than usual: over 1.5 times the share, plus 3 for chance; if none are usual, over 0. */
+  /** Whether a round has more 429s than usual: over 1.5 times the share, plus 3 for chance; if none are usual, any. */
   areExceededBy({ rejected, ended }: Round): boolean {
     return rejected > (this.share > 0 ? 1.5 * this.share * ended + 3 : 0);
   }

@@ -11,18 +11,18 @@ import type { UploadOptions } from "./types.js";
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets extends DatasetsOperations {
   /**
-   * Uploads one file of up to 150 MB to a dataset in a single request. Its format is the service's to check.
-   * After a failure whose `executed` is `"unknown"`, look at the dataset before repeating.
+   * Uploads one file of up to 150 MB to a dataset in a single request. The service checks the file's format.
+   * After a failure whose `executed` is `"unknown"`, look at the dataset before you upload the file a second time.
    *
    * @param datasetId The dataset's id alone, not its full resource name.
    * @param file A path or `file:` URL (Node, Bun, Deno), a Blob, a File, a Uint8Array, or a stream of bytes with `name`.
-   * Through `fetch` a stream is read whole before it is sent. A stream is read once.
-   * @param options The file's name and size where they are not known from `file`, and what any call may set.
+   * With the option `fetch`, a stream is read whole before it is sent. A stream can be read only once.
+   * @param options The file's name and size if `file` does not tell them, and the options of any call.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
-   * `FAILED_PRECONDITION` when the source was read, ended, destroyed, locked or transferred before (nothing is sent
-   * then), or when a file changes, a stream fails, ends without a byte or has not its `size` (the request is then
-   * broken off before its end, so that nothing is stored); `INTERNAL` with `executed: "yes"` for a response without an
-   * `id`: the file may be stored.
+   * `FAILED_PRECONDITION` if the source was already read, ended, destroyed, locked or transferred (nothing is sent
+   * then), or if a file changes, or if a stream fails, ends without a byte or differs from its `size` (the request is
+   * then aborted before its end, so that nothing is stored); `INTERNAL` with `executed: "yes"` for a response without
+   * an `id`: the file may be stored.
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
   upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile>;
@@ -33,7 +33,7 @@ export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
   function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
     return startCall("uploadDatasetFile", client, async () => {
       handleErrors(file);
-      // Copied: the caller's may change while the rest is loaded.
+      // Copied, because the caller may change the options while the module is loaded.
       const own = ownProperties(options, "options");
       const { uploadFile } = await loaded(import("./uploadFile.js"));
       const ids = { dataset_id: datasetId };
@@ -43,7 +43,7 @@ export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
   return { upload };
 }
 
-// A Readable that fails before it is read would otherwise end the process; reading it reports the failure.
+// A Readable that fails before it is read would otherwise end the process. The upload reports its failure.
 function handleErrors(file: unknown): void {
   const on = memberOf(file, "on");
   if (typeof on === "function") on.call(file, "error", () => {});

@@ -10,12 +10,12 @@ import { invoke, ownOptions, startCall } from "./invoke.js";
 /** Deployments of an account. The contract's `scaleDeployment`. */
 export interface Deployments extends DeploymentsOperations {
   /**
-   * Sets the number of replicas a deployment should have; 0 stops it. Resolves to nothing once the service
-   * accepted. Repeating it with the same number is safe.
+   * Sets the number of replicas that a deployment should have; 0 stops the deployment. Resolves to nothing once the
+   * service has accepted the number. The call is idempotent.
    *
    * @param deploymentId The deployment's id alone, not its full resource name.
    * @param replicaCount A whole number of at least 0; the service may have a maximum of its own.
-   * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
+   * @param options Options of this call, such as `timeoutMs` or `signal`.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.
    * @example await client.deployments.scale("prod", 0);
    */
@@ -29,7 +29,7 @@ export function createDeployments(client: ClientConfig): Pick<Deployments, "scal
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", client, () =>
       invoke(client, "scaleDeployment", ownOptions(options), () => {
-        // Other clients take one object.
+        // Other clients take one object here: the message then shows this method's arguments.
         const what =
           typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
         const ids = { deployment_id: checkId(deploymentId, what) };

@@ -1,4 +1,4 @@
-// From what a caller wrote to the promise of a call.
+// Turns a method's arguments into the promise of a call.
 import { publishRefusal } from "#platform";
 import { makeCall } from "../call/call.js";
 import { prepare } from "../call/request.js";
@@ -20,8 +20,8 @@ export function ownOptions(options: CallOptions | undefined): CallOptions {
 }
 
 /**
- * Makes one call of an operation. Nothing is sent before what `specOf` makes of its options is checked.
- * @param own Copied and checked. @throws StatusError
+ * Makes one call of an operation. Nothing is sent before everything is checked.
+ * @param own The call's options, copied and checked. @param specOf Checks the arguments. @throws StatusError
  */
 export function invoke<T>(
   client: ClientConfig,
@@ -33,7 +33,7 @@ export function invoke<T>(
   return makeCall(prepare(settings, specOf(settings)), settings);
 }
 
-/** Starts a call at once; everything `run` throws, wrong arguments included, rejects the promise. */
+/** Starts a call at once; everything that `run` throws, such as for invalid arguments, rejects the promise. */
 export function startCall<T>(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
@@ -42,7 +42,7 @@ export function startCall<T>(
   return start(operation, client, run, responseOf);
 }
 
-/** The same for a call of any outcome; `present` makes of it what `withResponse` resolves to. */
+/** Like {@link startCall} for any outcome; `present` turns the outcome into the value of `withResponse`. */
 export function start<T, O extends { readonly data: T }, R>(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
@@ -58,10 +58,10 @@ export function start<T, O extends { readonly data: T }, R>(
       throw named;
     },
   );
-  // Not by assignment: on Node 24 a call then costs a quarter more, most of it in the garbage collector.
+  // Not `value.withResponse = ...`: on Node 24 a call then costs a quarter more, mostly in the garbage collector.
   return Object.assign(value, {
     withResponse() {
-      // Whoever asks for the response gets its failure there: here it is not unhandled.
+      // Whoever calls withResponse gets the failure from it: the failure of `value` then counts as handled.
       value.catch(() => {});
       return outcome.then(present, (error) => {
         throw namedError(error, operation, client);
@@ -70,7 +70,7 @@ export function start<T, O extends { readonly data: T }, R>(
   });
 }
 
-// Not an async function around it: that costs every call two more turns of the queue of promises.
+// Not an async function: that would cost every call two more turns of the microtask queue.
 function begun<O>(run: () => Promise<O>): Promise<O> {
   try {
     return run();
@@ -79,7 +79,7 @@ function begun<O>(run: () => Promise<O>): Promise<O> {
   }
 }
 
-/** A part of this package that is loaded when it is used. @throws StatusError `UNAVAILABLE` when it is not there */
+/** Waits for a module that is loaded on first use. @throws StatusError `UNAVAILABLE` when it cannot be loaded */
 export function loaded<T>(part: Promise<T>): Promise<T> {
   return part.catch((cause: unknown) => {
     throw refusal("UNAVAILABLE", "A part of this package could not be loaded.", {
@@ -99,7 +99,7 @@ function namedError(
   return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
 }
 
-// What is no StatusError came out of an argument, such as a getter that throws.
+// Any error but a StatusError was thrown by an argument, such as by its getter.
 function unreadable(error: unknown, operation: OperationName, redact: Redact): StatusError {
   const said = String(memberOf(error, "message") ?? error);
   const text = redact(said);

@@ -9,10 +9,10 @@ import type {
   ServiceRequest,
 } from "./types.js";
 
-// Few programs need it: it is loaded with the first such request.
+// Few programs make these calls: the module for them is loaded with the first one.
 const late = () => loaded(import("./request.js"));
 
-/** @internal Gives a client methods by group and name; a group without a name is the client itself. */
+/** @internal Adds methods to a client by group and name; the group `""` is the client itself. */
 export function addOperations<T extends object>(
   client: T,
   settings: ClientConfig,

@@ -14,11 +14,11 @@ import { invoke, ownOptions, startCall } from "./invoke.js";
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobsOperations {
   /**
-   * Resumes a job and resolves to it as the service then describes it. Which states allow it is the
-   * service's to say. After a failure whose `executed` is `"unknown"`, look at the job before repeating.
+   * Resumes a job and resolves to the job as the service then describes it. The service decides which states allow
+   * this. After a failure whose `executed` is `"unknown"`, look at the job before you call this a second time.
    *
    * @param jobId The job's id alone, not its full resource name.
-   * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
+   * @param options Options of this call, such as `timeoutMs` or `signal`.
    * @throws StatusError `INVALID_ARGUMENT` before anything is sent; any code of the service.
    * @example const job = await client.reinforcementFineTuningJobs.resume("job-1");
    */
@@ -45,14 +45,14 @@ export function createReinforcementFineTuningJobs(
 }
 
 /**
- * Throws the failure a job reports in its `status`; a job without a status or code, or with OK, passes.
- * A code given as a number is read as gRPC numbers them: 0 is OK, 5 is NOT_FOUND.
- * The contract's schema `Status`.
+ * Throws the failure that a job reports in its `status`; a job without a status or code, or with OK, passes.
+ * A code that is a number is gRPC's number of a code: 0 is OK, 5 is NOT_FOUND.
+ * The status has the contract's schema `Status`.
  *
  * @param job What `resume` resolved to, or any job of the service.
  * @throws StatusError with the job's code, `executed: "yes"` and no `httpStatus`. A code outside the
- * service's table becomes `UNKNOWN`, `inferred`. `body` holds the status as it came. `INVALID_ARGUMENT` with
- * `executed: "no"` for what is no job.
+ * service's table becomes `UNKNOWN`, `inferred`. `body` holds the job's status unchanged.
+ * `INVALID_ARGUMENT` with `executed: "no"` if `job` is not an object.
  * @example throwIfFailed(await client.reinforcementFineTuningJobs.resume("job-1"));
  */
 export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): void {
@@ -78,7 +78,7 @@ function codeOf(reported: unknown): StatusCode | undefined {
   return isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
 }
 
-// Some values have no text, and making one of them throws.
+// Some values have no JSON text, and for others JSON.stringify throws.
 function shown(reported: unknown): string {
   const text = typeof reported === "string" ? reported : valueOr(() => JSON.stringify(reported), undefined);
   return (text ?? `of type ${typeof reported}`).slice(0, 100);
