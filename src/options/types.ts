@@ -40,7 +40,7 @@ export interface HeadersLike {
   forEach(callback: (text: string | undefined, name: string) => void): void;
 }
 
-/** Options of one call, always the last argument. They come before the client's options. */
+/** Options of one call, always the last argument. They take precedence over the client's options. */
 export interface CallOptions {
   /** Cancels the call, whatever it is doing: it rejects with `CANCELLED`. */
   signal?: AbortSignalLike | undefined;
@@ -61,20 +61,20 @@ export interface CallOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Whether this call is idempotent. Overrides the retry class in the contract (`x-retry`): `true` retries the call as a
-   * `read`, `false` as a `start`.
+   * Whether this call is idempotent. Overrides the retry class in the contract (`x-retry`): `true` retries the call as
+   * a `read`, `false` as a `start`.
    */
   idempotent?: boolean | undefined;
   /**
-   * Called after each attempt; it never gets a key or a body. The call does not wait for this function, and ignores what
-   * it throws and, if it is async, its rejection.
+   * Called after each attempt; it never gets a key or a body. The call does not wait for this function, and ignores
+   * what it throws and, if it is async, its rejection.
    */
   onAttempt?: ((event: AttemptEvent) => void) | undefined;
   /** The account for this call, instead of the client's. */
   accountId?: string | undefined;
   /**
-   * Headers added to this call's requests: an object of names and texts, `Headers`, a `Map` or a list of pairs. If pairs
-   * have a name twice, its texts are joined by ", ". Headers that the client sets, such as `authorization`, are not
+   * Headers added to this call's requests: an object of names and texts, `Headers`, a `Map` or a list of pairs. If
+   * pairs have a name twice, its texts are joined by ", ". Headers that the client sets, such as `authorization`, are not
    * allowed.
    */
   headers?:
@@ -128,7 +128,7 @@ export interface CallTrace extends Partial<Target>, TraceDetails {
   readonly operation: OperationName;
   /** Every HTTP request of the call; set once the call has ended. */
   attempts?: readonly Attempt[];
-  /** The call's error; set once it has failed. A call that fails before its request is ready has no method, path, host. */
+  /** The call's error; set once it has failed. A call that fails before its request is ready lacks method, path, host. */
   error?: unknown;
 }
 
@@ -163,7 +163,7 @@ export interface FetchResponse {
   text?(): Promise<string>;
 }
 
-/** What the client uses of a dispatcher of the package undici: its Pool, Agent, ProxyAgent, MockAgent and others fit. */
+/** What the client uses of a dispatcher of the package undici: its Pool, Agent, ProxyAgent, MockAgent and more fit. */
 export interface DispatcherLike {
   /**
    * Sends a request.
@@ -179,8 +179,8 @@ export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
 /**
  * An attempt for a log: the fields of {@link AttemptEvent} except `headers`, the log line, and numbers and names of the
- * request and response. For an operation of the contract, these are each id in its path (`dataset: "reviews"`), and each
- * field of its body that is a number (`replicaCount`), a list, logged as its length (`documents`), or a name (`model`),
+ * request and response. For an operation of the contract, these are each id in its path (`dataset: "reviews"`), and
+ * each field of its body that is a number (`replicaCount`), a list, logged as its length (`documents`), or a name (`model`),
  * but no text such as `query`.
  */
 export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "headers"> {
@@ -262,8 +262,8 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
    */
   maxConnections?: number | undefined;
   /**
-   * Milliseconds that an idle socket stays open for another call. It may stay open up to a quarter longer, or less if the
-   * server announces less (`Keep-Alive: timeout=...`). 0 closes it at once. Resumes and uploads always use a new
+   * Milliseconds that an idle socket stays open for another call. It may stay open up to a quarter longer, or less if
+   * the server announces less (`Keep-Alive: timeout=...`). 0 closes it at once. Resumes and uploads always use a new
    * connection. Node only.
    * @default 4,000
    */
@@ -275,16 +275,16 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   agent?: object | undefined;
   /**
    * A dispatcher of the package undici, 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with
-   * interceptors. The dispatcher alone decides about connections, proxies, HTTP/2, the time to connect and retries of its
-   * own, and you have to close it. Cannot be combined with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs`
+   * interceptors. The dispatcher alone decides about connections, proxies, HTTP/2, the time to connect and its own
+   * retries, and you have to close it. Cannot be combined with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs`
    * and `maxConnections`. Node only.
    */
   dispatcher?: DispatcherLike | undefined;
   /**
    * The URL of an http or https proxy, with a user name and password if the proxy needs them. Or `"env"`: the variables
    * `https_proxy`, `all_proxy` and `no_proxy`, also in capitals, and `http_proxy`, read as curl reads them. Every
-   * connection is a tunnel (CONNECT). The default port is 1080, or 443 for https. Requests to this machine never use the
-   * proxy. Node only.
+   * connection is a tunnel (CONNECT). The default port is 1080, or 443 for https. Requests to this machine never use
+   * the proxy. Node only.
    * @default no proxy
    */
   proxy?: string | undefined;

@@ -6,7 +6,7 @@
 //
 // state    | the limit is             | the next state, once a round has enough responses; but settling at once, from
 //          |                          | steady or up, if there are more 429s than usual
-// steady   | the best that is known   | up, if a step is due, the limit was used and no response slow; down, if 429s go on
+// steady   | the best that is known   | when a step is due: up, if the limit was used and is fast; down, if 429s go on
 // up       | a step above the base    | up from here, if it brought enough or (test) 429s do not depend on the limit;
 //          |                          | else down, if 429s go on and less was not tried; else steady at the base
 // down     | below the base           | up from the base, if (test) 429s do not depend on the limit; else steady, if
@@ -126,7 +126,7 @@ export class LimitSearch {
     const isLong = this.sharesService && !(this.#steps.areWide && this.#usual.share > 0);
     const isOnly = this.limit === 1;
     const shortest = isLong || askedMs > 0 ? longSlotMs : isOnly ? onlySlotMs : 0;
-    // The whole run pauses for the wait that was asked for. One slot of several stays paused after it; an only one does not.
+    // The whole run pauses for the wait asked for. One slot of several stays paused after it; an only slot does not.
     return Math.max(this.#responseMs, shortest) + (isOnly ? 0 : askedMs);
   }
 

@@ -5,23 +5,23 @@ import { invalid, StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse, RerankResult } from "../generated/types.js";
 import { memberOf } from "../values.js";
 
-/** What of a request its response is checked by. */
+/** The fields of a request that its response is checked against. */
 export type RankedRequest = Pick<RerankRequest, "documents" | "top_n">;
 
 /**
- * Checks that a response can be joined with the documents of its request, and hands it back best first. The response of
- * `client.rerank` is the service's own, as it came: pass it through this before you join by `index`. `rerank.items` and
- * `rerankAll` have done so already.
+ * Checks that a response can be joined with the documents of its request, and returns it best first. `client.rerank`
+ * returns the service's response unchecked: pass it through this function before you join by `index`. `rerank.items`
+ * and `rerankAll` have already checked theirs.
  *
- * It passes when each `index` is that of a document that was sent, counted from 0, and no index is there twice; when a
- * text that came back is that document's; and when no document is missing: all of them are there, or at least `top_n`.
- * Whatever else the response holds stays in it.
+ * A response passes if each `index` is that of a document that was sent, counted from 0, and no index is there twice; if
+ * a text that came back is that document's; and if no document is missing: all are there, or at least `top_n` of them.
+ * All other fields of the response are kept.
  *
  * @param request The body that was sent: its `documents` and its `top_n`.
  * @param response What the service responded.
- * @returns The response itself when it is in order; else a copy whose `data` is, highest `relevance_score` first.
- * @throws StatusError `INTERNAL` with `executed: "yes"` that says what is wrong; `INVALID_ARGUMENT` when `request` has no
- * list of documents.
+ * @returns The response itself if it is sorted; else a copy whose `data` is sorted, highest `relevance_score` first.
+ * @throws StatusError `INTERNAL` with `executed: "yes"` if the response does not pass; `INVALID_ARGUMENT` if `request`
+ * has no list of documents.
  * @example
  * const { data } = checkRanking(request, await client.rerank(request));
  * const best = data.map(({ index }) => products[index]);
@@ -34,7 +34,7 @@ export function checkRanking(request: RankedRequest, response: RerankResponse): 
   throw rankingError(checked.message);
 }
 
-/** @internal The error of a rerank that was responded to with what is no result. It ran, and was paid for: it is not retried. */
+/** @internal The error of a rerank with an unusable response. The rerank ran and was paid for: it is not retried. */
 export function rankingError(message: string, more?: Partial<StatusErrorDetails>): StatusError {
   return new StatusError(message, {
     code: "INTERNAL",
@@ -47,13 +47,13 @@ export function rankingError(message: string, more?: Partial<StatusErrorDetails>
   });
 }
 
-/** What a caller calls a document of the request, or several in a row, behind the number: ` (items[3])`. */
+/** The caller's name of a document, or of several in a row, to append to a message: ` (items[3])`. */
 type Named = (document: number, last?: number) => string;
 
 /**
- * @internal The one check that a ranking can be joined with what was sent, and the ranking best first; {@link Failure} with
- * what is wrong.
- * @param response One that `readRerank` has read.
+ * @internal Checks that a ranking can be joined with the documents that were sent. Returns it best first; a
+ * {@link Failure} that tells why it cannot be joined.
+ * @param response A response that `readRerank` has checked.
  */
 export function joinable(
   { documents, top_n }: RankedRequest,
@@ -83,7 +83,7 @@ export function joinable(
 
 interface Sent {
   readonly documents: readonly string[];
-  /** 1 for each document that was ranked by an entry before. */
+  /** 1 for each document that an earlier entry has ranked. */
   readonly seen: Uint8Array;
   readonly named: Named;
 }
@@ -99,7 +99,7 @@ function wrongIn(
   if (index < 0 || index >= length)
     return `data[${position}].index is not one of ${length} documents${named(0, length - 1)}`;
   if (seen[index] === 1) return `index ${index} is there twice${named(index)}`;
-  // Asked for none, a service may still send the text, or an empty one.
+  // A service may send the document's text, or an empty one, although none was asked for.
   const document = memberOf(entry, "document");
   return typeof document === "string" && document !== "" && document !== documents[index]
     ? `the document of index ${index} is another${named(index)}`

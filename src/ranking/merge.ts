@@ -15,7 +15,7 @@ import type {
   RerankPartial,
 } from "./types.js";
 
-/** A rerank answer whose items are those of the request. */
+/** A rerank response that was checked against the documents of its request. */
 export interface Ranking {
   readonly data: readonly { readonly index: number; readonly score: number }[];
   readonly model: string | undefined;
@@ -23,8 +23,8 @@ export interface Ranking {
 }
 
 /**
- * Reads a rerank answer; {@link Failure} unless it ranks every document that was sent, and no other.
- * @param itemOf The caller's item that a document is of.
+ * Reads a rerank response; a {@link Failure} unless it ranks every document that was sent, and no other.
+ * @param itemOf Returns the index of the caller's item that a document belongs to.
  */
 export function readRanking(
   answer: object,
@@ -59,14 +59,14 @@ export interface DoneBatch {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is merged: what an earlier call had, and what this one has ranked. */
+/** The rankings to merge: the batches of this call, and the partial result of an earlier call. */
 export interface Merged<T> {
   readonly items: readonly T[];
   readonly batches: readonly DoneBatch[];
   readonly before: RerankPartial<T> | undefined;
 }
 
-/** One order for the items of all batches. @throws StatusError `INTERNAL` when models differ: so would their scores. */
+/** Merges the items of all batches into one order. @throws StatusError `INTERNAL` if their models, so scores, differ. */
 export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): RerankItemsResponse<T> {
   const attempts = merged.batches.flatMap((batch) => batch.attempts);
   const models = modelsOf(merged);
@@ -90,7 +90,7 @@ export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): R
   };
 }
 
-/** The models that ranked; no more than one, when all is well. */
+/** The models that ranked the items; normally only one. */
 export function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefined)[] {
   const models = new Set(batches.map(({ ranking }) => ranking.model));
   if (before !== undefined && before.data.length > 0) models.add(before.model);
@@ -135,7 +135,7 @@ export function usageOf<T>({ batches, before }: Merged<T>): RerankUsage {
   return batches.reduce(sum, before?.usage ?? none);
 }
 
-/** The ids of the answers that had one. */
+/** The request ids of the responses that had one. */
 export function requestIdsOf<T>({ batches, before }: Merged<T>): string[] {
   const ids = batches.map(({ headers }) => requestIdOf(headers)).filter((id) => id !== undefined);
   return [...(before?.requestIds ?? []), ...ids];
@@ -175,7 +175,7 @@ export function notifyBatch<T>(
   });
 }
 
-/** What a failed call has ranked. @param planned All batches of the call */
+/** The partial result of a failed call. @param planned All batches of the call */
 export function partialOf<T>(
   merged: Merged<T>,
   planned: readonly Batch[],
@@ -187,7 +187,7 @@ export function partialOf<T>(
   const isMissing = (index: number): boolean =>
     missing.some(({ offset, count }) => index >= offset && index < offset + count);
   return {
-    // An item with parts in a batch that is missing may have its best part there.
+    // An item with parts in a missing batch is left out: its best part may be there.
     data: rankedItems(merged).filter(({ index }) => !isMissing(index)),
     model: modelsOf(merged)[0],
     usage: usageOf(merged),

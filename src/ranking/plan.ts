@@ -4,12 +4,12 @@ import { checkCallback } from "../options/arguments.js";
 import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 
-/** The batches of a call, and what continues it. */
+/** The batches of a call, and the partial result that the call continues. */
 export interface PlannedItems<T> {
   readonly batches: readonly Batch[];
   readonly documentsOf: (batch: number) => BatchDocuments;
   readonly before: RerankPartial<T> | undefined;
-  /** What stands for the call, so that it can be continued. */
+  /** Identifies the call's arguments, so that a later call can continue this one. */
   readonly fingerprint: () => string;
 }
 
@@ -25,9 +25,9 @@ export function planItems<T>(
   const before = continueFrom === undefined ? undefined : checkPartial(continueFrom, items.length);
   const hash = new CallHash(body);
   const kept: (readonly string[])[] = [];
-  // In one request the texts are kept; a hash of them is made only when it fails.
+  // A call with one request keeps its texts, and hashes them only if the request fails.
   const isHashed = [options.batchSize, limits.maxBatchBytes, before].some((each) => each !== undefined);
-  // What is done already is hashed as well: it must be what the earlier call was given.
+  // Items that are already ranked are hashed, too: they must be the same as in the earlier call.
   if (before !== undefined) for (let index = 0; index < items.length; index++) hash.add(textsOf(index));
   const ranges = before?.missing ?? [{ offset: 0, count: items.length }];
   const planned = planBatches(ranges, textsOf, limits, (texts, index) => {
@@ -63,7 +63,7 @@ function limitsOf<T>(
   return { batchSize, maxBatchBytes, baseBytes: jsonBytes({ ...body, documents: [] }) };
 }
 
-/** Makes that function of the caller's own, which are checked as they are called. */
+/** Returns a function for the texts of an item, from the caller's `text` and `split`, whose results it checks. */
 function textsOfItems<T>(
   items: readonly T[],
   text: (item: T, index: number) => string,
@@ -96,11 +96,11 @@ function typeOf(value: unknown): string {
   return value === null ? "null" : typeof value;
 }
 
-/** The items of one request: some in a row, or some parts of one. */
+/** The items of one request: some in a row, or some of the parts of one item. */
 export interface Batch extends ItemRange {
-  /** Where the item's parts begin, when its request has not all of them. */
+  /** The item's first part in this request; undefined if the request has whole items. */
   readonly firstPart?: number;
-  /** How many of its parts there are then. */
+  /** How many of the item's parts are in this request; undefined if the request has whole items. */
   readonly parts?: number;
 }
 
@@ -171,7 +171,7 @@ class OpenBatch {
     this.#bytes += bytes;
   }
 
-  // An item whose parts need several requests has these for itself.
+  // An item whose parts need several requests shares these requests with no other item.
   #addParts(offset: number, sizes: readonly number[]): void {
     let firstPart = 0;
     for (const [part, size] of sizes.entries()) {
@@ -189,7 +189,7 @@ class OpenBatch {
 
   #fits(documents: number, bytes: number): boolean {
     const { batchSize, maxBatchBytes = Number.POSITIVE_INFINITY, baseBytes } = this.#limits;
-    // Between two documents is a comma.
+    // Each document's bytes include a comma, but the last document has none.
     const whole = baseBytes + this.#bytes + bytes - 1;
     return this.#documents + documents <= batchSize && whole <= maxBatchBytes;
   }
@@ -220,11 +220,11 @@ export interface Places {
 
 export interface BatchDocuments {
   readonly texts: readonly string[];
-  /** Kept longer than the texts. */
+  /** Which item each text belongs to; kept longer than the texts. */
   readonly places: Places;
 }
 
-/** The texts of a batch, asked for when it is sent, so that not all need be kept. */
+/** The texts of a batch, computed when the batch is sent, so that not all texts are kept. */
 export function documentsOf(
   batch: Batch,
   textsOf: (index: number) => readonly string[],
@@ -258,7 +258,7 @@ function placesOf(
       };
 }
 
-/** What stands for the requests of a call: one hash each of its texts, its query and its other fields. */
+/** The fingerprint of a call's requests: one hash each of the texts, the query and the other fields. */
 class CallHash {
   readonly #texts = new TextHash();
   readonly #body: object;
@@ -283,7 +283,7 @@ function hashOf(text: string): TextHash {
   return new TextHash().add(text);
 }
 
-/** Checks that a call continues the one that `partial` is of. @throws StatusError that says what differs */
+/** Checks that a call has the arguments of the failed call that `partial` comes from. @throws StatusError on a difference */
 function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): void {
   const before = partial.fingerprint.split(".");
   const now = fingerprint.split(".");
@@ -295,7 +295,7 @@ function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): v
     });
 }
 
-/** Checks a partial that may come from a file. @throws StatusError */
+/** Checks a partial result, which may come from a file. @throws StatusError */
 function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
   const [data, missing, fingerprint] = ["data", "missing", "fingerprint"].map((name) =>
     memberOf(value, name),
@@ -322,13 +322,13 @@ function isRange(range: unknown, count: number): boolean {
   return isPosition(offset, count) && isPosition((offset as number) + (length as number) - 1, count);
 }
 
-/** A running hash of texts, to see whether they are the same again: 53 bits, and no secret. */
+/** A running hash that tells whether texts are the same: 53 bits, and not for secrets. */
 class TextHash {
   #high = 0xdeadbeef;
   #low = 0x41c6ce57;
 
   add(text: string): this {
-    // Its length goes in as well: ["ab", "c"] is not ["a", "bc"].
+    // The length is hashed, too: ["ab", "c"] is not ["a", "bc"].
     this.#mix(text.length);
     for (let at = 0; at < text.length; at++) this.#mix(text.charCodeAt(at));
     return this;

@@ -31,7 +31,7 @@ const optionNames: OptionTable<RerankItemsOptions<unknown>> = {
   onBatch: checkCallback,
   continueFrom: 1,
   concurrency: checkCount,
-  // What the contract adds to a rerank is passed on by itself.
+  // Fields that the contract adds to a rerank are options, too, without a change here.
   ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as OptionTable<
     Pick<RerankItemsOptions<unknown>, "model" | "task">
   >),
@@ -39,7 +39,7 @@ const optionNames: OptionTable<RerankItemsOptions<unknown>> = {
 
 /**
  * Ranks items, in one request or in batches.
- * @param items Copied from the caller's, as the options are. @throws StatusError
+ * @param items A copy of the caller's list; `options` is a copy, too. @throws StatusError
  */
 export async function rankItems<T>(
   rerank: RerankCall,
@@ -85,7 +85,7 @@ function planOf<T>(
   return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, untilDeadline };
 }
 
-// Several requests are calls within this one; one alone is the call itself.
+// With several batches, each is traced as a call within this call; a single batch is traced as the call itself.
 function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
   const { items, batches, body } = plan;
   const run = () => rankBatches(plan, rerank);
@@ -140,7 +140,7 @@ function failure<T>(
   const whole = errorOfBatches(error, { ...failed, places, isOneOfMany }, made);
   if (whole.attempts.length === 0) return whole;
   const value = partialOf(merged, batches, failed, fingerprint());
-  // Not enumerable: logs show an error's members, and its items are the caller's.
+  // Not enumerable: logs show an error's properties, and `partial` has the caller's items.
   return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);
 }
 
@@ -151,11 +151,11 @@ async function rankBatch<T>(
   { signal, sent, lane }: { signal: AbortSignalLike; sent: Map<number, Places>; lane: Lane },
 ): Promise<DoneBatch> {
   const leftMs = Math.max(1, Math.ceil(endsAt - now()));
-  // Nothing is inherited: a polluted prototype sets no option.
+  // Without a prototype: a polluted Object.prototype must not set an option.
   const call: CallOptions = Object.assign(Object.create(null), options, {
     signal,
     timeoutMs: Math.min(eachMs, leftMs),
-    // One alone is a call like any other.
+    // A single batch is a call like any other, without a lane.
     [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });
   const { texts, places } = documentsOf(number);

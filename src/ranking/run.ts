@@ -8,7 +8,7 @@ import type { Places } from "./plan.js";
 import { itemsOf } from "./plan.js";
 import type { ItemBatch } from "./types.js";
 
-/** Why batches were ended. */
+/** The failure that ended the batches of a call. */
 export interface BatchFailure {
   readonly batch: number;
   readonly error: unknown;
@@ -17,15 +17,15 @@ export interface BatchFailure {
 /** How the batches of a call run. */
 export interface BatchRun {
   readonly batches: number;
-  /** The most batches at once; one that waits for another attempt takes three places. */
+  /** The most batches at once; a batch that waits for a retry counts as three. */
   readonly concurrency: number;
-  /** Whether only its time ends what a batch tries. */
+  /** Whether a batch is retried until its deadline. */
   readonly untilDeadline: boolean;
   readonly signal: AbortSignalLike | undefined;
   run(batch: number, signal: AbortSignalLike, lane: Lane): Promise<void>;
 }
 
-/** Runs batches by number. One that fails ends all: it is what this resolves to, once all have ended. */
+/** Runs batches by number. The first that fails ends all. Resolves to its failure, if any, once all have ended. */
 export async function runBatches(given: BatchRun): Promise<BatchFailure | undefined> {
   const { signal } = given;
   const controller = new AbortController();
@@ -43,7 +43,7 @@ export async function runBatches(given: BatchRun): Promise<BatchFailure | undefi
   }
 }
 
-/** The batches of one call, as many at once as its schedule lets begin. */
+/** Runs the batches of one call, as many at once as its schedule allows. */
 class Batches {
   readonly ended: Promise<BatchFailure | undefined>;
   readonly #given: BatchRun;
@@ -70,7 +70,7 @@ class Batches {
   #begin(now: number): void {
     const { batches, concurrency } = this.#given;
     const schedule = this.#schedule;
-    // Each batch that waits for another attempt leaves two more places empty: what begins at once is refused at once.
+    // A batch that waits for a retry counts as three: batches that begin in its place would be rejected at once, too.
     while (
       this.#next < batches &&
       this.#underWay + 2 * schedule.waiting.size < concurrency &&
@@ -91,7 +91,7 @@ class Batches {
     } catch (error) {
       lane.failed();
       this.#failure ??= { batch, error };
-      // No other begins.
+      // No further batch begins.
       this.#next = batches;
       this.#controller.abort();
     }
@@ -100,7 +100,7 @@ class Batches {
     this.finish();
   }
 
-  /** Ends it where nothing is under way: none is left, or what is left waits and is not wanted any more. */
+  /** Ends the run if no batch is running, and none is left to begin or the call was aborted. */
   finish(): void {
     const isOver = this.#next >= this.#given.batches || this.#controller.signal.aborted;
     if (this.#underWay > 0 || !isOver) return;
@@ -109,10 +109,10 @@ class Batches {
   }
 }
 
-/** The requests of one call that is made of batches, batch by batch as they ended. */
+/** The attempts of a call's batches, in the order in which the batches ended. */
 export class RequestsMade {
   readonly attempts: Attempt[] = [];
-  /** Whether any of them ran. */
+  /** Whether any of the attempts ran the operation. */
   ran: Ran = nothingSent;
 
   add(attempts: readonly Attempt[], ran: Ran): void {
@@ -120,7 +120,7 @@ export class RequestsMade {
     this.ran = worse(this.ran, ran);
   }
 
-  /** Adds what a batch made before it failed. */
+  /** Adds the attempts of a batch that failed. */
   addFailed(error: unknown): void {
     if (isStatusError(error)) this.add(error.attempts, error);
   }
@@ -128,13 +128,13 @@ export class RequestsMade {
 
 /** The batch that failed, in terms of the caller's items. */
 export interface FailedBatch extends ItemBatch {
-  /** Undefined when its texts could not be had. */
+  /** The items of the batch's documents; undefined if its texts could not be computed. */
   readonly places: Places | undefined;
-  /** Whether there are others. */
+  /** Whether the call has other batches. */
   readonly isOneOfMany: boolean;
 }
 
-/** The error of a whole call, one of whose batches failed: with every request made, in terms of the caller's items. */
+/** The error of a call with a failed batch: it has all attempts of the call, and names the caller's items. */
 export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): StatusError {
   const { executed, executedBecause } = made.ran;
   const failed = isStatusError(error)
@@ -154,7 +154,7 @@ export function errorOfBatches(error: unknown, batch: FailedBatch, made: Request
 
 const place = /\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g;
 
-// A service knows the documents of one request only, and writes their places in several ways.
+// Replaces positions of documents in the service's message, which it may write in several ways, by the caller's items.
 function withItems(message: string, places: Places | undefined): string {
   if (places === undefined) return message;
   const { documents, itemOf, partOf } = places;
@@ -166,7 +166,7 @@ function withItems(message: string, places: Places | undefined): string {
   });
 }
 
-// Which batch it is, where the message names no item, and that documents are counted within it, where it names those.
+// Adds the batch if the message names no item, and says how documents are counted if the message names documents.
 function withBatch(message: string, { batch, offset, count, isOneOfMany, places }: FailedBatch): string {
   const counted = /\bdocuments[[./]\d/.test(message);
   if (!isOneOfMany || places === undefined || (message.includes("items[") && !counted)) return message;

@@ -1,4 +1,4 @@
-// Calls an operation as its row in the contract says. Loaded with the first call that has no wrapper.
+// Calls operations by their description in the contract, and `client.request`. Loaded with the first such call.
 import { makeCall } from "../call/call.js";
 import { exactUrl, writeJson } from "../call/request.js";
 import { readObject, readWhole, unusableResponse } from "../call/response.js";
@@ -32,7 +32,7 @@ import type {
   ServiceRequest,
 } from "./types.js";
 
-/** The arguments of a method in their order: ids, body or file, parameters, options. @throws StatusError */
+/** Calls an operation with a method's arguments in order: ids, body or file, parameters, options. @throws StatusError */
 export async function callMethod<T>(
   client: ClientConfig,
   { operation, path, body, parameters }: OperationMethod,
@@ -50,7 +50,7 @@ export async function callMethod<T>(
   return callOperation(client, input, given[at] as CallOptions | undefined);
 }
 
-/** Checks what an operation takes, and sends it. @throws StatusError */
+/** Checks the arguments of an operation, and makes the call. @throws StatusError */
 export async function callOperation<T>(
   client: ClientConfig,
   input: OperationArguments,
@@ -108,7 +108,7 @@ function readerFor({ answer, accept = "" }: OperationRow): ResponseReader<unknow
     text: (got) => readContent(got) ?? "",
   };
   const asTyped = readWhole(made[answer]);
-  // A web page that nobody asked for is somebody else's response, such as a sign-in page's.
+  // A web page that was not asked for does not come from the service: it may be a sign-in page.
   const page = /^\s*text\/html/i;
   const isUnasked = ({ headers }: TransportResponse) =>
     page.test(header(headers, "content-type") ?? "") && !page.test(accept);
@@ -129,7 +129,7 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const defaultTimeoutMs = 30_000;
 const defaultMaxResponseBytes = 1024 * 1024;
 
-/** Checks and encodes what the caller gave, and sends it. @throws StatusError */
+/** Checks and encodes the caller's request, and makes the call. @throws StatusError */
 export async function sendAny<T>(
   client: ClientConfig,
   request: ServiceRequest,
@@ -145,7 +145,7 @@ export async function sendAny<T>(
   return make(client, { method, target, accept, ...content }, options, read);
 }
 
-/** Sends what is encoded, and hands the response's body back as it is. @throws StatusError */
+/** Sends a request that is already encoded, and returns the response's body as bytes. @throws StatusError */
 export async function sendEncoded(
   client: ClientConfig,
   ...[request, options, onResponse]: Parameters<EncodedCall>
@@ -190,7 +190,7 @@ function withDefaults(settings: CallSettings, { method, accept }: EncodedRequest
     ...settings,
     timeoutMs: settings.timeoutMs ?? defaultTimeoutMs,
     idempotent: settings.idempotent ?? isIdempotent(method),
-    // Nobody knows how long its response is.
+    // The response may be large: compression is asked for.
     headers: {
       "accept-encoding": "gzip, deflate, br",
       ...settings.headers,
@@ -212,13 +212,13 @@ function checkMediaType(value: unknown, what: string): void {
 
 const segmentName = "A segment of path";
 
-/** A path as it stands in a URL. A verb is a part of the path as the caller writes it, so its colon stays. @throws StatusError */
+/** Encodes a path for a URL. The colon before a verb, as in `jobs/1:resume`, stays unencoded. @throws StatusError */
 function encodePath(path: unknown): string {
   const segments = segmentsOf(path).map((each) => encodeURIComponent(checkId(each, segmentName)));
   return `/${segments.join("/").replaceAll("%3A", ":")}`;
 }
 
-/** A query as it stands in a URL, its question mark included; nothing when there is none. @throws StatusError */
+/** Encodes a query for a URL, with its question mark; the empty string when there is none. @throws StatusError */
 function encodeQuery(query: ServiceRequest["query"]): string {
   const pairs = Object.entries(ownProperties(query, "query")).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value])
@@ -228,7 +228,7 @@ function encodeQuery(query: ServiceRequest["query"]): string {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
-// Below the base URL: no segment may lead out of it.
+// The URL of a target below the base URL: no segment may lead out of the base URL.
 function urlBelow(baseUrl: string, target: string): URL {
   const [path] = target.split("?");
   for (const segment of segmentsOf(path)) checkId(decodeSegment(segment), segmentName);
@@ -256,14 +256,14 @@ function queryText(value: unknown, name: string): string {
 
 function encodeText(text: string): string {
   try {
-    // Whoever parses the URL would encode a quote.
+    // URL parsers encode a quote, and exactUrl rejects a URL that parsing changes.
     return encodeURIComponent(text).replaceAll("'", "%27");
   } catch {
     throw invalid("query contains a lone surrogate.");
   }
 }
 
-/** The body that a caller gave, as it is sent. @throws StatusError for what is neither JSON nor bytes. */
+/** Turns the caller's body into the body to send. @throws StatusError if it is neither JSON nor bytes. */
 export async function contentOf(
   body: unknown,
   contentType: string | undefined,
@@ -272,7 +272,7 @@ export async function contentOf(
     if (contentType === undefined) return { body, contentType };
     throw invalid("contentType is given without a body.");
   }
-  // By its tag: naming the classes would load all of fetch on Node, and packages and other realms have their own.
+  // Recognised by its tag: naming the classes would load fetch on Node, and packages and other realms have their own.
   const tag = tagOf(body);
   if (/^(Uint8Array|Blob|File|FormData)$/.test(tag)) return readBytes(body, tag, contentType);
   return jsonOf(body, contentType);
@@ -288,13 +288,13 @@ async function readBytes(
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";
     throw invalid(`A body that is not JSON needs contentType, such as "${needed}".`);
   }
-  // Copied: what the caller writes into it later is not sent. It throws for a buffer that was transferred.
+  // Copied, so that later changes by the caller are not sent. The copy throws if the buffer was transferred.
   if (tag === "Uint8Array") return { body: new Uint8Array(body as Uint8Array), contentType };
   if (!isForm) return { body: new Uint8Array(await (body as Blob).arrayBuffer()), contentType };
   const encoded = new Response(body as FormData);
-  // With the boundary between its parts.
+  // This content type includes the boundary between the form's parts.
   const type = encoded.headers.get("content-type") ?? contentType;
-  // Of another class it would be sent as the text "[object FormData]".
+  // A FormData of another class would be sent as the text "[object FormData]".
   if (!/boundary=/.test(type)) throw invalid("body must be a FormData of the platform, not of a package.");
   return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: type };
 }
@@ -320,7 +320,7 @@ function isJson(body: unknown): boolean {
   return /^(String|Number|Boolean|Null|Array|Object)$/.test(kind) && !isStream;
 }
 
-// What JSON.stringify leaves out, or writes as null, in silence.
+// Throws for values that JSON.stringify would silently leave out or write as null.
 function refuseOthers(name: string, value: unknown): unknown {
   const isOther = typeof value === "function" || typeof value === "symbol";
   const where = name === "" ? "it" : name;
@@ -330,8 +330,8 @@ function refuseOthers(name: string, value: unknown): unknown {
 }
 
 /**
- * What a 2xx response holds: a value when its type is JSON, text when that is text, otherwise bytes; undefined when it is
- * empty. A Failure when it is not the JSON that it says it is.
+ * The content of a 2xx response: a parsed value if its type is JSON, a string if its type is text, else bytes; undefined
+ * when the body is empty. A Failure if the type is JSON, but the body is not.
  */
 function readContent({ status, headers, bytes }: TransportResponse): unknown {
   if (bytes.byteLength === 0) return undefined;
@@ -347,6 +347,6 @@ function readContent({ status, headers, bytes }: TransportResponse): unknown {
 }
 
 function decodeText(bytes: Uint8Array, charset: string | undefined): string {
-  // It may be a name that is no encoding's.
+  // An unknown charset is read as UTF-8.
   return valueOr(() => new TextDecoder(charset), new TextDecoder()).decode(bytes);
 }

@@ -16,22 +16,23 @@ const { body: rules } = requests.rerankDocuments;
 export interface Rerank {
   /**
    * Ranks documents by their relevance to a query, most relevant first. Needs no account.
-   * Repeating it is safe. The contract's `rerankDocuments`.
+   * The call is idempotent. The contract's `rerankDocuments`.
    *
-   * The response is the service's own: that each `index` is one of `documents`, none is missing or there twice, and the
-   * best comes first, is not checked. `checkRanking` of `tunerank/bulk` does that; {@link Rerank.items} does it always.
+   * The service's response is returned unchecked: an `index` may be outside `documents`, missing or there twice, and the
+   * best need not come first. `checkRanking` of `tunerank/bulk` checks this; {@link Rerank.items} always checks it.
    *
    * @param body The query and the documents, with the fields of the contract's `RerankRequest`; others pass through.
-   * @param options What this call sets for itself, such as `timeoutMs` or `signal`.
+   * @param options Options of this call, such as `timeoutMs` or `signal`.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
-   * `INTERNAL` with `executed: "yes"` for a response whose `data` is no list of an `index` and a `relevance_score` each.
+   * `INTERNAL` with `executed: "yes"` if `data` of the response is no list, or an entry lacks `index` or
+   * `relevance_score`.
    * @example
    * const { data } = await client.rerank({ query: "capital of France", documents: ["Paris.", "Rome."], top_n: 1 });
    * data[0]?.index; // the position in `documents`
    */
   (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse>;
   /**
-   * Ranks things of your own by a text of each, in one request or in batches.
+   * Ranks your own items by a text of each, in one request or in batches.
    *
    * @example
    * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
@@ -63,7 +64,7 @@ function withModel(body: RerankRequest, rerankModel: string | undefined): Rerank
   return model === undefined && rerankModel !== undefined ? { ...body, model: rerankModel } : body;
 }
 
-// Over a rerank call; few programs need it: it is loaded with the first.
+// Few programs use `rerank.items`: its module is loaded with the first call.
 function createRerankItems(rerank: RerankCall): RerankItems {
   return function items(query, given, options) {
     return start(
@@ -71,7 +72,7 @@ function createRerankItems(rerank: RerankCall): RerankItems {
       rerank.client,
       async () => {
         const own = ownProperties(options, "options");
-        // Copied: the caller's may change while the rest is loaded, and while calls run.
+        // Copied, because the caller may change the list while the module is loaded and while calls run.
         const list = Array.isArray(given) ? [...given] : given;
         const { rankItems } = await loaded(import("../ranking/rank.js"));
         return rankItems(rerank, query, list, own);

@@ -1,4 +1,4 @@
-// What the methods of a client take, where more than one file needs it.
+// Types of the arguments of a client's methods that more than one file uses.
 import type { OperationId } from "../generated/contract.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { memberOf } from "../values.js";
@@ -13,47 +13,47 @@ export interface UploadProgress {
 
 /** Options of {@link Datasets.upload}. */
 export interface UploadOptions extends CallOptions {
-  /** The file's name; its base name is sent. Needed for what has no name of its own, such as bytes. */
+  /** The file's name, of which the base name is sent. Needed if `file` has no name of its own, such as bytes. */
   name?: string | undefined;
   /**
-   * The number of bytes a stream has: it is then sent with its length, and an error if it has more or fewer.
-   * A stream must have at least one byte; an empty file is an empty path, Blob or Uint8Array.
+   * The number of bytes of a stream: it is then sent with its length, and the upload fails if it has more or fewer.
+   * A stream must have at least one byte; an empty file can be sent as a path, Blob or Uint8Array.
    */
   size?: number | undefined;
   /**
-   * The media type of the part. A Blob's own type that no header can carry is refused unless this is given.
+   * The media type of the file. If a Blob's own type cannot be sent in a header, this option is needed.
    * @default the Blob's own type, else application/octet-stream
    */
   contentType?: string | undefined;
   /**
-   * Called as the file is sent; the last call of a successful upload has `sentBytes` equal to `totalBytes`. It is not
-   * waited for: what it throws is ignored, and so is the rejection of an async function. End an upload with `signal`.
+   * Called as the file is sent; the last time, in a successful upload, with `sentBytes` equal to `totalBytes`. The upload
+   * does not wait for this function, and ignores what it throws or rejects with. End an upload with `signal`.
    */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
    * Compare the response's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
-   * differ. What `bytes` counts is not documented.
+   * differ. The service does not document what `bytes` counts.
    * @default false
    */
   verifyBytes?: boolean | undefined;
 }
 
-/** A request for an operation that the contract does not describe: its path and its shapes are the caller's. */
+/** A request for an operation that the contract does not describe: the caller supplies its path and types. */
 export interface ServiceRequest {
   /** The HTTP method, in capitals. */
   method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
   /**
-   * The path below the base URL: it begins with `/`. It is not encoded: the client encodes each of its segments, except
-   * that `:` stays as it is. A segment has to be one that an id could be.
+   * The path below the base URL, beginning with `/`. Give it unencoded: the client encodes each of its segments, except
+   * that `:` stays as it is. Each segment must be valid as an id.
    */
   path: string;
-  /** The query: each value is encoded, those of a list one by one; what is undefined is left out. */
+  /** The query: each value is encoded. A list gives one pair for each of its values; undefined is left out. */
   query?: Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>> | undefined;
-  /** A JSON value; or a Uint8Array, Blob or FormData together with `contentType`. None with GET and HEAD. */
+  /** A JSON value; or a Uint8Array, Blob or FormData together with `contentType`. Not allowed with GET and HEAD. */
   body?: unknown;
   /** The media type of the body. A FormData's is `multipart/form-data`. @default application/json */
   contentType?: string | undefined;
-  /** The media types to be responded with. @default application/json */
+  /** The media types that the response may have: the `Accept` header. @default application/json */
   accept?: string | undefined;
 }
 
@@ -63,8 +63,8 @@ export type QueryValue = string | number | boolean;
 /** Options of {@link ServiceCall}. */
 export interface RequestOptions extends Omit<CallOptions, "accountId"> {
   /**
-   * Whether sending this request twice does no more than sending it once. It is then retried as a `read` of the
-   * contract is, else as a `start` is.
+   * Whether this request is idempotent. If it is, it is retried as an operation of the contract with the retry class
+   * `read`, else as one with the retry class `start`.
    * @default true for GET, HEAD, PUT and DELETE, by HTTP's own rule; false for all others
    */
   idempotent?: boolean | undefined;
@@ -75,13 +75,13 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
 }
 
 /**
- * Calls any operation of the service with this client's key, connections, deadlines, retries and errors. It knows
- * nothing of the operation: its path and its shapes are yours to know. Redirects are not followed. The response is parsed
- * when its type is JSON, text when that is text, otherwise a Uint8Array; undefined for HEAD, 204 and an empty body.
+ * Calls any operation of the service with this client's key, connections, deadlines, retries and errors. The
+ * operation's path and types are not checked. Redirects are not followed. Resolves to the parsed response if its type is
+ * JSON, to a string if its type is text, else to a Uint8Array; to undefined for HEAD, 204 and an empty body.
  *
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
- * `RESOURCE_EXHAUSTED` for a response of more than `maxResponseBytes`. `executed` is the worst of all attempts: of a
- * DELETE that was retried and then answered 404 it is `"unknown"`.
+ * `RESOURCE_EXHAUSTED` for a response of more than `maxResponseBytes`. `executed` is the most severe of all
+ * attempts: for a DELETE whose retry got a 404 it may be `"unknown"`.
  * @example
  * const dataset = await client.request({ method: "GET", path: "/v1/accounts/acme/datasets/reviews" });
  */
@@ -90,7 +90,7 @@ export type ServiceCall = <T = unknown>(request: ServiceRequest, options?: Reque
 /** A request whose parts are encoded. */
 export interface EncodedRequest {
   readonly method: string;
-  /** Below the base URL: the path, its ids encoded, and the query. */
+  /** The URL's part after the base URL: the path, with encoded ids, and the query. */
   readonly target: string;
   readonly body: string | Uint8Array | undefined;
   readonly contentType: string | undefined;
@@ -98,8 +98,8 @@ export interface EncodedRequest {
 }
 
 /**
- * A call of any operation whose parts are encoded already; its response's body is handed back as bytes.
- * @param onResponse Hears of each response that came, whatever its status.
+ * Makes a call from a request that is already encoded. Resolves to the response's body as bytes.
+ * @param onResponse Called with the headers of each response, whatever its status.
  */
 export type EncodedCall = (
   request: EncodedRequest,
@@ -107,43 +107,43 @@ export type EncodedCall = (
   onResponse: (headers: Readonly<Record<string, string>>) => void,
 ) => CallPromise<Uint8Array>;
 
-/** A method that follows from a row of the contract. */
+/** A client's method that is derived from an operation in the contract. */
 export interface OperationMethod {
   readonly operation: OperationId;
-  /** The ids of its path, but for the account, in their order. */
+  /** The names of the ids in the operation's path, in order, without the account. */
   readonly path: readonly string[];
-  /** Whether it takes a body, or a file. */
+  /** Whether the method takes a body or a file. */
   readonly body: boolean;
-  /** Whether it takes an object of query and header parameters. */
+  /** Whether the method takes an object of query and header parameters. */
   readonly parameters: boolean;
 }
 
-/** What an operation takes. */
+/** The arguments of an operation. */
 export interface OperationArguments {
   readonly operation: OperationId;
-  /** The ids of its path by their names, but for the account. */
+  /** The ids in the operation's path by their names, without the account. */
   readonly ids: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
-  /** That body as JSON that is written already: it is sent as it is. */
+  /** The body already written as JSON: it is sent unchanged. */
   readonly json?: string | undefined;
   /** Query and header parameters by their names. */
   readonly parameters?: object | undefined;
 }
 
-/** @internal What a client has for the other parts of this package. */
+/** @internal A client's members for other modules of this package. */
 export interface ClientInside {
-  /** What clients of one service have in common, by which runs of them know each other. */
+  /** An object that clients of one service share, by which their bulk runs recognise each other. */
   readonly shared: object;
-  /** What `tunerank/openapi-fetch` sends through. */
+  /** Makes the calls of `tunerank/openapi-fetch`. */
   readonly callEncoded: EncodedCall;
-  /** What `tunerank request ID` sends through: any operation of the contract by its id. */
+  /** Makes the calls of `tunerank request ID`: any operation of the contract by its id. */
   readonly callOperation: (input: OperationArguments, options?: CallOptions) => CallPromise<unknown>;
 }
 
-/** @internal The name of {@link ClientInside} on a client. Registered: the entries are files of their own. */
+/** @internal The key of {@link ClientInside} on a client. `Symbol.for`, because the entries are separate bundles. */
 export const inside: unique symbol = Symbol.for("tunerank.client") as never;
 
-/** @internal The same of something that may be another client. */
+/** @internal The {@link ClientInside} of a value that may be no client of this package; undefined if it has none. */
 export function insideOf(client: unknown): ClientInside | undefined {
   return memberOf(client, inside) as ClientInside | undefined;
 }

@@ -30,8 +30,8 @@ const uploadOptionTable: OptionTable<UploadOptions> = {
 
 /**
  * Opens the file and sends it as the one part of a form.
- * @param ids Those in the operation's path, but for the account.
- * @param options Copied from the caller's.
+ * @param ids The ids in the operation's path, without the account.
+ * @param options A copy of the caller's options.
  * @throws StatusError
  */
 export async function uploadFile(
@@ -41,7 +41,7 @@ export async function uploadFile(
 ): Promise<Outcome<DatasetFile>> {
   const own = ownProperties(options, "options", uploadOptionTable);
   const settings = callSettings(client, own, operation);
-  // Before the file is opened.
+  // Checks the ids before the file is opened.
   pathOf(operation, ids, settings);
   const { name, maxFileBytes } = partOf(operation);
   const contentType = checkContentType(own.contentType);
@@ -64,11 +64,11 @@ export async function uploadFile(
 function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]) {
   let reported = -1;
   const progress = {
-    /** Bytes of the file sent by the attempt under way. */
+    /** Bytes of the file sent by the attempt in flight. */
     sentBytes: 0,
     onSent(sent: number, done: boolean) {
       progress.sentBytes = sent;
-      // A retry begins anew; progress never goes back.
+      // A retry sends the file from its start, but the progress reported never goes back.
       if (sent < reported || (sent === reported && !done)) return;
       reported = sent;
       notify(onProgress, { sentBytes: sent, totalBytes: done ? sent : size });
@@ -85,7 +85,7 @@ function verified(stored: DatasetFile | Failure, sentBytes: number): DatasetFile
   return unusableResponse(message, { code: "DATA_LOSS" });
 }
 
-// The part that holds the file, as the contract has it.
+// The name of the form part that holds the file, and its largest size, from the contract.
 function partOf(operation: OperationId): { readonly name: string; readonly maxFileBytes: number } {
   const { file: name = "file", body }: RequestRules = requests[operation];
   return { name, maxFileBytes: body?.properties?.[name]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY };
@@ -99,7 +99,7 @@ function checkSize({ size }: FileSource, maxFileBytes: number): number | undefin
   });
 }
 
-// The platform's own Blobs have a clean one, but it may be overridden.
+// The platform's Blobs have a valid type, but a program may override it.
 function checkOwnType(type: unknown): string {
   if (typeof type === "string" && isHeaderText(type)) return type || "application/octet-stream";
   throw invalid("The Blob's own type is not text that a header can carry: pass {contentType}.");
