@@ -74,8 +74,8 @@ export interface CallOptions {
   accountId?: string | undefined;
   /**
    * Headers added to this call's requests: an object of names and texts, `Headers`, a `Map` or a list of pairs. If
-   * pairs have a name twice, its texts are joined by ", ". Headers that the client sets, such as `authorization`, are not
-   * allowed.
+   * pairs have a name twice, its texts are joined by ", ". Headers that the client sets, such as `authorization`, are
+   * not allowed.
    */
   headers?:
     | Readonly<Record<string, string | undefined>>
@@ -128,7 +128,7 @@ export interface CallTrace extends Partial<Target>, TraceDetails {
   readonly operation: OperationName;
   /** Every HTTP request of the call; set once the call has ended. */
   attempts?: readonly Attempt[];
-  /** The call's error; set once it has failed. A call that fails before its request is ready lacks method, path, host. */
+  /** The call's error; set once it has failed. A call that fails before its request is ready lacks a target. */
   error?: unknown;
 }
 
@@ -180,8 +180,8 @@ export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 /**
  * An attempt for a log: the fields of {@link AttemptEvent} except `headers`, the log line, and numbers and names of the
  * request and response. For an operation of the contract, these are each id in its path (`dataset: "reviews"`), and
- * each field of its body that is a number (`replicaCount`), a list, logged as its length (`documents`), or a name (`model`),
- * but no text such as `query`.
+ * each field of its body that is a number (`replicaCount`), a list, logged as its length (`documents`), or a name
+ * (`model`), but no text such as `query`.
  */
 export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "headers"> {
   /** The line that a logger with methods gets. */
@@ -276,8 +276,8 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   /**
    * A dispatcher of the package undici, 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with
    * interceptors. The dispatcher alone decides about connections, proxies, HTTP/2, the time to connect and its own
-   * retries, and you have to close it. Cannot be combined with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs`
-   * and `maxConnections`. Node only.
+   * retries, and you have to close it. Cannot be combined with `agent`, `fetch`, `proxy`, `connectTimeoutMs`,
+   * `keepAliveMs` and `maxConnections`. Node only.
    */
   dispatcher?: DispatcherLike | undefined;
   /**

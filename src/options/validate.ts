@@ -4,7 +4,7 @@ import { invalid, refusal } from "../errors/statusError.js";
 export interface Rules {
   readonly type: string;
   readonly minimum?: number;
-  /** `pattern` and `enum` are not checked here: the service checks them, as the mock server does (testing/receive.ts). */
+  /** `pattern` and `enum` are not checked here, but by the service and by the mock server (testing/receive.ts). */
   readonly pattern?: string;
   readonly enum?: readonly string[];
   readonly minItems?: number;

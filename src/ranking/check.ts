@@ -13,15 +13,15 @@ export type RankedRequest = Pick<RerankRequest, "documents" | "top_n">;
  * returns the service's response unchecked: pass it through this function before you join by `index`. `rerank.items`
  * and `rerankAll` have already checked theirs.
  *
- * A response passes if each `index` is that of a document that was sent, counted from 0, and no index is there twice; if
- * a text that came back is that document's; and if no document is missing: all are there, or at least `top_n` of them.
+ * A response passes if each `index` is that of a document that was sent, counted from 0, and no index is there twice;
+ * if a text that came back is that document's; and if no document is missing: all are there, or at least `top_n`.
  * All other fields of the response are kept.
  *
  * @param request The body that was sent: its `documents` and its `top_n`.
  * @param response What the service responded.
  * @returns The response itself if it is sorted; else a copy whose `data` is sorted, highest `relevance_score` first.
- * @throws StatusError `INTERNAL` with `executed: "yes"` if the response does not pass; `INVALID_ARGUMENT` if `request`
- * has no list of documents.
+ * @throws StatusError `INTERNAL` with `executed: "yes"` that tells why the response does not pass; `INVALID_ARGUMENT`
+ * if `request` has no list of documents.
  * @example
  * const { data } = checkRanking(request, await client.rerank(request));
  * const best = data.map(({ index }) => products[index]);

@@ -66,7 +66,7 @@ export interface Merged<T> {
   readonly before: RerankPartial<T> | undefined;
 }
 
-/** Merges the items of all batches into one order. @throws StatusError `INTERNAL` if their models, so scores, differ. */
+/** Merges the items of all batches into one order. @throws StatusError `INTERNAL` if models, and so scores, differ. */
 export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): RerankItemsResponse<T> {
   const attempts = merged.batches.flatMap((batch) => batch.attempts);
   const models = modelsOf(merged);

@@ -283,7 +283,7 @@ function hashOf(text: string): TextHash {
   return new TextHash().add(text);
 }
 
-/** Checks that a call has the arguments of the failed call that `partial` comes from. @throws StatusError on a difference */
+/** Checks that a call's arguments are those of the failed call. @throws StatusError that says what differs */
 function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): void {
   const before = partial.fingerprint.split(".");
   const now = fingerprint.split(".");

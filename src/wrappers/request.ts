@@ -32,7 +32,7 @@ import type {
   ServiceRequest,
 } from "./types.js";
 
-/** Calls an operation with a method's arguments in order: ids, body or file, parameters, options. @throws StatusError */
+/** Makes a call from a method's arguments: ids, body or file, parameters, options. @throws StatusError */
 export async function callMethod<T>(
   client: ClientConfig,
   { operation, path, body, parameters }: OperationMethod,
@@ -330,8 +330,8 @@ function refuseOthers(name: string, value: unknown): unknown {
 }
 
 /**
- * The content of a 2xx response: a parsed value if its type is JSON, a string if its type is text, else bytes; undefined
- * when the body is empty. A Failure if the type is JSON, but the body is not.
+ * The content of a 2xx response: a parsed value if its type is JSON, a string if its type is text, else bytes;
+ * undefined when the body is empty. A Failure if the type is JSON, but the body is not.
  */
 function readContent({ status, headers, bytes }: TransportResponse): unknown {
   if (bytes.byteLength === 0) return undefined;

@@ -26,8 +26,8 @@ export interface UploadOptions extends CallOptions {
    */
   contentType?: string | undefined;
   /**
-   * Called as the file is sent; the last time, in a successful upload, with `sentBytes` equal to `totalBytes`. The upload
-   * does not wait for this function, and ignores what it throws or rejects with. End an upload with `signal`.
+   * Called as the file is sent; the last time, in a successful upload, with `sentBytes` equal to `totalBytes`. The
+   * upload does not wait for this function, and ignores what it throws or rejects with. End an upload with `signal`.
    */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
@@ -75,9 +75,9 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
 }
 
 /**
- * Calls any operation of the service with this client's key, connections, deadlines, retries and errors. The
- * operation's path and types are not checked. Redirects are not followed. Resolves to the parsed response if its type is
- * JSON, to a string if its type is text, else to a Uint8Array; to undefined for HEAD, 204 and an empty body.
+ * Calls any operation of the service with this client's key, connections, deadlines, retries and errors. You
+ * have to know the operation's path and types. Redirects are not followed. Resolves to the parsed response if its type
+ * is JSON, to a string if its type is text, else to a Uint8Array; to undefined for HEAD, 204 and an empty body.
  *
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
  * `RESOURCE_EXHAUSTED` for a response of more than `maxResponseBytes`. `executed` is the most severe of all
