@@ -195,7 +195,7 @@ export function logOf(
 function lineWriter(options: Pick<ClientOptions, "logger" | "logLevel" | "logBodies">): Log {
   // Starts to load now, so that the module is ready when the first attempt ends.
   const loaded = import("./log.js");
-  // A line that cannot be written, or a logger that fails, changes no call.
+  // If a line cannot be written, or the logger fails, the call goes on.
   return (event, exchange) =>
     void loaded.then(({ writeLine }) => writeLine(options, event, exchange)).catch(() => {});
 }

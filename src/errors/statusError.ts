@@ -26,7 +26,7 @@ const optionalFields = [
   "item",
 ] as const;
 
-// Registered, so that two copies of the package in one program recognise each other's errors.
+// Symbol.for, so that two copies of the package in one program recognise each other's errors.
 const brand = Symbol.for("tunerank.StatusError");
 
 /**
@@ -88,7 +88,7 @@ export class StatusError extends Error {
    * Creates an error for your tests and wrappers; calls create their errors themselves.
    *
    * @param message What happened. The code is added before it, and the hint after it.
-   * @param details Its code, whether the operation ran, and what else is known.
+   * @param details The error's code, whether the operation ran, and what else is known.
    */
   constructor(message: string, details: StatusErrorDetails) {
     // Own properties only: a polluted Object.prototype must not add details.

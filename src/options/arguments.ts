@@ -131,10 +131,10 @@ export function checkText(value: unknown, what: string): string | undefined {
   throw invalid(`${what} must be printable ASCII text.`);
 }
 
-/** The longest time a timer can hold, in milliseconds (24.8 days); Node makes 1 ms of a longer one. */
+/** The longest time a timer can hold, in milliseconds (24.8 days); Node turns a longer time into 1 ms. */
 export const longestTimerMs: number = 2 ** 31 - 1;
 
-/** A duration in milliseconds: a finite number above 0. */
+/** Checks a duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {
   validate(value, { type: "number" }, what);
   if ((value as number) <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${value}.`);
@@ -150,30 +150,30 @@ export function checkIfGiven<T>(
   return value === undefined ? undefined : check(value, what);
 }
 
-/** True or false; undefined counts as false. */
+/** Checks that a value is true, false or undefined, which counts as false. */
 export function checkFlag(value: unknown, what: string): boolean {
   if (value !== undefined) validate(value, { type: "boolean" }, what);
   return value === true;
 }
 
-/** A function, or undefined. */
+/** Checks that a value is a function or undefined. */
 export function checkCallback<T>(value: T, what: string): T {
   if (value === undefined || typeof value === "function") return value;
   throw invalid(`${what} must be a function.`);
 }
 
-/** A whole number of at least `minimum`. */
+/** Checks a whole number of at least `minimum`. */
 export function checkInteger(value: unknown, what: string, minimum = 0): number {
   validate(value, { type: "integer", minimum }, what);
   return value as number;
 }
 
-/** A whole number of at least 1. */
+/** Checks a whole number of at least 1. */
 export function checkCount(value: unknown, what: string): number {
   return checkInteger(value, what, 1);
 }
 
-/** Any text. */
+/** Checks that a value is a string. */
 export function checkString(value: unknown, what: string): asserts value is string {
   validate(value, { type: "string" }, what);
 }

@@ -19,7 +19,7 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
   gateway: row([0, 2, 2, 0], "unknown"),
   exhaustedTimed: row([2, 2, 2, 1], "no"),
   exhausted: row([0, 1, 1, 0], "no"),
-  // The operation may still have completed.
+  // The service documents DEADLINE_EXCEEDED so: the operation may still have completed.
   deadline: row([0, 1, 1, 0], "unknown"),
   unnamedFault: row([0, 1, 1, 0], "unknown"),
   namedFault: row([0, 1, 0, 0], "unknown"),

@@ -97,7 +97,7 @@ export function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | 
   return [...models];
 }
 
-/** All items that were ranked, best first. An item of several parts has the score of the best of them. */
+/** All items that were ranked, best first. An item of several parts has the score of its best part. */
 export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedItem<T>[] {
   const isSplit = batches.some(({ places }) => places.partOf(0) !== undefined);
   const ranked = batches.flatMap(({ places, ranking }) =>
@@ -198,7 +198,7 @@ export function partialOf<T>(
   };
 }
 
-// Batches come in the order of their items.
+// Joins the ranges of batches that touch or overlap; batches are in the order of their items.
 function joinRanges(batches: readonly Batch[]): ItemRange[] {
   const ranges: { offset: number; count: number }[] = [];
   for (const { offset, count } of batches) {

@@ -116,7 +116,7 @@ export function jsonBytes(value: unknown): number {
 }
 
 /**
- * Puts items into batches, as many into each as the limits allow. Every text is asked for once.
+ * Puts items into batches, as many into each as the limits allow. `textsOf` is called once for each item.
  * @param note Called with the texts of each item. @throws StatusError for an item that fits no request
  */
 function planBatches(

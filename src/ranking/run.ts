@@ -126,7 +126,7 @@ export class RequestsMade {
   }
 }
 
-/** The batch that failed, in terms of the caller's items. */
+/** The batch that failed, with the range of its items. */
 export interface FailedBatch extends ItemBatch {
   /** The items of the batch's documents; undefined if its texts could not be computed. */
   readonly places: Places | undefined;

@@ -11,13 +11,13 @@ export interface RankedItem<T> {
   readonly item: T;
   /** The item's position in `items`, from 0. */
   readonly index: number;
-  /** The service's `relevance_score`, as it came. */
+  /** The service's `relevance_score`, unchanged. */
   readonly score: number;
   /** The number, from 0, of the item's best part, which has this score; set only with `split`. */
   readonly part?: number;
 }
 
-/** What `withResponse()` of a ranking of items resolves to. */
+/** What {@link RerankItemsPromise.withResponse} resolves to. */
 export interface RerankItemsResponse<T> {
   /** The ranked items: what the call resolves to without `withResponse()`. */
   readonly data: RankedItem<T>[];

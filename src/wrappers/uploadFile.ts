@@ -29,7 +29,7 @@ const uploadOptionTable: OptionTable<UploadOptions> = {
 };
 
 /**
- * Opens the file and sends it as the one part of a form.
+ * Opens the file and sends it as the only part of a form.
  * @param ids The ids in the operation's path, without the account.
  * @param options A copy of the caller's options.
  * @throws StatusError
