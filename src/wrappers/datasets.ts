@@ -15,8 +15,8 @@ export interface Datasets extends DatasetsOperations {
    * After a failure whose `executed` is `"unknown"`, look at the dataset before you upload the file a second time.
    *
    * @param datasetId The dataset's id alone, not its full resource name.
-   * @param file A path or `file:` URL (Node, Bun, Deno), a Blob, a File, a Uint8Array, or a stream of bytes together with
-   * `name`. With the option `fetch`, a stream is read whole before it is sent. A stream can be read only once.
+   * @param file A path or `file:` URL (Node, Bun, Deno), a Blob, a File, a Uint8Array, or a stream of bytes with
+   * the option `name`. With the option `fetch`, a stream is read whole before it is sent. A stream is read only once.
    * @param options The file's name and size if `file` does not tell them, and the options of any call.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
    * `FAILED_PRECONDITION` if the source was already read, ended, destroyed, locked or transferred (nothing is sent
