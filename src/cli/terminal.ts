@@ -172,8 +172,8 @@ export function jsonLines(value: unknown): string {
   return lines.map((line) => line.replace(invisible, escaped).replace(control, escaped)).join("\n");
 }
 
-// JSON escapes each UTF-16 code unit, not each character.
-function escaped(characters: string): string {
+/** Characters as JSON escapes them: each UTF-16 code unit, not each character. */
+export function escaped(characters: string): string {
   return characters
     .split("")
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)

@@ -13,11 +13,14 @@ import {
   writeSync,
 } from "node:fs";
 import { orUndefined, reasonOf, UsageError } from "../context.js";
+import { escaped } from "../terminal.js";
 import type { RowsEnd } from "./readRows.js";
 import { cannotRescue, changedByOthers, RescueFile } from "./rescueFile.js";
 import { withFile } from "./runFile.js";
 
 const syncEveryMs = 1000;
+// JSON may hold them as they are, and Python's splitlines() ends a line at each.
+const otherLineEnds = /[\u0085\u2028\u2029]/g;
 
 /**
  * Adds rows of JSON to a file. Each row is passed to the operating system at once, so that a process that is killed
@@ -72,7 +75,7 @@ export class RowWriter {
   /** Adds a row. @throws Error if it cannot be written, such as on a full disk; earlier rows are kept */
   add(row: object): void {
     if (this.#failure && !this.#rescue) throw this.#failure;
-    const bytes = Buffer.from(`${JSON.stringify(row)}\n`);
+    const bytes = Buffer.from(`${JSON.stringify(row).replace(otherLineEnds, escaped)}\n`);
     const isOwn = this.#rescue === undefined && this.stats().size === this.#end;
     if (isOwn) this.#append(bytes);
     else this.#keep(bytes);
