@@ -150,6 +150,7 @@ function addFiles(command: Command): Command {
       "Wait while another run writes to --output or --errors, instead of ending with an error.",
     )
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
+    .option("--id <line>", "With --id line, the id of each line is its number, counted from 1.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
     .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
     .option(

@@ -44,7 +44,7 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
   });
 }
 
-const fieldOptions = ["idField", "queryField", "documentsField", "ignoreFields"] as const;
+const fieldOptions = ["id", "idField", "queryField", "documentsField", "ignoreFields"] as const;
 const limitOptions = ["totalTimeout", "maxHold", "rate", "tokensPerMinute"] as const;
 const onlyBulk = [
   "output",

@@ -5,6 +5,7 @@ import { digestOf, type Id, type IdHash, isInShard, type Shard } from "../checkp
 import { orUndefined } from "../context.js";
 import { lineJson, lineText } from "../input/lineContent.js";
 import type { Line } from "../input/lines.js";
+import { named } from "../terminal.js";
 
 type RequestFields = Readonly<Record<string, unknown>>;
 
@@ -63,7 +64,8 @@ export interface BadLine {
 
 /** How lines become requests: the names of their fields, and the values for request fields that a line lacks. */
 export interface InputFormat {
-  readonly idField: string;
+  /** Undefined where the number of a line is its id. */
+  readonly idField: string | undefined;
   readonly queryField: string;
   readonly documentsField: string;
   readonly defaults: Partial<RerankRequest>;
@@ -106,8 +108,13 @@ function requestOf(whole: Line, reading: InputFormat): BulkRequest | BadLine | u
   return readFields(line, fields.value as RequestFields, reading);
 }
 
+const idAdvice = "--id-field names the field that holds the id, and --id line numbers the lines.";
+
 function readFields(line: number, fields: RequestFields, reading: InputFormat): BulkRequest | BadLine {
-  const id = fieldOf(fields, reading.idField);
+  const { idField } = reading;
+  const id = idField === undefined ? line : fieldOf(fields, idField);
+  if (idField !== undefined && (id ?? undefined) === undefined)
+    return { line, problem: `It has no field ${named(idField)}: ${idAdvice}` };
   if (typeof id === "number" && !Number.isSafeInteger(id))
     return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };
   if (typeof id !== "string" && typeof id !== "number")
@@ -127,11 +134,11 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
     const value = ownOf(fields, name, reading) ?? fieldOf(defaults as RequestFields, name);
     if (value !== undefined) body[name] = value;
   }
-  const named = new Set([idField, queryField, documentsField]);
+  const own = new Set<string | undefined>([idField, queryField, documentsField]);
   // A misspelt field, such as `topN` for `top_n`, is kept: the client rejects it, and names the right spelling.
   for (const name of Object.keys(fields).sort()) {
     const isOther = !otherFields.includes(name) && otherLetters.has(lettersOf(name));
-    if (isOther && !named.has(name) && fields[name] !== null) body[name] = fields[name];
+    if (isOther && !own.has(name) && fields[name] !== null) body[name] = fields[name];
   }
   return body as unknown as RerankRequest;
 }

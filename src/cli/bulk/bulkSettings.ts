@@ -18,6 +18,7 @@ export interface BulkOptions {
   readonly allowEmpty?: boolean;
   readonly ignoreFields?: string;
   readonly shard?: string;
+  readonly id?: string;
   readonly idField?: string;
   readonly queryField?: string;
   readonly documentsField?: string;
@@ -97,7 +98,8 @@ function msOf(seconds: number | undefined): number | undefined {
 }
 
 function readingOf(options: BulkOptions): InputFormat {
-  const { idField = "id", queryField = "query", documentsField = "documents", task, topN } = options;
+  const { queryField = "query", documentsField = "documents", task, topN } = options;
+  const idField = idFieldOf(options);
   const shard = options.shard === undefined ? undefined : shardOf(options.shard);
   const defaults: Partial<RerankRequest> = { return_documents: false };
   const model = options.model ?? (process.env.TUNERANK_RERANK_MODEL || undefined);
@@ -110,6 +112,16 @@ function readingOf(options: BulkOptions): InputFormat {
     given: given.flatMap(([name, value]) => (value === undefined ? [] : [name])),
     ignored: ignoredOf(options.ignoreFields),
   };
+}
+
+function idFieldOf({ id, idField }: BulkOptions): string | undefined {
+  if (id === undefined) return idField ?? "id";
+  if (id !== "line")
+    throw new UsageError(
+      "--id must be line, which numbers the lines; --id-field names the field that holds the id.",
+    );
+  refuseOptions({ idField }, ["idField"], "has no effect on --id line.");
+  return undefined;
 }
 
 function ignoredOf(names: string | undefined): ReadonlySet<string> {
