@@ -152,7 +152,10 @@ function addFiles(command: Command): Command {
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--id <line>", "With --id line, the id of each line is its number, counted from 1.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
-    .option("--documents-field <NAME>", "The field that holds the documents. Default: documents.")
+    .option(
+      "--documents-field <NAMES>",
+      "The field that holds the documents, or several whose documents are one list, such as pos,neg. Default: documents.",
+    )
     .option(
       "--ignore-fields <NAMES>",
       "Fields of lines that are not used, such as task or model,top_n. Without it, they are used instead of --task, --model and --top-n.",

@@ -95,3 +95,58 @@ describe("lines without an id", () => {
     expect(server.connections).toBe(0);
   });
 });
+
+describe("documents in several fields", () => {
+  const field = "--documents-field";
+  const sentDocuments = (): unknown[] => bodies().map((body) => (body as { documents: unknown }).documents);
+
+  test("are one list, in the order of the names; a text is one document, and null none", async () => {
+    await write(
+      { id: 1, query: "a", neg: ["n1", "n2"], pos: ["p1"] },
+      { id: 2, query: "b", neg: null, pos: "p2" },
+      { id: 3, query: "c", neg: ["n3"] },
+    );
+    expect(await bulk(field, "pos, neg")).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(sentDocuments()).toEqual([["p1", "n1", "n2"], ["p2"], ["n3"]]);
+    // Joined in the file they are the same requests.
+    await write({ id: 1, query: "a", documents: ["p1", "n1", "n2"] });
+    expect((await bulk()).stdout).toMatch(/^Ranked 0, 1 done before, in /);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test.each([
+    ["none of them", {}, "documents must be a list of at least 1 string."],
+    ["nothing in them", { pos: [], neg: [] }, "documents must be a list of at least 1 string."],
+    ["no text in one", { pos: ["p"], neg: [{ text: "n" }] }, "documents[1] must be a string."],
+    ["a number in the place of one", { pos: 7, neg: ["n"] }, "documents[0] must be a string."],
+  ])("with %s are invalid", async (_, fields, message) => {
+    await write({ id: 1, query: "q", ...fields });
+    const { exitCode, stderr } = await bulk(field, "pos,neg");
+    expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`Line 1: [INVALID_ARGUMENT] ${message}`)]);
+    expect(server.connections).toBe(0);
+  });
+
+  test("may be called as fields of a request, and one name may have a comma", async () => {
+    await write({ id: 1, query: "q", "pos,neg": ["one"] }, { id: 2, query: "q", task: ["t"], pos: ["p"] });
+    expect((await bulk(field, "pos,neg", "--task", "mine")).stderr).toContain("Line 2: ");
+    expect(sentDocuments()).toEqual([["one"]]);
+    const more = ["--errors", errors, "--output", path.join(folder, "other.jsonl"), "--task", "mine"];
+    await write({ id: 2, query: "q", task: ["t"], pos: ["p"] });
+    expect(await bulk(field, "task,pos", ...more)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(bodies().at(-1)).toEqual({
+      query: "q",
+      documents: ["t", "p"],
+      task: "mine",
+      return_documents: false,
+    });
+  });
+
+  test.each(["pos,", ",", "pos,neg,pos"])("%j is refused", async (names) => {
+    await write({ id: 1, query: "q", documents });
+    const { exitCode, stderr } = await bulk(field, names);
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([
+      2,
+      "tunerank: --documents-field must name one field, or several, each once: pos,neg.",
+    ]);
+  });
+});

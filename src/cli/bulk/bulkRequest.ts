@@ -6,6 +6,7 @@ import { orUndefined } from "../context.js";
 import { lineJson, lineText } from "../input/lineContent.js";
 import type { Line } from "../input/lines.js";
 import { named } from "../terminal.js";
+import { type DocumentsFormat, isDocumentsField, lineDocuments, ownField } from "./lineDocuments.js";
 
 type RequestFields = Readonly<Record<string, unknown>>;
 
@@ -45,7 +46,7 @@ export class BulkRequest {
     const { given, defaults } = this.#reading;
     return given.filter((name) => {
       const own = ownOf(this.#fields, name, this.#reading);
-      return own !== undefined && own !== fieldOf(defaults as RequestFields, name);
+      return own !== undefined && own !== ownField(defaults as RequestFields, name);
     });
   }
 
@@ -63,11 +64,10 @@ export interface BadLine {
 }
 
 /** How lines become requests: the names of their fields, and the values for request fields that a line lacks. */
-export interface InputFormat {
+export interface InputFormat extends DocumentsFormat {
   /** Undefined where the number of a line is its id. */
   readonly idField: string | undefined;
   readonly queryField: string;
-  readonly documentsField: string;
   readonly defaults: Partial<RerankRequest>;
   /** The names of the fields in `defaults` that were given as options on the command line. */
   readonly given: readonly string[];
@@ -112,7 +112,7 @@ const idAdvice = "--id-field names the field that holds the id, and --id line nu
 
 function readFields(line: number, fields: RequestFields, reading: InputFormat): BulkRequest | BadLine {
   const { idField } = reading;
-  const id = idField === undefined ? line : fieldOf(fields, idField);
+  const id = idField === undefined ? line : ownField(fields, idField);
   if (idField !== undefined && (id ?? undefined) === undefined)
     return { line, problem: `It has no field ${named(idField)}: ${idAdvice}` };
   if (typeof id === "number" && !Number.isSafeInteger(id))
@@ -125,33 +125,33 @@ function readFields(line: number, fields: RequestFields, reading: InputFormat): 
 // The fields have a fixed order, so that the same request always has the same fingerprint. Fields whose names do not
 // resemble a field of the service are not sent: a file may hold other data too.
 function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
-  const { idField, queryField, documentsField, defaults } = reading;
+  const { queryField, defaults } = reading;
   const body: Record<string, unknown> = {
-    query: fieldOf(fields, queryField),
-    documents: fieldOf(fields, documentsField),
+    query: ownField(fields, queryField),
+    documents: lineDocuments(fields, reading),
   };
   for (const name of otherFields) {
-    const value = ownOf(fields, name, reading) ?? fieldOf(defaults as RequestFields, name);
+    const value = ownOf(fields, name, reading) ?? ownField(defaults as RequestFields, name);
     if (value !== undefined) body[name] = value;
   }
-  const own = new Set<string | undefined>([idField, queryField, documentsField]);
   // A misspelt field, such as `topN` for `top_n`, is kept: the client rejects it, and names the right spelling.
   for (const name of Object.keys(fields).sort()) {
     const isOther = !otherFields.includes(name) && otherLetters.has(lettersOf(name));
-    if (isOther && !own.has(name) && fields[name] !== null) body[name] = fields[name];
+    if (isOther && !isNamed(name, reading) && fields[name] !== null) body[name] = fields[name];
   }
   return body as unknown as RerankRequest;
 }
 
 // Null means that a field is not given: a table exported as JSON has null for each missing value.
 function ownOf(fields: RequestFields, name: string, reading: InputFormat): unknown {
-  const { idField, queryField, documentsField, ignored } = reading;
-  const isNamed = name === idField || name === queryField || name === documentsField;
-  return isNamed || ignored.has(name) ? undefined : (fieldOf(fields, name) ?? undefined);
+  return isNamed(name, reading) || reading.ignored.has(name)
+    ? undefined
+    : (ownField(fields, name) ?? undefined);
 }
 
-function fieldOf(fields: RequestFields, name: string): unknown {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+// Whether the command line says what a field is.
+function isNamed(name: string, reading: InputFormat): boolean {
+  return name === reading.idField || name === reading.queryField || isDocumentsField(name, reading);
 }
 
 // JSON.stringify throws for a body that is nested too deeply. The client rejects such a request anyway.

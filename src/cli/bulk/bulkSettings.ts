@@ -109,6 +109,7 @@ function readingOf(options: BulkOptions): InputFormat {
   const given = Object.entries({ model: options.model, task, top_n: topN });
   return {
     ...{ idField, queryField, documentsField, defaults, shard },
+    joinedFields: joinedFieldsOf(documentsField),
     given: given.flatMap(([name, value]) => (value === undefined ? [] : [name])),
     ignored: ignoredOf(options.ignoreFields),
   };
@@ -122,6 +123,13 @@ function idFieldOf({ id, idField }: BulkOptions): string | undefined {
     );
   refuseOptions({ idField }, ["idField"], "has no effect on --id line.");
   return undefined;
+}
+
+function joinedFieldsOf(documentsField: string): readonly string[] | undefined {
+  const names = documentsField.split(",").map((name) => name.trim());
+  if (names.length === 1) return undefined;
+  if (names.every((name) => name !== "") && new Set(names).size === names.length) return names;
+  throw new UsageError("--documents-field must name one field, or several, each once: pos,neg.");
 }
 
 function ignoredOf(names: string | undefined): ReadonlySet<string> {
