@@ -156,6 +156,11 @@ function addFiles(command: Command): Command {
       "--documents-field <NAMES>",
       "The field that holds the documents, or several whose documents are one list, such as pos,neg. Default: documents.",
     )
+    .option("--text-field <NAME>", "Of documents that are objects, the field that holds the text.")
+    .option(
+      "--document-id-field <NAME>",
+      "With --text-field, the field that holds a document's id. The ids are in the row, as document_ids, best first.",
+    )
     .option(
       "--ignore-fields <NAMES>",
       "Fields of lines that are not used, such as task or model,top_n. Without it, they are used instead of --task, --model and --top-n.",

@@ -44,7 +44,8 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
   });
 }
 
-const fieldOptions = ["id", "idField", "queryField", "documentsField", "ignoreFields"] as const;
+const documentOptions = ["documentsField", "textField", "documentIdField"] as const;
+const fieldOptions = ["id", "idField", "queryField", ...documentOptions, "ignoreFields"] as const;
 const limitOptions = ["totalTimeout", "maxHold", "rate", "tokensPerMinute"] as const;
 const onlyBulk = [
   "output",

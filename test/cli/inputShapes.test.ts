@@ -150,3 +150,98 @@ describe("documents in several fields", () => {
     ]);
   });
 });
+
+describe("documents that are objects", () => {
+  const passages = [
+    { id: "d1", text: "one", title: "first" },
+    { id: 2, text: "two" },
+  ];
+  const named = ["--text-field", "text", "--document-id-field", "id"];
+  const idsOf = async (file = output): Promise<unknown> =>
+    (await rowsOf(file)).map((row) => (row as { document_ids?: unknown }).document_ids);
+
+  test("are ranked by the field of --text-field, beside others that are text", async () => {
+    await write({ id: 1, query: "a", documents: [...passages, "three"] });
+    expect(await bulk("--text-field", "text")).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(bodies()).toEqual([{ query: "a", documents: ["one", "two", "three"], return_documents: false }]);
+    expect(await idsOf()).toEqual([undefined]);
+    // It is the request that it would be with the texts alone.
+    await write({ id: 1, query: "a", documents: ["one", "two", "three"] });
+    expect((await bulk()).stdout).toMatch(/^Ranked 0, 1 done before, in /);
+  });
+
+  test("have their ids in the row, in the order of the ranking", async () => {
+    server.reply({
+      json: {
+        data: [
+          { index: 2, relevance_score: 0.9 },
+          { index: 0, relevance_score: 0.8 },
+        ],
+      },
+    });
+    await write({ id: 1, query: "a", pos: passages, neg: [{ id: "d3", text: "three" }], top_n: 2 });
+    const more = [...named, "--documents-field", "pos,neg"];
+    expect(await bulk(...more)).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(server.only).toBeDefined();
+    expect(await idsOf()).toEqual([["d3", "d1"]]);
+    expect((await bulk(...more)).stdout).toMatch(/^Ranked 0, 1 done before, in /);
+    // With another id of a document the row would not be true any more.
+    await write({ id: 1, query: "a", pos: passages, neg: [{ id: "d4", text: "three" }], top_n: 2 });
+    expect((await bulk(...more)).stderr).toContain(
+      "Line 1: the id is done in --output, but with another request",
+    );
+  });
+
+  test.each([
+    [
+      "no text",
+      [{ id: 1, title: "t" }],
+      "documents[0] has no text in the field text, which --text-field names.",
+    ],
+    ["no object", ["one", 7], "documents[1] is no object and no text."],
+  ])("with %s are told before anything is sent", async (_, list, problem) => {
+    await write({ id: 1, query: "a", documents: list });
+    const { exitCode, stderr } = await bulk("--text-field", "text");
+    expect([exitCode, stderr]).toEqual([5, `Line 1 is left out. ${problem}\n`]);
+    expect(server.connections).toBe(0);
+  });
+
+  test.each([
+    ["none", [passages[0], { text: "two" }], 1],
+    ["one that cannot be read exactly", [{ id: 1.5, text: "two" }], 0],
+    ["a text in its place", ["one"], 0],
+  ])("with %s for an id are told before anything is sent", async (_, list, at) => {
+    await write({ id: 1, query: "a", documents: list });
+    const { exitCode, stderr } = await bulk(...named, "--errors", errors);
+    const problem = `documents[${at}] has no id that is text or a whole number in the field id, which --document-id-field names.`;
+    expect([exitCode, stderr]).toEqual([5, `Line 1 is left out. ${problem}\n`]);
+    expect(await rowsOf(errors)).toMatchObject([{ line: 1, error: { message: problem } }]);
+    expect(server.connections).toBe(0);
+  });
+
+  test("are told of --text-field where the first lines all have them", async () => {
+    await write(...Array.from({ length: 20 }, (_, id) => ({ id, query: "a", documents: passages })));
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([
+      2,
+      "tunerank: The first 20 requests are all invalid: documents[0] must be a string. Line 1 has id, query, documents; if documents are objects, name the field that holds their text with --text-field. Nothing was sent.",
+    ]);
+  });
+
+  test("have an id only beside a text", async () => {
+    await write({ id: 1, query: "a", documents });
+    const { exitCode, stderr } = await bulk("--document-id-field", "id");
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([
+      2,
+      "tunerank: --document-id-field has no effect without --text-field.",
+    ]);
+  });
+
+  test("are nothing for one query", async () => {
+    const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "--text-field", "text", input]);
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([
+      2,
+      "tunerank: --text-field has no effect without --bulk.",
+    ]);
+  });
+});

@@ -58,6 +58,8 @@ function refusalOf(fault: string, { id: { line, fields } }: RequestToSend): Usag
 
 // If exactly one field of the line could hold the query or the documents, the advice names that field.
 function adviceFor(fault: string, fields: Readonly<Record<string, unknown>>): string {
+  if (/\bdocuments\[\d+\] must be a string\b/.test(fault))
+    return "; if documents are objects, name the field that holds their text with --text-field";
   const [field] = /\b(query|documents)\b/.exec(fault) ?? [];
   if (field === undefined) return "";
   const fits = (value: unknown): boolean =>

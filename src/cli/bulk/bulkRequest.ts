@@ -6,7 +6,14 @@ import { orUndefined } from "../context.js";
 import { lineJson, lineText } from "../input/lineContent.js";
 import type { Line } from "../input/lines.js";
 import { named } from "../terminal.js";
-import { type DocumentsFormat, isDocumentsField, lineDocuments, ownField } from "./lineDocuments.js";
+import {
+  type DocumentsFormat,
+  documentsProblem,
+  isDocumentsField,
+  lineDocumentIds,
+  lineDocuments,
+  ownField,
+} from "./lineDocuments.js";
 
 type RequestFields = Readonly<Record<string, unknown>>;
 
@@ -50,9 +57,17 @@ export class BulkRequest {
     });
   }
 
-  /** A hash of the id and of the request body. It is computed on first use, because it is the most costly step. */
+  /** What the documents are called in the row, in the order in which they are sent; undefined where they have no names. */
+  get documentIds(): readonly Id[] | undefined {
+    return lineDocumentIds(this.#fields, this.#reading);
+  }
+
+  /** A hash of the id, the request body and the documents' ids. It is computed on first use, because it is the most costly step. */
   get fingerprint(): string {
-    this.#fingerprint ??= fingerprintOf([this.key, jsonOf(this.body)]);
+    this.#fingerprint ??= fingerprintOf([
+      ...[this.key, jsonOf(this.body)],
+      ...(this.documentIds === undefined ? [] : [JSON.stringify(this.documentIds)]),
+    ]);
     return this.#fingerprint;
   }
 }
@@ -119,7 +134,8 @@ function readFields(line: number, fields: RequestFields, reading: InputFormat): 
     return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };
   if (typeof id !== "string" && typeof id !== "number")
     return { line, problem: "It has no id that is text or a whole number." };
-  return new BulkRequest(line, id, fields, reading);
+  const problem = documentsProblem(fields, reading);
+  return problem === undefined ? new BulkRequest(line, id, fields, reading) : { line, problem };
 }
 
 // The fields have a fixed order, so that the same request always has the same fingerprint. Fields whose names do not

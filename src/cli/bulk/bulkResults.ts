@@ -184,9 +184,11 @@ export function addResult(
   report: Report,
 ): StatusError | undefined {
   if (error !== undefined) return addError(request, error, files, report);
-  const { id, fingerprint } = request;
+  const { id, fingerprint, documentIds } = request;
+  // In the order of the ranking, which has the documents' places only.
+  const ids = documentIds && { document_ids: response.data.map(({ index }) => documentIds[index]) };
   try {
-    files.output.add({ id, fingerprint, response });
+    files.output.add({ id, fingerprint, ...ids, response });
     report.counts.ranked += 1;
     return undefined;
   } catch (cause) {

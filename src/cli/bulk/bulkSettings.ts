@@ -22,6 +22,8 @@ export interface BulkOptions {
   readonly idField?: string;
   readonly queryField?: string;
   readonly documentsField?: string;
+  readonly textField?: string;
+  readonly documentIdField?: string;
   readonly model?: string;
   readonly task?: string;
   readonly topN?: number;
@@ -99,6 +101,9 @@ function msOf(seconds: number | undefined): number | undefined {
 
 function readingOf(options: BulkOptions): InputFormat {
   const { queryField = "query", documentsField = "documents", task, topN } = options;
+  const { textField, documentIdField } = options;
+  if (textField === undefined)
+    refuseOptions({ documentIdField }, ["documentIdField"], "has no effect without --text-field.");
   const idField = idFieldOf(options);
   const shard = options.shard === undefined ? undefined : shardOf(options.shard);
   const defaults: Partial<RerankRequest> = { return_documents: false };
@@ -110,6 +115,7 @@ function readingOf(options: BulkOptions): InputFormat {
   return {
     ...{ idField, queryField, documentsField, defaults, shard },
     joinedFields: joinedFieldsOf(documentsField),
+    ...{ textField, documentIdField },
     given: given.flatMap(([name, value]) => (value === undefined ? [] : [name])),
     ignored: ignoredOf(options.ignoreFields),
   };
