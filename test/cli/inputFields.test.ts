@@ -166,3 +166,50 @@ describe("a run whose first rows are all invalid in the same way", () => {
     expect((await bulk("--errors", errors)).exitCode).toBe(5);
   });
 });
+
+describe("a field whose name is nearly that of a request's", () => {
+  test.each([
+    ["top_k", 1, "top_n"],
+    ["topk", 1, "top_n"],
+    ["tasks", ["t"], "task"],
+    ["return-document", true, "return_documents"],
+  ])("%s is told before anything is sent, and is not sent", async (name, value, meant) => {
+    await writeFile(input, textOf([{ [name]: value }, {}, { [name]: value }]));
+    expect(await bulk()).toMatchObject({
+      exitCode: 0,
+      stderr: `2 lines have ${name}, which is not sent: did you mean ${meant}?\n`,
+    });
+    expect(sent(name)).toEqual([undefined, undefined, undefined]);
+    // It is the request without it, which is done, and no news.
+    await writeFile(input, textOf([{}, {}, {}, { [name]: value }]));
+    expect((await bulk()).stderr).toBe(`1 line has ${name}, which is not sent: did you mean ${meant}?\n`);
+    expect(server.requests).toHaveLength(4);
+  });
+
+  test("is told of the first line of a pipe, and as JSON for programs", async () => {
+    const piped = { baseUrl: server.url, input: textOf([{}, { top_k: 1 }, { top_k: 1 }]) };
+    const args = ["rerank", "--bulk", "-", "--output", output, "--json"];
+    expect(JSON.parse((await tunerank(args, piped)).stderr)).toEqual({
+      note: "Line 2 has top_k, which is not sent: did you mean top_n?",
+    });
+  });
+
+  test.each([
+    ["null", { top_k: null }, []],
+    ["a line that has the right one too", { top_k: 1, top_n: 1 }, []],
+    ["a name that is less near", { text: "t", tags: ["t"], title: "t", k: 1 }, []],
+    ["a field that the command line names", { mode: ["m"] }, ["--documents-field", "mode"]],
+    ["--quiet", { top_k: 1 }, ["--quiet"]],
+  ])("is no news with %s", async (_, row, more) => {
+    await writeFile(input, textOf([row]));
+    expect(await bulk(...more)).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("is told of few names, escaped", async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `top_${String.fromCodePoint(0x2028 + index)}`);
+    await writeFile(input, textOf([Object.fromEntries(names.map((name) => [name, 1]))]));
+    const lines = (await bulk()).stderr.trimEnd().split("\n");
+    expect(lines).toHaveLength(5);
+    expect(lines[0]).toBe("1 line has top_\\u2028, which is not sent: did you mean top_n?");
+  });
+});

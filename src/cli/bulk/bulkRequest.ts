@@ -57,6 +57,15 @@ export class BulkRequest {
     });
   }
 
+  /** The fields of the line that are nearly one of a request, which it lacks: they are not sent. */
+  get nearNames(): readonly string[] {
+    return Object.keys(this.#fields).filter((name) => {
+      const meant = nearField(name);
+      if (meant === undefined || (ownField(this.#fields, name) ?? undefined) === undefined) return false;
+      return !isNamed(name, this.#reading) && !Object.hasOwn(this.#fields, meant);
+    });
+  }
+
   /** What the documents are called in the row, in the order in which they are sent; undefined where they have no names. */
   get documentIds(): readonly Id[] | undefined {
     return lineDocumentIds(this.#fields, this.#reading);
@@ -99,6 +108,23 @@ export const otherFields: readonly string[] = fieldNames.filter(
 );
 const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
 const otherLetters = new Set(otherFields.map(lettersOf));
+
+/** The field of a request that a name means which is not sent: one letter more, fewer or another makes it that. */
+export function nearField(name: string): string | undefined {
+  const letters = lettersOf(name);
+  return otherLetters.has(letters)
+    ? undefined
+    : otherFields.find((field) => isNear(letters, lettersOf(field)));
+}
+
+function isNear(given: string, known: string): boolean {
+  const longest = Math.max(given.length, known.length);
+  if (2 * longest - given.length - known.length > 1) return false;
+  let [start, end] = [0, 0];
+  while (start < longest && given[start] === known[start]) start += 1;
+  while (start + end < longest && given.at(-1 - end) === known.at(-1 - end)) end += 1;
+  return start + end >= longest - 1;
+}
 
 /**
  * Reads a line; returns undefined if it is empty or belongs to another shard. A line without an id belongs to shard 0,

@@ -3,8 +3,8 @@ import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles, rankingError } from "../../engine.js";
 import type { StatusError } from "../../index.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
-import { isSilent, oneLine, type Terminal, withBar } from "../terminal.js";
-import type { BadLine, BulkRequest } from "./bulkRequest.js";
+import { isSilent, named, oneLine, type Terminal, withBar } from "../terminal.js";
+import { type BadLine, type BulkRequest, nearField } from "./bulkRequest.js";
 
 const redrawMs = 100;
 const noteMs = 10_000;
@@ -67,9 +67,21 @@ export class Report {
         : lines === 1
           ? "1 line has its"
           : `${lines} lines have their`;
-    const note = `${they} own ${field}, which is used instead of ${option}; --ignore-fields ${field} uses ${option} for all.`;
-    this.end();
-    this.#terminal.tell({ note }, note);
+    this.#tell(
+      `${they} own ${field}, which is used instead of ${option}; --ignore-fields ${field} uses ${option} for all.`,
+    );
+  }
+
+  /** Tells of a field of lines that is not sent, and of the one that it may mean. @param lines How many, or which */
+  nearlySent(name: string, lines: number | { readonly first: number }): void {
+    if (this.#terminal.quiet) return;
+    const they =
+      typeof lines !== "number"
+        ? `Line ${lines.first} has`
+        : lines === 1
+          ? "1 line has"
+          : `${lines} lines have`;
+    this.#tell(`${they} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
   }
 
   /** Prints a note about a problem. After 50 notes, no more are printed. */
@@ -114,6 +126,11 @@ export class Report {
 
   end(): void {
     if (this.#isDrawn) this.#terminal.redraw("");
+  }
+
+  #tell(note: string): void {
+    this.end();
+    this.#terminal.tell({ note }, note);
   }
 
   #print(line: string): void {

@@ -28,6 +28,8 @@ export interface FirstPassResult {
   readonly wrong: number;
   /** For each field, how many of the lines to send have a value of their own, used instead of the command line's. */
   readonly ownInstead: ReadonlyMap<string, number>;
+  /** For each field whose name is nearly that of a request's, how many of the lines to send have it. */
+  readonly nearNames: ReadonlyMap<string, number>;
   /** The content that this pass read. The line numbers above are valid for this content only. */
   readonly content: FileContent;
 }
@@ -46,6 +48,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const changed: number[] = [];
   const done = new LineSet();
   const ownInstead = new Map<string, number>();
+  const nearNames = new Map<string, number>();
   let wrongs = 0;
   for await (const requests of requestsOf(pass, content)) {
     for (const request of requests) {
@@ -56,12 +59,23 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
       const isWrong = known === "wrong" || isKnownWrong(wrong, request);
       if (isWrong) wrongs += 1;
       if (isWrong || known === "done") done.add(request.line);
-      else for (const name of request.ownInstead) ownInstead.set(name, (ownInstead.get(name) ?? 0) + 1);
+      else {
+        countEach(request.ownInstead, ownInstead);
+        countEach(request.nearNames, nearNames);
+      }
     }
   }
   if (suspects.size > 0) await refuseDuplicates(pass, suspects);
   if (changed.length > 0) throw refusalOf(changed);
-  return { requests: seen.size, done, wrong: wrongs, ownInstead, content };
+  return { requests: seen.size, done, wrong: wrongs, ownInstead, nearNames, content };
+}
+
+// A file may have a field of another name in each line.
+function countEach(names: readonly string[], counts: Map<string, number>): void {
+  for (const name of names) {
+    const count = counts.get(name) ?? 0;
+    if (count > 0 || counts.size < shown) counts.set(name, count + 1);
+  }
 }
 
 // The requests of the file, many at a time.

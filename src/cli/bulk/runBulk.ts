@@ -117,6 +117,7 @@ async function openRun(
   const report = new Report(terminal, { ...earlier, ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0 });
   report.paidBefore(paidBefore);
   for (const [field, lines] of found?.ownInstead ?? []) report.overruled(field, lines);
+  for (const [name, lines] of found?.nearNames ?? []) report.nearlySent(name, lines);
   return { settings, signal, checkpoint, wrong, paidBefore, found, files, report };
 }
 
@@ -181,10 +182,19 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
   }
 }
 
+// A pipe may have a field of another name in each line.
+const mostTold = 8;
+
 // The lines of a pipe cannot be counted before they are sent, so only the first line with such a field is noted.
 function tellOnce(request: BulkRequest, told: Set<string>, report: Report): void {
+  const where = { first: request.line };
   for (const name of request.ownInstead) {
-    if (!told.has(name)) report.overruled(name, { first: request.line });
+    if (!told.has(name)) report.overruled(name, where);
+    told.add(name);
+  }
+  for (const name of request.nearNames) {
+    if (told.has(name) || told.size >= mostTold) continue;
+    report.nearlySent(name, where);
     told.add(name);
   }
 }
