@@ -3,12 +3,12 @@ import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles, rankingError } from "../../engine.js";
 import type { StatusError } from "../../index.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
-import { isSilent, named, oneLine, type Terminal, withBar } from "../terminal.js";
+import { isSilent, named, type Terminal, withBar } from "../terminal.js";
 import { type BadLine, type BulkRequest, nearField } from "./bulkRequest.js";
 
 const redrawMs = 100;
 const noteMs = 10_000;
-const mostNoted = 50;
+const mostTold = 50;
 
 const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
   EMFILE:
@@ -34,6 +34,8 @@ export interface Counts {
   failed: number;
   /** Lines that are no requests. */
   badLines: number;
+  /** Invalid lines and failures that were counted, but not shown. */
+  notShown: number;
 }
 
 /** Shows the progress of a run on stderr: a bar on a terminal, otherwise a line every ten seconds. */
@@ -43,7 +45,7 @@ export class Report {
   readonly #started: number = performance.now();
   readonly #isDrawn: boolean;
   #shownAt: number;
-  #noted = 0;
+  #told = 0;
   #holdEnd = 0;
   #isLimited = false;
 
@@ -76,27 +78,31 @@ export class Report {
   nearlySent(name: string, lines: number | { readonly first: number }): void {
     if (this.#terminal.quiet) return;
     const they =
-      typeof lines !== "number"
-        ? `Line ${lines.first} has`
-        : lines === 1
+      typeof lines === "number"
+        ? lines === 1
           ? "1 line has"
-          : `${lines} lines have`;
+          : `${lines} lines have`
+        : `Line ${lines.first} has`;
     this.#tell(`${they} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
   }
 
-  /** Prints a note about a problem. After 50 notes, no more are printed. */
-  note(line: string): void {
-    this.#noted += 1;
-    if (this.#noted > mostNoted) return;
-    this.#print(line);
-    if (this.#noted === mostNoted) this.#terminal.note("More of these are not shown.");
+  /** Reports an invalid line: as `row` with --json, else as text. After 50 reports, the rest is only counted. */
+  wrong(row: object, text: string): void {
+    this.#told += 1;
+    if (this.#told <= mostTold) {
+      this.end();
+      this.#terminal.tell(row, text);
+      return;
+    }
+    if (this.counts.notShown === 0) this.#tell("More of these are not shown.");
+    this.counts.notShown += 1;
   }
 
   /** Notes how many requests earlier runs paid for without a usable result. */
   paidBefore(count: number): void {
     const were = count === 1 ? "request was" : "requests were";
     if (count > 0)
-      this.#print(
+      this.#tell(
         `${count} ${were} paid for without a result by an earlier run. --resend-paid sends ${count === 1 ? "it" : "them"} again.`,
       );
   }
@@ -104,7 +110,7 @@ export class Report {
   /** Records how long the service asks to wait, and notes once if this machine can open no more files and sockets. */
   attempted({ holdMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void {
     const code = outOfFiles(cause);
-    if (code !== undefined && !this.#isLimited) this.#print(fewerAtOnce[code]);
+    if (code !== undefined && !this.#isLimited) this.#tell(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
     const now = Date.now();
     // A pause after a time without one is shown at once: nothing else may happen for an hour.
@@ -131,11 +137,6 @@ export class Report {
   #tell(note: string): void {
     this.end();
     this.#terminal.tell({ note }, note);
-  }
-
-  #print(line: string): void {
-    this.end();
-    this.#terminal.note(oneLine(line));
   }
 }
 
@@ -174,7 +175,19 @@ function duration(ms: number): string {
   return seconds < 3600 ? rest : `${Math.floor(seconds / 3600)}:${rest}`;
 }
 
-export function printSummary(terminal: Terminal, counts: Counts, seconds: number): void {
+const whereAll = {
+  errors: "all of them are in --errors",
+  nowhere: "with --errors FILE, all of them are in that file",
+} as const;
+
+/** @param kept Where the errors of the run are */
+export function printSummary(
+  terminal: Terminal,
+  counts: Counts,
+  seconds: number,
+  kept: keyof typeof whereAll,
+): void {
+  const { notShown } = counts;
   const { before, wrongBefore, ranked, wrong, paid, failed, badLines } = counts;
   const ofThem = wrongBefore > 0 ? ` (${wrongBefore} of them wrong)` : "";
   const parts = [`Ranked ${ranked}`, `${before} done before${ofThem}`];
@@ -184,7 +197,9 @@ export function printSummary(terminal: Terminal, counts: Counts, seconds: number
   if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
   if (badLines > 0) parts.push(`${badLines} line${badLines === 1 ? "" : "s"} not read`);
   const value = { ...counts, seconds: Math.round(seconds * 1000) / 1000 };
-  terminal.result(value, `${parts.join(", ")}, in ${seconds.toFixed(1)} s.`);
+  const rest =
+    notShown > 0 ? ` ${notShown} ${notShown === 1 ? "was" : "were"} not shown: ${whereAll[kept]}.` : "";
+  terminal.result(value, `${parts.join(", ")}, in ${seconds.toFixed(1)} s.${rest}`);
 }
 
 export interface OutputFiles {
@@ -232,14 +247,16 @@ function addError(
   if (files.errors) files.errors.add(row);
   else if (final) files.output.add(row);
   report.counts[isPaid ? "paid" : isWrong ? "wrong" : "failed"] += 1;
-  if (files.errors === undefined) report.note(`Line ${line}: ${error.message}`);
+  if (files.errors === undefined)
+    report.wrong({ line, id, error: row.error }, `Line ${line}: ${error.message}`);
   return isWrong ? undefined : error;
 }
 
 export function addBadLine({ line, problem }: BadLine, files: OutputFiles, report: Report): void {
   report.counts.badLines += 1;
-  report.note(`Line ${line} is left out. ${problem}`);
-  files.errors?.add({ line, error: { code: "INVALID_ARGUMENT", message: problem } });
+  const row = { line, error: { code: "INVALID_ARGUMENT", message: problem } };
+  report.wrong(row, `Line ${line} is left out. ${problem}`);
+  files.errors?.add(row);
 }
 
 /** Writes an error row for a request from a pipe if an earlier line has the same id. */
@@ -247,8 +264,8 @@ export function addDuplicate(request: BulkRequest, files: OutputFiles, report: R
   const { id, fingerprint, line } = request;
   report.counts.wrong += 1;
   const message = "An earlier line has this id.";
-  report.note(`Line ${line} is left out. ${message}`);
   const error = { code: "INVALID_ARGUMENT", message, executed: "no" };
+  report.wrong({ line, id, error }, `Line ${line} is left out. ${message}`);
   (files.errors ?? files.output).add({ id, fingerprint, error, final: true, line });
 }
 

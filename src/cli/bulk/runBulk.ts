@@ -33,6 +33,8 @@ import {
 // The most requests in flight that the adaptive concurrency may reach, and so the most sockets of the client.
 const usualConnections = 256;
 
+const none = { ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0, notShown: 0 };
+
 interface BulkRun {
   readonly settings: BulkSettings;
   readonly signal: AbortSignal;
@@ -79,7 +81,9 @@ async function runOwning(
     const { report } = run;
     report.end();
     for (const file of checkpoints) file.check();
-    if (!isRefused) printSummary(context.terminal, report.counts, (performance.now() - started) / 1000);
+    const seconds = (performance.now() - started) / 1000;
+    const kept = run.files.errors === undefined ? "nowhere" : "errors";
+    if (!isRefused) printSummary(context.terminal, report.counts, seconds, kept);
   }
 }
 
@@ -114,7 +118,7 @@ async function openRun(
     before: found?.done.size ?? 0,
     wrongBefore: found?.wrong ?? 0,
   };
-  const report = new Report(terminal, { ...earlier, ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0 });
+  const report = new Report(terminal, { ...earlier, ...none });
   report.paidBefore(paidBefore);
   for (const [field, lines] of found?.ownInstead ?? []) report.overruled(field, lines);
   for (const [name, lines] of found?.nearNames ?? []) report.nearlySent(name, lines);

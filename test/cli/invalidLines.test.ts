@@ -1,0 +1,102 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { queryOf, rankingOf, rowsOf } from "../support/bulkFiles.js";
+import { tunerank } from "../support/commandLine.js";
+import { type Outcome, temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+let folder: string;
+let remove: () => Promise<void>;
+let input: string;
+let output: string;
+let errors: string;
+
+beforeEach(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
+    path.join(folder, name),
+  ) as [string, string, string];
+  server.reply((request) =>
+    queryOf(request) === "no"
+      ? { status: 400, json: { code: "INVALID_ARGUMENT", message: "No\u2028." } }
+      : rankingOf(request),
+  );
+});
+afterEach(() => remove());
+
+const documents = ["one", "two"];
+const rowOf = (id: unknown, query: unknown = "q"): string => `${JSON.stringify({ id, query, documents })}\n`;
+// A line that is none, and a request that is refused before it is sent, in turn.
+const invalid = (count: number): string =>
+  Array.from({ length: count }, (_, index) => (index % 2 === 0 ? "[1]\n" : rowOf(`r${index}`, 1))).join("");
+const bulk = (...more: string[]): Promise<Outcome> =>
+  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "1", ...more], {
+    baseUrl: server.url,
+  });
+const toldIn = (stderr: string): string[] => stderr.trimEnd().split("\n");
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+test("all of them are in --errors, and the summary says so where not all were shown", async () => {
+  await writeFile(input, "[1]\n".repeat(60) + invalid(10) + rowOf("a"));
+  const { exitCode, stdout, stderr } = await bulk("--errors", errors);
+  expect([exitCode, toldIn(stderr).length, toldIn(stderr).at(-1)]).toEqual([
+    5,
+    51,
+    "More of these are not shown.",
+  ]);
+  expect((await rowsOf(errors)).map(({ line }) => line).sort((a = 0, b = 0) => a - b)).toEqual(numbers(70));
+  expect(stdout).toMatch(
+    /^Ranked 1, 0 done before, 5 wrong, 65 lines not read, in \d+\.\d s\. 15 were not shown: all of them are in --errors\.\n$/,
+  );
+});
+
+test("without --errors the summary says where the rest would be", async () => {
+  await writeFile(input, rowOf("a") + invalid(60));
+  const { stdout, stderr } = await bulk();
+  expect(toldIn(stderr)).toHaveLength(51);
+  expect(stdout).toMatch(
+    /, 30 wrong, 30 lines not read, in \d+\.\d s\. 10 were not shown: with --errors FILE, all of them are in that file\.\n$/,
+  );
+});
+
+test("as many as are shown are not said to be more", async () => {
+  await writeFile(input, rowOf("a") + invalid(50));
+  const { stdout, stderr } = await bulk();
+  expect(toldIn(stderr)).toHaveLength(50);
+  expect(stdout).toMatch(/, 25 lines not read, in \d+\.\d s\.\n$/);
+});
+
+test("with --json each is JSON, and so are the counts of those that were not shown", async () => {
+  await writeFile(input, `${rowOf("a", "no")}[1]\n${rowOf("b", 1)}`);
+  const { stdout, stderr } = await bulk("--json");
+  expect(toldIn(stderr)).toHaveLength(3);
+  const told = toldIn(stderr).map((line) => JSON.parse(line));
+  expect(told.sort((a, b) => a.line - b.line)).toEqual([
+    {
+      line: 1,
+      id: "a",
+      error: expect.objectContaining({ code: "INVALID_ARGUMENT", executed: "no", httpStatus: 400 }),
+    },
+    { line: 2, error: { code: "INVALID_ARGUMENT", message: "It is not a JSON object." } },
+    { line: 3, id: "b", error: expect.objectContaining({ code: "INVALID_ARGUMENT", attempts: 0 }) },
+  ]);
+  expect(JSON.parse(stdout)).toMatchObject({ wrong: 2, badLines: 1, notShown: 0 });
+
+  await writeFile(input, rowOf("a") + invalid(60));
+  output = path.join(folder, "other.jsonl");
+  const many = await bulk("--json");
+  expect(JSON.parse(toldIn(many.stderr).at(-1) ?? "")).toEqual({ note: "More of these are not shown." });
+  expect(JSON.parse(many.stdout)).toMatchObject({ badLines: 30, notShown: 10 });
+});
+
+test("with --json an id that was there before, in a pipe, is JSON too", async () => {
+  const args = ["rerank", "--bulk", "-", "--output", output, "--json"];
+  const { stderr } = await tunerank(args, { baseUrl: server.url, input: rowOf("a") + rowOf("a") });
+  expect(JSON.parse(stderr)).toEqual({
+    line: 2,
+    id: "a",
+    error: { code: "INVALID_ARGUMENT", message: "An earlier line has this id.", executed: "no" },
+  });
+});
