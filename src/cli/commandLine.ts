@@ -10,6 +10,7 @@ import { createTerminal } from "./terminal.js";
 const commands: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
   rerank: () => import("./rerankCommand.js"),
   upload: async () => ({ run: (await import("./resourceCommands.js")).upload }),
+  check: () => import("./checkCommand.js"),
   scale: async () => ({ run: (await import("./resourceCommands.js")).scale }),
   resume: async () => ({ run: (await import("./resourceCommands.js")).resume }),
   request: () => import("./requestCommand.js"),

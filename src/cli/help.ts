@@ -54,6 +54,10 @@ tunerank upload reviews train.jsonl
 tunerank upload reviews *.jsonl --checkpoint uploads.jsonl
 # upload what another program prints
 zcat train.jsonl.gz | tunerank upload reviews - --name train.jsonl
+# check files before they are uploaded
+tunerank check train.jsonl test.jsonl.gz
+# refuse what is odd, too, and print one JSON value
+tunerank check train.jsonl --strict --json
 # run two replicas
 tunerank scale prod 2
 # scale to zero

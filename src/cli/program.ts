@@ -27,7 +27,7 @@ export function createProgram(): Command {
     .helpCommand("help [COMMAND]", "Show the help of a command");
   for (const add of [addRerank, addUpload, addScale, addResume, addRequest])
     addOutputOptions(addServiceOptions(add(program)));
-  for (const add of [addMock, addConformance, addCompletion]) addOutputOptions(add(program));
+  for (const add of [addCheck, addMock, addConformance, addCompletion]) addOutputOptions(add(program));
   return program;
 }
 
@@ -85,6 +85,20 @@ function addUpload(program: Command): Command {
       "With --checkpoint, send files again that may be stored. They may then be stored twice.",
     )
     .option("--wait", "Wait while another run writes to --checkpoint, instead of ending with an error.");
+}
+
+function addCheck(program: Command): Command {
+  return program
+    .command("check")
+    .summary("Check files of JSON lines")
+    .description(
+      "Reads each file as any reader of JSON lines does, sends nothing, and prints its rows, bytes and keys, and the first lines that are invalid. The exit code is 0 if every file can be read; 2 if one cannot. What the service wants of a dataset is not documented, and is not checked.",
+    )
+    .argument("<FILE...>", "One file or several, also gzipped, or - for the standard input.")
+    .option(
+      "--strict",
+      "Refuse what is otherwise only a warning: NaN and Infinity, a byte order mark, lines that are no objects, that are there twice or are too long to be checked, keys that few rows lack.",
+    );
 }
 
 function addScale(program: Command): Command {

@@ -18,22 +18,40 @@ class Found extends Error {
   }
 }
 
+/** How a text is looked through. */
+export interface Scanning {
+  /** Whether NaN and Infinity are values, as they are for Python. */
+  readonly takesNaN?: boolean;
+  /** Called with each name of the outermost object, as the text writes it. */
+  readonly onName?: (name: string) => void;
+}
+
 /** Finds the first fault of a text that `JSON.parse` rejects; undefined if the text is JSON. */
-export function jsonFault(text: string): JsonFault | undefined {
+export function jsonFault(text: string, scanning: Scanning = {}): JsonFault | undefined {
   try {
-    new Scanner(text).scan();
+    new Scanner(text, scanning).scan();
     return undefined;
   } catch (error) {
     if (!(error instanceof Found)) throw error;
     const lines = text.slice(0, error.at).split("\n");
-    return { line: lines.length, column: [...(lines.at(-1) ?? "")].length + 1, reason: error.message };
+    return { line: lines.length, column: charactersIn(lines.at(-1) ?? "") + 1, reason: error.message };
   }
+}
+
+/** How many characters a text has, which may be too long for a list of them. */
+export function charactersIn(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
 }
 
 const blank = /[ \t\n\r]*/y;
 const numberLike = /[-+]?[\w.][\w.+-]*/y;
 const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 const word = /[-+]?[\p{L}_$][\p{L}\d_$]*/uy;
+const pythonNumber = /^(NaN|-?Infinity)$/;
+// Other readers stop at far less depth, and each level takes memory here.
+const deepest = 100_000;
 // Words that other languages write where JSON has a value, and what to write instead.
 const strangers: Readonly<Record<string, string>> = {
   NaN: "write null",
@@ -48,12 +66,14 @@ const strangers: Readonly<Record<string, string>> = {
 
 class Scanner {
   readonly #text: string;
+  readonly #scanning: Scanning;
   readonly #open: ("{" | "[")[] = [];
   #at = 0;
   #expected: Expected = "a value";
 
-  constructor(text: string) {
+  constructor(text: string, scanning: Scanning) {
     this.#text = text;
+    this.#scanning = scanning;
   }
 
   /** Scans the whole text. @throws Found at the first fault */
@@ -97,7 +117,9 @@ class Scanner {
       if (this.#expected === "a name") this.#fail("a comma before } has nothing behind it");
       this.#close();
     } else if (next === '"') {
+      const start = this.#at;
       this.#string();
+      if (this.#open.length === 1) this.#scanning.onName?.(this.#text.slice(start, this.#at));
       this.#expected = ":";
     } else this.#fail("a name in double quotes is missing");
   }
@@ -127,6 +149,7 @@ class Scanner {
 
   #literal(name: string, start: number): void {
     if (name === "true" || name === "false" || name === "null") return;
+    if (this.#scanning.takesNaN && pythonNumber.test(name)) return;
     const bare = name.replace(/^[-+]/, "");
     if (Object.hasOwn(strangers, bare)) this.#fail(`${name} is no JSON value: ${strangers[bare]}`, start);
     this.#fail("a text needs double quotes", start);
@@ -150,6 +173,7 @@ class Scanner {
   }
 
   #begin(bracket: "{" | "[", expected: Expected): void {
+    if (this.#open.length === deepest) this.#fail("it is nested too deep to be read");
     this.#open.push(bracket);
     this.#take(expected);
   }

@@ -1,7 +1,7 @@
 // Decodes a line of an input to its text, or to the JSON value in it.
 import { orUndefined } from "../context.js";
 import { conversionOf } from "./formats.js";
-import { jsonFault } from "./jsonFault.js";
+import { charactersIn, jsonFault } from "./jsonFault.js";
 import type { Line } from "./lines.js";
 
 /** A value that was read, or a sentence that says why it cannot be read. */
@@ -16,8 +16,16 @@ export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines"): Readi
   if (bytes === undefined) return { problem: "It is longer than 64 MiB." };
   const text = orUndefined(() => decoder.decode(bytes));
   if (text !== undefined) return { value: text.endsWith("\r") ? text.slice(0, -1) : text };
-  const convert = conversionOf("latin1", wanted);
-  return { problem: `It is not UTF-8 (column ${columnOfOther(bytes)}). If it is Latin-1: ${convert}` };
+  const { column, hint } = encodingFault(bytes, wanted);
+  return { problem: `It is not UTF-8 (column ${column}). ${hint}` };
+}
+
+/** Where a line is not UTF-8, and what to do. */
+export function encodingFault(
+  bytes: Buffer,
+  wanted: "JSON lines" | "lines",
+): { readonly column: number; readonly hint: string } {
+  return { column: columnOfOther(bytes), hint: `If it is Latin-1: ${conversionOf("latin1", wanted)}` };
 }
 
 /** The value of a line of JSON. */
@@ -40,7 +48,7 @@ function columnOfOther(bytes: Buffer): number {
   const text = bytes.toString("utf8");
   for (let at = text.indexOf("\ufffd"); at >= 0; at = text.indexOf("\ufffd", at + 1)) {
     const before = Buffer.byteLength(text.slice(0, at));
-    if (bytes.toString("hex", before, before + 3) !== "efbfbd") return [...text.slice(0, at)].length + 1;
+    if (bytes.toString("hex", before, before + 3) !== "efbfbd") return charactersIn(text.slice(0, at)) + 1;
   }
   return 1;
 }

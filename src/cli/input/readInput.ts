@@ -28,9 +28,13 @@ export function openInput(file: string, signal: AbortSignal): AsyncIterable<Buff
   return addAbortSignal(signal, stream) as AsyncIterable<Buffer>;
 }
 
-/** The lines of an input. @throws UsageError if the input is in another format, or empty */
-export function rowsOf(bytes: AsyncIterable<Buffer>, request: InputRequest): AsyncGenerator<readonly Line[]> {
-  return linesOf(textOf(bytes, request));
+/** The lines of an input. @param longest The most bytes of a line @throws UsageError if the input is in another format, or empty */
+export function rowsOf(
+  bytes: AsyncIterable<Buffer>,
+  request: InputRequest,
+  longest?: number,
+): AsyncGenerator<readonly Line[]> {
+  return linesOf(textOf(bytes, request), longest);
 }
 
 /** Reads a whole file, or the standard input for `-`, then yields its lines. @throws UsageError if it cannot be read */

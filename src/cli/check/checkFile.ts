@@ -1,0 +1,89 @@
+import { cannotRead, UsageError } from "../context.js";
+import { openInput, rowsOf } from "../input/readInput.js";
+import type { KeyCount } from "./keys.js";
+import { Collector } from "./memory.js";
+import { type Finding, longestChecked, Rows, type WarningKind } from "./rows.js";
+
+// All lines of a part are in memory together, and each takes more than its bytes.
+const atOnce = 16 * 1024;
+
+/** What a check found out about a file. */
+export interface FileReport {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly keys: readonly KeyCount[];
+  /** There, and true, where there are keys that were not counted. */
+  readonly moreKeys?: true;
+  /** Why it is no file of JSON lines. */
+  readonly problem?: string;
+  /** Whether any of it could be read. */
+  readonly isRead: boolean;
+  /** Lines that no reader of JSON lines takes. */
+  readonly invalid?: Finding;
+  /** Lines that some readers take. */
+  readonly warnings: readonly (Finding & { readonly kind: WarningKind })[];
+}
+
+/** Reads a file, or the standard input for `-`, as any reader of JSON lines does. */
+export async function checkFile(file: string, signal: AbortSignal): Promise<FileReport> {
+  const rows = new Rows();
+  const input = new SeenInput(file, signal);
+  let problem: string | undefined;
+  let isRead = true;
+  try {
+    await addAll(input, rows);
+    if (rows.count === 0) problem = "It is empty.";
+  } catch (error) {
+    const failure = cannotRead("It", error);
+    if (!(failure instanceof UsageError)) throw failure;
+    problem = failure.message;
+    isRead = input.bytes > 0;
+  }
+  if (input.isGzip && problem === undefined && file !== "-" && !/\.gz$/i.test(file))
+    rows.warn("gzip", 1, "the file is gzip, and its name does not end in .gz");
+  const { keys, invalid } = rows;
+  return {
+    rows: rows.count,
+    bytes: input.bytes,
+    keys: keys.counts(),
+    ...(keys.hasOthers && { moreKeys: true }),
+    ...(problem !== undefined && { problem }),
+    ...(invalid.lines > 0 && { invalid: { lines: invalid.lines, first: invalid.first } }),
+    warnings: rows.warnings(),
+    isRead,
+  };
+}
+
+async function addAll(input: SeenInput, rows: Rows): Promise<void> {
+  const collector = new Collector();
+  const request = { name: "It", wanted: "JSON lines", allowEmpty: true } as const;
+  for await (const lines of rowsOf(input.parts(), request, longestChecked)) {
+    for (const line of lines) rows.add(line);
+    const [first, last] = [lines[0], lines.at(-1)];
+    collector.seen(lines.length, (last?.end ?? 0) - (first?.offset ?? 0));
+  }
+}
+
+/** An input in small parts, and what its bytes say. */
+class SeenInput {
+  bytes = 0;
+  isGzip = false;
+  readonly #file: string;
+  readonly #signal: AbortSignal;
+
+  constructor(file: string, signal: AbortSignal) {
+    this.#file = file;
+    this.#signal = signal;
+  }
+
+  async *parts(): AsyncGenerator<Buffer> {
+    for await (const chunk of openInput(this.#file, this.#signal)) {
+      const isFirst = this.bytes === 0;
+      this.bytes += chunk.length;
+      if (isFirst) this.isGzip = chunk[0] === 0x1f && chunk[1] === 0x8b;
+      // The reader sees in as much of it as it gets what the file is.
+      if (isFirst) yield chunk;
+      else for (let at = 0; at < chunk.length; at += atOnce) yield chunk.subarray(at, at + atOnce);
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// What the lines of a file hold, looked at one after the other: what is kept of them does not grow with the file.
+import { digestOf, IdTable } from "../checkpoints/ids.js";
+import { orUndefined } from "../context.js";
+import { jsonFault } from "../input/jsonFault.js";
+import { encodingFault, lineText } from "../input/lineContent.js";
+import type { Line } from "../input/lines.js";
+import { named } from "../terminal.js";
+import { KeyCounts, mostKeys } from "./keys.js";
+
+/** The most bytes of a line that is looked at: a longer one would not fit the memory that a check may take. */
+export const longestChecked: number = 8 * 1024 * 1024;
+/** The most lines that later ones are compared with. */
+export const mostCompared = 500_000;
+// The values of a longer line may take more memory than it has to spare: it is only scanned.
+const longestParsed = 64 * 1024;
+const shown = 5;
+
+export interface LineFault {
+  readonly line: number;
+  /** In characters, from 1. */
+  readonly column: number;
+  readonly reason: string;
+}
+
+/** A line with a fault, for people. */
+export function faultLine({ line, column, reason }: LineFault): string {
+  return `line ${line}, column ${column}: ${reason}`;
+}
+
+/** Lines with a fault of one kind: how many there are, and the first of them. */
+export interface Finding {
+  readonly lines: number;
+  readonly first: readonly LineFault[];
+}
+
+export type WarningKind =
+  | "byte order mark"
+  | "gzip"
+  | "not a number"
+  | "no object"
+  | "duplicate"
+  | "key missing"
+  | "too long";
+
+class Found implements Finding {
+  lines = 0;
+  readonly first: LineFault[] = [];
+
+  /** Whether no more of them are shown. */
+  get isFull(): boolean {
+    return this.first.length === shown;
+  }
+
+  /** Counts a line that is not shown. */
+  count(): void {
+    this.lines += 1;
+  }
+
+  add(fault: LineFault, lines = 1): void {
+    this.lines += lines;
+    if (this.first.length < shown) this.first.push(fault);
+  }
+}
+
+/** What was found in the lines of a file. */
+export class Rows {
+  count = 0;
+  readonly keys: KeyCounts = new KeyCounts();
+  readonly invalid: Found = new Found();
+  readonly #warnings: Map<WarningKind, Found> = new Map();
+  readonly #lines: IdTable = new IdTable();
+
+  add(line: Line): void {
+    const { bytes, number, offset } = line;
+    if (number === 1 && offset > 0) this.warn("byte order mark", number, "a byte order mark");
+    if (bytes === undefined) {
+      this.count += 1;
+      this.warn("too long", number, "it is longer than 8 MiB, and was not checked");
+      return;
+    }
+    const { value: text } = lineText(line, "JSON lines");
+    if (text !== undefined && /^[ \t\r]*$/.test(text)) return;
+    this.count += 1;
+    if (text !== undefined) this.#row(text, number);
+    else {
+      const { column, hint } = encodingFault(bytes, "JSON lines");
+      this.invalid.add({ line: number, column, reason: `it is not UTF-8. ${hint}` });
+    }
+  }
+
+  warn(
+    kind: WarningKind,
+    line: number,
+    reason: string,
+    more: { column?: number; lines?: number } = {},
+  ): void {
+    const found = this.#warnings.get(kind) ?? new Found();
+    this.#warnings.set(kind, found);
+    found.add({ line, column: more.column ?? 1, reason }, more.lines);
+  }
+
+  /** What was found, once all lines were seen. */
+  warnings(): readonly (Finding & { readonly kind: WarningKind })[] {
+    for (const { name, rows, of, lackedAt } of this.keys.lacked())
+      this.warn("key missing", lackedAt, `"${named(name)}" is missing, which ${rows} of ${of} rows have`, {
+        lines: of - rows,
+      });
+    return [...this.#warnings].map(([kind, { lines, first }]) => ({ kind, lines, first }));
+  }
+
+  #row(text: string, line: number): void {
+    const names = this.#namesIn(text, line);
+    if (names === "invalid") return;
+    if (names === undefined) this.warn("no object", line, "it is no object");
+    else this.keys.add(names, line);
+    this.#compare(text, line);
+  }
+
+  #compare(text: string, line: number): void {
+    const hash = digestOf(text);
+    const [first] = this.#lines.find(hash);
+    if (first !== undefined) this.warn("duplicate", line, `it is the same as line ${first}`);
+    else if (this.#lines.size < mostCompared) this.#lines.add(hash, line);
+  }
+
+  // The keys of an object; undefined for another value.
+  #namesIn(text: string, line: number): Iterable<string> | undefined | "invalid" {
+    if (text.length <= longestParsed) {
+      const value = orUndefined<unknown>(() => JSON.parse(text));
+      if (value !== undefined) return isObject(value) ? Object.keys(value) : undefined;
+      if (this.invalid.isFull && !/NaN|Infinity/.test(text)) {
+        this.invalid.count();
+        return "invalid";
+      }
+    }
+    return this.#scanned(text, line);
+  }
+
+  // The same for a line that is long, or that JSON.parse refuses.
+  #scanned(text: string, line: number): Iterable<string> | undefined | "invalid" {
+    const names = new Set<string>();
+    const onName = (name: string): void => {
+      // One more than are counted says that there are more.
+      if (names.size <= mostKeys) names.add(JSON.parse(name));
+    };
+    const fault = jsonFault(text, { takesNaN: true, onName });
+    if (fault !== undefined) {
+      this.invalid.add({ line, column: fault.column, reason: fault.reason });
+      return "invalid";
+    }
+    const odd = /NaN|Infinity/.test(text) ? jsonFault(text) : undefined;
+    if (odd !== undefined) this.warn("not a number", line, odd.reason, { column: odd.column });
+    return /^[ \t]*\{/.test(text) ? names : undefined;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

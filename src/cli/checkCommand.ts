@@ -1,0 +1,62 @@
+import { existsSync } from "node:fs";
+import { checkFile, type FileReport } from "./check/checkFile.js";
+import { type Finding, faultLine, mostCompared } from "./check/rows.js";
+import { type Context, Reported, UsageError } from "./context.js";
+import { exitCodes } from "./exitCodes.js";
+import { isSilent, jsonLine, named, oneLine, type Terminal } from "./terminal.js";
+
+interface CheckOptions {
+  readonly strict?: boolean;
+}
+
+const note =
+  "What the service wants of a dataset is not documented: only what any reader of JSON lines needs was checked.";
+
+/** `tunerank check FILE...` */
+export async function run({ args, options, terminal, signal }: Context<CheckOptions>): Promise<void> {
+  if (args.filter((file) => file === "-").length > 1)
+    throw new UsageError("The standard input can be read only once.");
+  const told: object[] = [];
+  let isGood = true;
+  for (const [index, file] of args.entries()) {
+    const { isRead, ...report } = await checkFile(file, signal);
+    const ok = isValid(report) && !(options.strict && report.warnings.length > 0);
+    isGood &&= ok;
+    // What cannot be found may be a key in a file's place.
+    const name = isRead || existsSync(file) ? file : args.length > 1 ? `FILE ${index + 1}` : "FILE";
+    if (terminal.json) told.push({ file: name, ok, ...report });
+    else show(name, report, terminal);
+  }
+  if (terminal.json) terminal.print(jsonLine({ files: told, note }));
+  else if (!isSilent(terminal)) terminal.note(note);
+  if (!isGood) throw new Reported(exitCodes.usage);
+}
+
+type Checked = Omit<FileReport, "isRead">;
+
+function isValid({ problem, invalid }: Checked): boolean {
+  return problem === undefined && invalid === undefined;
+}
+
+function show(name: string, report: Checked, terminal: Terminal): void {
+  const { rows, bytes, keys, moreKeys, problem, invalid, warnings } = report;
+  const print = (line: string): void => terminal.print(line);
+  print(oneLine(`${name}: ${counted(rows, "row")}, ${counted(bytes, "byte")}.`));
+  const listed = keys.map((key) => `${named(key.name)} (${counted(key.rows, "row")})`);
+  const others = moreKeys ? ", and others that were not counted" : "";
+  if (listed.length > 0) print(`  Keys: ${listed.join(", ")}${others}.`);
+  if (problem !== undefined) print(`  Invalid: ${oneLine(problem)}`);
+  if (invalid !== undefined) for (const line of linesOf(invalid)) print(`  Invalid: ${line}`);
+  for (const warning of warnings) for (const line of linesOf(warning)) print(`  Warning: ${line}`);
+  if (rows > mostCompared) print(`  Lines were compared with the first ${mostCompared} different ones.`);
+}
+
+function linesOf({ lines, first }: Finding): readonly string[] {
+  const shown = first.map(faultLine);
+  const more = lines - first.length;
+  return more > 0 ? [...shown, `and ${counted(more, "line")} more.`] : shown;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
