@@ -74,6 +74,10 @@ function addUpload(program: Command): Command {
     .argument("<DATASET>", "The dataset's ID.")
     .argument("<FILE...>", "One file or several, or - for the standard input.")
     .option("--name <NAME>", "The file's name to send. Required for the standard input.")
+    .option(
+      "--no-check",
+      "Send a file as it is. Without it, one whose name ends in .jsonl, .ndjson, or one of them and .gz, is sent only if any reader of JSON lines takes it.",
+    )
     .option("--verify", "Fail if the answer's number of bytes is not the number sent.")
     .option(
       "--checkpoint <FILE>",

@@ -23,6 +23,7 @@ export async function upload(context: Context<UploadCommandOptions>): Promise<vo
     throw new UsageError("The standard input has no name: give one with --name NAME.");
   }
   await withClient(context, "uploadDatasetFile", async (client) => {
+    await refuseInvalid(file, context);
     const progress = createProgress(terminal);
     let stored: DatasetFile;
     try {
@@ -37,6 +38,14 @@ export async function upload(context: Context<UploadCommandOptions>): Promise<vo
     }
     terminal.result(stored, `Uploaded ${storedLine(stored.filename ?? name ?? file, stored)}`);
   });
+}
+
+async function refuseInvalid(file: string, context: Context<UploadCommandOptions>): Promise<void> {
+  if (file === "-") return;
+  const { whyInvalid } = await import("./check/beforeUpload.js");
+  const reason = await whyInvalid(file, context.options.name ?? file, context);
+  if (reason === undefined) return;
+  throw new UsageError(`The file is invalid: ${reason} Nothing was sent; --no-check sends it as it is.`);
 }
 
 /** Runs `tunerank scale DEPLOYMENT REPLICAS`. */

@@ -65,7 +65,9 @@ describe.skipIf(!hasTerminal)("on a terminal", () => {
     const file = path.join(folder, "train.jsonl");
     await writeFile(file, Buffer.alloc(8 * 1024 * 1024));
     server.reply({ json: { id: "file-1", bytes: 8_388_608, filename: "train.jsonl" } });
-    const { exitCode, stdout } = await onTerminal(["upload", "reviews", file], { baseUrl: server.url });
+    const { exitCode, stdout } = await onTerminal(["upload", "reviews", file, "--no-check"], {
+      baseUrl: server.url,
+    });
     expect(exitCode).toBe(0);
     const drawn = withoutColours(stdout).split(`\r${control}K`);
     expect(drawn.at(-2)).toMatch(/^█+ 100 % {2}8\.4 MB of 8\.4 MB {2}\d+\.\d MB\/s {2}0:00 left$/);

@@ -64,7 +64,7 @@ describe("who reads the output", () => {
     const file = path.join(folder, "train.jsonl");
     await writeFile(file, bytes);
     server.reply({ json: { id: "file-9", bytes: bytes.length, filename: "train.jsonl" } });
-    const child = start(["upload", "reviews", file], { baseUrl: server.url });
+    const child = start(["upload", "reviews", file, "--no-check"], { baseUrl: server.url });
     const ended = once(child, "exit");
     // Before the first line about progress.
     child.stderr?.destroy();

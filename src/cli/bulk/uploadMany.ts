@@ -8,6 +8,7 @@ import {
   type StatusError,
   type UploadOptions,
 } from "../../index.js";
+import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
@@ -27,7 +28,7 @@ import { fingerprintOf } from "./bulkRequest.js";
 import { errorFields } from "./bulkResults.js";
 
 /** The options of `upload` that are about several files. */
-export interface ManyOptions {
+export interface ManyOptions extends CheckBefore {
   readonly checkpoint?: string;
   readonly wait?: boolean;
   readonly resendUnknown?: boolean;
@@ -37,7 +38,7 @@ export interface ManyOptions {
 
 interface UploadOutcome {
   readonly file: string;
-  readonly outcome: "uploaded" | "uploaded before" | "failed" | "unknown" | "not sent";
+  readonly outcome: "uploaded" | "uploaded before" | "failed" | "unknown" | "not sent" | "invalid";
   readonly result?: unknown;
   readonly error?: unknown;
 }
@@ -81,11 +82,10 @@ async function uploadAll(
   owned: CheckpointFile | undefined,
 ): Promise<void> {
   const { options, terminal, signal } = context;
-  const isWanted = ({ before }: PlannedFile): boolean =>
-    uploadStateOf(before) === "not" ||
-    (uploadStateOf(before) === "unknown" && options.resendUnknown === true);
-  const wanted = planned.filter(isWanted);
-  refuseSameNames(planned, wanted);
+  const due = planned.filter(({ before }) => isDue(before, options));
+  refuseSameNames(planned, due);
+  const invalid = await invalidOf(due, context);
+  const wanted = due.filter((each) => !invalid.has(each));
   const progress = createProgress(terminal);
   const recording = { owned, rows: owned?.open(), show: shownTogether(wanted, progress) };
   const results = new Map<PlannedFile, DatasetFile | StatusError>();
@@ -104,13 +104,35 @@ async function uploadAll(
   });
   progress.end();
   if (ended && !isStatusError(ended.error)) throw ended.error;
-  const outcomes = planned.map((each) => outcomeOf(each, results.get(each), isWanted(each)));
+  const outcomes = planned.map(
+    (each) => invalid.get(each) ?? outcomeOf(each, results.get(each), due.includes(each)),
+  );
   print(outcomes, terminal);
   // Files are left although no error ended the command: it was interrupted while no upload was in flight.
   if (ended === undefined && results.size < wanted.length) throw new Reported(exitCodes.interrupted);
   reportWorst([...wanted.map((each) => results.get(each)), ended?.error]);
+  if (invalid.size > 0) throw new Reported(exitCodes.usage);
   if (outcomes.some(({ outcome }) => outcome === "unknown"))
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+}
+
+// Whether a file is to be sent, by what an earlier run left of it.
+function isDue(before: Row | undefined, { resendUnknown }: ManyOptions): boolean {
+  const state = uploadStateOf(before);
+  return state === "not" || (state === "unknown" && resendUnknown === true);
+}
+
+// Every file is checked before the first is sent.
+async function invalidOf(
+  files: readonly PlannedFile[],
+  context: Context<ManyOptions>,
+): Promise<ReadonlyMap<PlannedFile, UploadOutcome>> {
+  const invalid = new Map<PlannedFile, UploadOutcome>();
+  for (const each of files) {
+    const message = await whyInvalid(each.file, each.file, context);
+    if (message !== undefined) invalid.set(each, { file: each.file, outcome: "invalid", error: { message } });
+  }
+  return invalid;
 }
 
 /**
@@ -203,6 +225,7 @@ function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
       "uploaded before": `Uploaded before: ${line}`,
       failed: `Failed: ${file}: ${message}`,
       unknown: `Unknown: ${file} may be stored, and was not sent again. Look at the dataset, then leave it out or add --resend-unknown.`,
+      invalid: `Invalid: ${file} was not sent: ${message} --no-check sends it as it is.`,
       "not sent": `Not sent: ${file}.`,
     };
     terminal.print(oneLine(said[outcome]));

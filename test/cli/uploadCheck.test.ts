@@ -1,0 +1,93 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { tunerank } from "../support/commandLine.js";
+import type { Outcome } from "../support/project.js";
+import { temporaryFolder } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+let folder: string;
+let remove: () => Promise<void>;
+
+beforeEach(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  server.reply(({ files: [file] }) => ({ json: { id: "f-1", bytes: file?.bytes.length, filename: "f" } }));
+});
+afterEach(() => remove());
+
+const good = '{"a":1}\n';
+const torn = '{"a":1}\n{"a":';
+const at = (name: string): string => path.join(folder, name);
+const upload = (...args: readonly string[]): Promise<Outcome> =>
+  tunerank(["upload", "reviews", ...args], { baseUrl: server.url });
+
+test.each([
+  ["train.jsonl", torn, "line 2, column 6: the text ends before the object does."],
+  ["train.NDJSON", torn, "line 2, column 6: the text ends before the object does."],
+  ["train.jsonl.gz", gzipSync(good).subarray(0, -9), "It cannot be read: the gzip data is cut short."],
+  [
+    "train.jsonl",
+    '{"a"\n'.repeat(3),
+    "line 1, column 5: the text ends before the object does, and 2 lines more.",
+  ],
+  ["train.jsonl", "", "It is empty."],
+  ["train.jsonl", "<!doctype html>\n", "It is a web page (HTML), not JSON lines in UTF-8."],
+])("upload of %s with %j sends nothing, and --no-check sends it", async (name, bytes, said) => {
+  await writeFile(at(name), bytes);
+  const { exitCode, stdout, stderr } = await upload(at(name));
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(`tunerank: The file is invalid: ${said}`);
+  expect(stderr).toContain("Nothing was sent; --no-check sends it as it is.");
+  expect(server.connections).toBe(0);
+  expect((await upload(at(name), "--no-check")).exitCode).toBe(0);
+  expect(server.only.files[0]?.bytes).toEqual(await readFile(at(name)));
+});
+
+test("the name that is sent says whether a file is checked", async () => {
+  for (const name of ["train.txt", "train.jsonl"]) await writeFile(at(name), torn);
+  expect((await upload(at("train.txt"))).exitCode).toBe(0);
+  expect((await upload(at("train.jsonl"), "--name", "train.txt")).exitCode).toBe(0);
+  expect((await upload(at("train.txt"), "--name", "train.jsonl")).exitCode).toBe(2);
+  expect(server.requests).toHaveLength(2);
+});
+
+test("of several files only the one that is invalid is held back", async () => {
+  const files = ["a.jsonl", "b.jsonl", "c.jsonl"].map(at);
+  for (const file of files) await writeFile(file, good);
+  await writeFile(at("b.jsonl"), torn);
+  const checkpoint = ["--checkpoint", at("uploads")];
+  const { exitCode, stdout } = await upload(...files, ...checkpoint, "--json");
+  expect(exitCode).toBe(2);
+  const message = "line 2, column 6: the text ends before the object does.";
+  expect(JSON.parse(stdout)).toMatchObject({
+    files: [
+      { outcome: "uploaded" },
+      { file: at("b.jsonl"), outcome: "invalid", error: { message } },
+      { outcome: "uploaded" },
+    ],
+  });
+  expect(server.requests.map(({ files: [file] }) => file?.filename)).toEqual(["a.jsonl", "c.jsonl"]);
+  const again = await upload(...files, ...checkpoint);
+  expect([again.exitCode, again.stdout]).toEqual([
+    2,
+    expect.stringContaining(
+      `Invalid: ${at("b.jsonl")} was not sent: ${message} --no-check sends it as it is.\n`,
+    ),
+  ]);
+  await writeFile(at("b.jsonl"), good);
+  expect((await upload(...files, ...checkpoint)).exitCode).toBe(0);
+  expect(server.requests).toHaveLength(3);
+});
+
+test("a warning is told, and the file is sent", async () => {
+  await writeFile(at("train.jsonl"), '{"a":NaN}\n');
+  const { exitCode, stderr } = await upload(at("train.jsonl"));
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain(
+    `Warning: ${at("train.jsonl")}: line 1, column 6: NaN is no JSON value: write null.\n`,
+  );
+  expect(server.only.files[0]?.bytes.toString()).toBe('{"a":NaN}\n');
+  expect((await upload(at("train.jsonl"), "--json")).stderr).toBe("");
+});
