@@ -189,7 +189,7 @@ export function printSummary(
 ): void {
   const { notShown } = counts;
   const { before, wrongBefore, ranked, wrong, paid, failed, badLines } = counts;
-  const ofThem = wrongBefore > 0 ? ` (${wrongBefore} of them wrong)` : "";
+  const ofThem = wrongBefore > 0 ? ` (${wrongBefore} of them without a result)` : "";
   const parts = [`Ranked ${ranked}`, `${before} done before${ofThem}`];
   if (wrong > 0) parts.push(`${wrong} wrong`);
   if (paid > 0)
