@@ -26,6 +26,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
   "an adapter to what ranks, or to activities with these names": [
     "src/adapters/aiSdk.ts",
     "src/adapters/langchain.ts",
+    "src/adapters/opentelemetry.ts",
     "src/adapters/temporal.ts",
     "src/adapters/temporalChunk.ts",
   ],
@@ -34,6 +35,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/bulk/bulkRequest.ts",
     "src/cli/bulk/runBulk.ts",
     "src/cli/bulk/uploadMany.ts",
+    "src/cli/check/beforeUpload.ts",
     "src/cli/commandOptions.ts",
     "src/cli/help.ts",
     "src/cli/reportFailure.ts",
