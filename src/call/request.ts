@@ -10,7 +10,7 @@ import type { CallSettings, CallSpec, PreparedRequest } from "./types.js";
 /** Turns a call of an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare<T>(
   settings: CallSettings,
-  { operation, ids: given, query = "", headers, body, json, read }: CallSpec<T>,
+  { operation, ids: given, encoded, body, read }: CallSpec<T>,
 ): PreparedRequest<T> {
   const { method, path, maxResponseBytes } = operations[operation];
   const ids: Record<string, string> = {};
@@ -21,9 +21,9 @@ export function prepare<T>(
     operation,
     ids,
     method,
-    url: exactUrl(settings.client.baseUrl + target + query),
-    headers,
-    body: form ?? json ?? (body === undefined ? undefined : writeJson(body)),
+    url: exactUrl(settings.client.baseUrl + target + (encoded?.query ?? "")),
+    headers: encoded?.headers,
+    body: form ?? encoded?.json ?? (body === undefined ? undefined : writeJson(body)),
     contentType: form?.contentType ?? (body === undefined ? undefined : contentType),
     maxResponseBytes,
     read,

@@ -16,15 +16,17 @@ export type ResponseReader<T> = (response: TransportResponse, secrets: readonly 
 /** One call of an operation of the contract. */
 export interface CallSpec<T> {
   readonly operation: OperationId;
-  /** The ids in the operation's path by their names in the contract, without the account. @default the path has none */
-  readonly ids?: Readonly<Record<string, unknown>>;
-  /** The query, its question mark included. */
-  readonly query?: string;
-  /** Headers that this operation adds to those of the options. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: object | undefined;
-  /** The body already written as JSON: it is sent unchanged. */
-  readonly json?: string | undefined;
+  /** The ids in its path, under the contract's names for them, without the account; undefined if the path has none. */
+  readonly ids: Readonly<Record<string, unknown>> | undefined;
+  /** What is encoded already: the query with its question mark, further headers, and the body as JSON if it is written. */
+  readonly encoded:
+    | {
+        readonly query: string;
+        readonly headers: Readonly<Record<string, string>>;
+        readonly json: string | undefined;
+      }
+    | undefined;
+  readonly body: object | undefined;
   readonly read: ResponseReader<T>;
 }
 

@@ -56,10 +56,11 @@ type Named = (document: number, last?: number) => string;
  * @param response A response that `readRerank` has checked.
  */
 export function joinable(
-  { documents, top_n }: RankedRequest,
+  request: RankedRequest,
   response: RerankResponse,
   named: Named = () => "",
 ): RerankResponse | Failure {
+  const { documents } = request;
   const { data } = response;
   const seen = new Uint8Array(documents.length);
   let isOrdered = true;
@@ -73,6 +74,7 @@ export function joinable(
     last = score;
   }
   const { length } = documents;
+  const top_n = memberOf(request, "top_n");
   const asked = typeof top_n === "number" ? Math.min(top_n, length) : length;
   if (data.length < asked && asked < length)
     return broken(`it has ${data.length} of the ${asked} documents that top_n asks for`);

@@ -68,10 +68,12 @@ export async function callOperation<T>(
     return {
       operation,
       ids: input.ids,
-      query: encodeQuery(query),
-      headers: row.accept === undefined ? headers : { ...headers, accept: row.accept },
+      encoded: {
+        query: encodeQuery(query),
+        headers: row.accept === undefined ? headers : { ...headers, accept: row.accept },
+        json,
+      },
       body: checkBody(rules, body),
-      json,
       read: readerFor(row) as ResponseReader<T>,
     };
   });

@@ -50,7 +50,8 @@ export function createRerank(client: ClientConfig): Rerank {
         throw invalid("documents[0] must be a string.", { hint: "Rank objects with rerank.items." });
       validate(body, rules, "body");
       checkSpelling(body, rules.properties, "body");
-      return { operation: "rerankDocuments", body: withModel(body, settings.client.rerankModel), read };
+      const whole = withModel(body, settings.client.rerankModel);
+      return { operation: "rerankDocuments", ids: undefined, encoded: undefined, body: whole, read };
     });
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", client, () => send(body, ownOptions(options), readResponse));

@@ -55,7 +55,7 @@ export async function uploadFile(
       const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
       return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
     });
-    return await makeCall(prepare(settings, { operation, ids, body, read }), settings);
+    return await makeCall(prepare(settings, { operation, ids, encoded: undefined, body, read }), settings);
   } finally {
     await source.close().catch(() => {});
   }
