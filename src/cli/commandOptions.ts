@@ -120,7 +120,7 @@ function perMinute(text: string): number {
 
 /** Adds the options that only `rerank --bulk` takes. */
 export function addBulkOptions(command: Command): Command {
-  return addLimits(addFiles(command.optionsGroup("Many queries:")));
+  return addLimits(addFields(addFiles(command.optionsGroup("Many queries:"))));
 }
 
 function addFiles(command: Command): Command {
@@ -148,7 +148,12 @@ function addFiles(command: Command): Command {
     .option(
       "--wait",
       "Wait while another run writes to --output or --errors, instead of ending with an error.",
-    )
+    );
+}
+
+// How a line of the input is read.
+function addFields(command: Command): Command {
+  return command
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option("--id <line>", "With --id line, the id of each line is its number, counted from 1.")
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
