@@ -143,7 +143,7 @@ function transportOf(options: ClientOptions): Transport {
   return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
 
-// No `...rest` here: rest objects inherit from Object.prototype. `ownProperties` has checked most of the values.
+// No `...rest` here: it would inherit from a polluted Object.prototype. `ownProperties` checked most values.
 function givenSettings(
   options: ClientOptions,
   transport: Transport,

@@ -3,8 +3,8 @@ import { rankingError } from "../ranking/check.js";
 import { activityFailure } from "./temporalFailure.js";
 import type { ChunkResult } from "./temporalTypes.js";
 
-// A write is retried, because a store may fail for a moment. After the last try the attempt of the activity fails, and
-// the next attempt ranks the rows that are not written again.
+// A write is retried, because a store may fail for a moment. After the last try the activity's attempt fails, and
+// the next attempt ranks again the rows that were not written.
 const mostTries = 8;
 const firstWaitMs = 250;
 const longestWaitMs = 8_000;

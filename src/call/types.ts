@@ -18,7 +18,7 @@ export interface CallSpec<T> {
   readonly operation: OperationId;
   /** The ids in its path, under the contract's names for them, without the account; undefined if the path has none. */
   readonly ids: Readonly<Record<string, unknown>> | undefined;
-  /** What is encoded already: the query with its question mark, further headers, and the body as JSON if it is written. */
+  /** What is encoded already: the query with its "?", extra headers, and the body if it was given as JSON text. */
   readonly encoded:
     | {
         readonly query: string;

@@ -73,7 +73,7 @@ async function run(
       try {
         await loaded?.run({ options: command.opts(), args: command.args, program, ...given });
       } finally {
-        // The standard input may still be open although nothing reads it: do not wait for its end. Help never opens it.
+        // An open standard input must not keep the process alive. `--help` never gets here, and so never opens it.
         process.stdin.unref?.();
       }
     });

@@ -115,8 +115,8 @@ export class StatusError extends Error {
 
   /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // A subclass inherits this method, and accepts only its own instances. `this`, because esbuild renames a class
-    // whose body uses its own name to `_StatusError`.
+    // Subclasses inherit this, but accept only their own instances. The class's name used here instead of `this`
+    // would make esbuild name the class `_StatusError`.
     // biome-ignore lint/complexity/noThisInStatic: it is a subclass when that is asked
     return Object.hasOwn(this, Symbol.hasInstance) ? isStatusError(value) : super[Symbol.hasInstance](value);
   }

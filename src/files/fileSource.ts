@@ -68,7 +68,7 @@ export interface FileSource {
   readonly type: string;
   /** Returns the same content as a Blob, for `fetch`; undefined for a file on disk and for a stream. */
   readonly blob: (() => Blob) | undefined;
-  /** An own property if the file was opened by its path; other files do not have it. */
+  /** Set if the file was opened by its path. Read it with Object.hasOwn only. */
   readonly isOnDisk?: true;
   /** Whether the content can be read again from the beginning; false for a stream once it was read. */
   readonly replayable: boolean;
@@ -82,7 +82,7 @@ export interface FileSource {
 /** A file that cannot be sent: it changed, or cannot be read from the beginning. */
 export class SourceError extends Error {
   declare readonly code: StatusCode;
-  /** What to do now, instead of the code's own hint. */
+  /** Advice that replaces the default of `code`. */
   declare readonly hint: string | undefined;
 
   constructor(code: StatusCode, message: string, hint?: string, cause?: unknown) {

@@ -55,7 +55,7 @@ export function callTracer(): typeof publish | undefined {
   return calls.hasSubscribers ? publish : undefined;
 }
 
-/** Like {@link callTracer}, for a call of one operation: the trace also has details of the request's body. */
+/** Like {@link callTracer}, for one API operation; also traces the model, document count and tokens. */
 export function requestTracer(): typeof publishRequest | undefined {
   return calls.hasSubscribers ? publishRequest : undefined;
 }

@@ -35,7 +35,7 @@ export class Limiter {
     return this.search?.limit ?? this.#fixed;
   }
 
-  /** A number that changes with the limit. A fixed limit only falls, so the limit itself serves as that number. */
+  /** A number that changes with the limit: if fixed, the limit itself, which is only lowered, never raised. */
   get epoch(): number {
     return this.search?.epoch ?? this.#fixed;
   }

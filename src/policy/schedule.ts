@@ -167,7 +167,7 @@ export class Lane implements AttemptTimes {
     this.bytes = bytes;
   }
 
-  /** Called when the call begins; `time` can end the call. */
+  /** Called when the call begins; `time.end` can end it. */
   begun?(time: CallDeadline): void;
 
   /** Records that an attempt begins. */

@@ -2,14 +2,14 @@
 // NSDI 2015): it doubles the limit at first, later tries another limit now and then, measures over a round of responses
 // what the trial brings, and keeps the new limit or goes back. Unlike PCC, it moves the number in flight, not a rate;
 // makes one trial at a time, and fewer if they bring little; and if 429s go on, a sequential test (Wald, 1945) tells if
-// they depend on the limit at all. AIMD lowers its limit at each 429, and so would suffer from 429s that do not.
-//
-// state    | the limit is             | the next state, once a round has enough responses; but settling at once, from
-//          |                          | steady or up, if there are more 429s than usual
+// they depend on the limit at all. AIMD would lower its limit even for 429s that do not.
+// After a round the state changes as below; more 429s than usual in steady or up lead to settling at once. The base is
+// the limit to go back to; "the test" is Wald's.
+// state    | the limit is             | the next state
 // steady   | the best that is known   | when a step is due: up, if the limit was used and is fast; down, if 429s go on
-// up       | a step above the base    | up from here, if it brought enough or (test) 429s do not depend on the limit;
+// up       | a step above the base    | up again, if it brought enough or the test finds that 429s ignore the limit;
 //          |                          | else down, if 429s go on and less was not tried; else steady at the base
-// down     | below the base           | up from the base, if (test) 429s do not depend on the limit; else steady, if
+// down     | below the base           | up from the base, if the test finds that 429s ignore the limit; else steady, if
 //          |                          | 429s are rare here; else settling at what the service accepted
 // settling | what 429s left in flight | steady, if further 429s are rare; else down, or up from a limit of 1 or 2
 import type { AttemptTimes } from "./retry.js";
@@ -238,7 +238,7 @@ export class LimitSearch {
   }
 }
 
-// How many attempts of a full limit were not rejected.
+// How many of `limit` attempts were not rejected.
 function accepted(limit: number, share: number): number {
   return Math.max(1, Math.round(limit * (1 - share)));
 }
@@ -325,7 +325,7 @@ function possible(share: number): number {
   return Math.min(1 - leastShare, Math.max(leastShare, share));
 }
 
-/** The 429s that do not depend on the limit: their share of the attempts, as far as is known. */
+/** The measured share of attempts that get a 429 whatever the concurrency limit is. */
 class UsualRejections {
   share = 0;
   // How many responses the share was measured over.

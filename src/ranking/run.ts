@@ -154,7 +154,7 @@ export function errorOfBatches(error: unknown, batch: FailedBatch, made: Request
 
 const place = /\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g;
 
-// Replaces positions of documents in the service's message, which it may write in several ways, by the caller's items.
+// Rewrites document positions in the service's message (documents[3], documents.3, documents/3) as the caller's items.
 function withItems(message: string, places: Places | undefined): string {
   if (places === undefined) return message;
   const { documents, itemOf, partOf } = places;

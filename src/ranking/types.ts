@@ -140,7 +140,7 @@ export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
   withResponse(): Promise<RerankItemsResponse<T>>;
 }
 
-/** The type of {@link Rerank.items}. The contract's `rerankDocuments`. */
+/** The type of {@link Rerank.items}; it calls the contract's `rerankDocuments`. */
 export interface RerankItems {
   /**
    * Ranks items of any type by a text of each. Resolves to them best first, equal scores in the order of `items`.

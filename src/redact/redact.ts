@@ -98,7 +98,7 @@ function reversed(text: string): string {
   return text.split("").reverse().join("");
 }
 
-// For each character of the text, how many first characters of the form end there (Knuth, Morris and Pratt).
+// For each index of `chars`, length of the longest prefix of `form` that ends there (Knuth-Morris-Pratt).
 function matchedLengths(form: string, chars: string): Uint16Array {
   const own = new Uint16Array(form.length);
   const lengths = new Uint16Array(chars.length);

@@ -69,7 +69,7 @@ subscribe("undici:client:connectError", (message) => {
 
 /**
  * Returns the phase in which an error happened.
- * @param phase The phase known without the error.
+ * @param phase The phase as of before the error.
  * @param isEarly Whether `dispatch` had not yet returned.
  */
 function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {

@@ -57,7 +57,7 @@ export class BulkRequest {
     });
   }
 
-  /** The fields of the line that are nearly one of a request, which it lacks: they are not sent. */
+  /** Likely typos: fields, not sent, with names close to a request field that the line lacks. */
   get nearNames(): readonly string[] {
     return Object.keys(this.#fields).filter((name) => {
       const meant = nearField(name);

@@ -56,7 +56,7 @@ function problemOf(
 }
 
 function foundIn(fields: Fields, { documentsField, joinedFields }: DocumentsFormat): unknown {
-  // The name of one field may have a comma, too.
+  // The comma may be part of one field's name.
   if (joinedFields === undefined || Object.hasOwn(fields, documentsField))
     return ownField(fields, documentsField);
   return joinedFields.flatMap((name) => ownField(fields, name) ?? []);

@@ -136,7 +136,7 @@ export class Rows {
     return this.#scanned(text, line);
   }
 
-  // The same for a line that is long, or that JSON.parse refuses.
+  // Like #namesIn, for a line that is long or not valid JSON.
   #scanned(text: string, line: number): Iterable<string> | undefined | "invalid" {
     const names = new Set<string>();
     const onName = (name: string): void => {

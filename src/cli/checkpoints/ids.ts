@@ -1,4 +1,4 @@
-// Compact tables for many ids: numbers by the hash of an id, and sets of line numbers.
+// Compact tables for many ids: from an id's hash to numbers, and sets of line numbers.
 import { hash } from "node:crypto";
 import { UsageError } from "../context.js";
 

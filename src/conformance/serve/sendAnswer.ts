@@ -49,7 +49,7 @@ function inChunks(content: Buffer): Buffer {
 /** Responds to a request with a fault. It calls `ended` when it ends the response or its connection. */
 export type Fault = (response: ServerResponse, ended: () => void) => void;
 
-// `body-endless` stops here: a client that read this much has no limit, and must not fill the memory of its machine.
+// Where the fault `body-endless` ends: a client that read this much has no limit; spare its machine's memory.
 const mostMegabytes = 200;
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 const begun = '{"object":';

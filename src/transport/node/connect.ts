@@ -129,7 +129,7 @@ export function notBegun(cause: unknown, protocol: string): { text: string; reas
     : { text, reason: "network" };
 }
 
-/** The status with which a proxy rejected a tunnel to Node's own agent (NODE_USE_ENV_PROXY). */
+/** The status of a proxy that refused a tunnel for Node's own agent (NODE_USE_ENV_PROXY). */
 export function tunnelStatusOf(error: unknown): number | undefined {
   const status = memberOf(error, "statusCode");
   return memberOf(error, "code") === "ERR_PROXY_TUNNEL" && typeof status === "number" ? status : undefined;

@@ -111,7 +111,7 @@ function readyToDispatch(): Promise<void> | undefined {
   return undici === undefined ? loadUndici() : undefined;
 }
 
-// Sends a request through a dispatcher. Its module must be loaded.
+// Sends a request through a dispatcher. `undici` must be loaded.
 function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchange {
   const { DispatcherExchange } = undici as NonNullable<typeof undici>;
   return new DispatcherExchange(dispatcher, request);
