@@ -86,7 +86,7 @@ export interface ChunkSummary {
   readonly failed: number;
 }
 
-/** Options of the activity `upload`. */
+/** Options of the activity `upload`: how the file is named, typed and verified. */
 export interface ActivityUploadOptions {
   /** The name of the file; its base name is sent. @default the name in the path */
   name?: string | undefined;

@@ -149,10 +149,10 @@ await client.rerank.items(/*items*/"q", ["a"], { text: (item) => item });
 
   test("an editor shows, as rerank.items is called, its text, an example and its parameters", () => {
     const shown = editor.signature(source.indexOf("items(/*items*/") + "items(".length);
-    expect(shown?.about).toMatch(/^Ranks things of any kind by a text of each: /);
+    expect(shown?.about).toMatch(/^Ranks items of any type by a text of each\. /);
     expect(shown?.about).toContain("@example const best = await client.rerank.items(");
     expect(shown?.parameters.map(({ name }) => name)).toEqual(["query", "items", "options"]);
-    expect(shown?.parameters[1]?.about).toBe("The things to rank, of any type.");
+    expect(shown?.parameters[1]?.about).toBe("The items to rank, of any type.");
   });
 
   test("the hovered source has no errors", () => {
