@@ -52,6 +52,17 @@ export interface OpenTelemetryApi {
   readonly context: { active(): unknown; with(context: never, run: () => unknown): unknown };
 }
 
+/** The part of a histogram of OpenTelemetry that is used. */
+export interface HistogramLike {
+  /**
+   * Records a measurement.
+   *
+   * @param value In the instrument's unit.
+   * @param attributes By name.
+   */
+  record(value: number, attributes: Record<string, AttributeValue>): void;
+}
+
 /** The part of a meter of OpenTelemetry that is used: `api.metrics.getMeter("tunerank")`. */
 export interface MeterLike {
   /**
@@ -67,7 +78,7 @@ export interface MeterLike {
       unit: string;
       advice: { explicitBucketBoundaries: number[] };
     },
-  ): { record(value: number, attributes: Record<string, AttributeValue>): void };
+  ): HistogramLike;
 }
 
 /** Options of {@link traceCalls}. */

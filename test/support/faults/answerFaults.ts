@@ -45,7 +45,7 @@ export const answerFaults: readonly Fault[] = [
   answered("bytes that are no UTF-8", answer(200, Buffer.from([0xff, 0xfe, 0x80])), notJson),
   answered(
     "a string with bytes that are no UTF-8",
-    answer(200, Buffer.from('{"id":"\xff","data":[]}', "latin1")),
+    answer(200, Buffer.from('{"id":"\xff","data":[{"index":0,"relevance_score":1}]}', "latin1")),
     succeeds,
   ),
   answered("JSON behind a byte order mark", answer(200, `\uFEFF${goodText}`), succeeds),
