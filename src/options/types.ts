@@ -275,16 +275,14 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   agent?: object | undefined;
   /**
    * A dispatcher of the package undici, 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with
-   * interceptors. The dispatcher alone decides about connections, proxies, HTTP/2, the time to connect and its own
-   * retries, and you have to close it. Cannot be combined with `agent`, `fetch`, `proxy`, `connectTimeoutMs`,
-   * `keepAliveMs` and `maxConnections`. Node only.
+   * interceptors. Connections, proxies, HTTP/2, the time to connect and its retries are its own, and you have to close
+   * it. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and `maxConnections`. Node only.
    */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * The URL of an http or https proxy, with a user name and password if the proxy needs them. Or `"env"`: the variables
-   * `https_proxy`, `all_proxy` and `no_proxy`, also in capitals, and `http_proxy`, read as curl reads them. Every
-   * connection is a tunnel (CONNECT). The default port is 1080, or 443 for https. Requests to this machine never use
-   * the proxy. Node only.
+   * The URL of an http or https proxy, with its user name and password, or `"env"`: `https_proxy`, `all_proxy` and
+   * `no_proxy`, also in capitals, and `http_proxy`, read as curl reads them. Every connection is a tunnel (CONNECT). The
+   * default port is 1080, or 443 for https. This machine is never reached through it. Node only.
    * @default no proxy
    */
   proxy?: string | undefined;
@@ -305,10 +303,9 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   /** Added to the end of the `User-Agent` header. Browsers ignore it. */
   userAgent?: string | undefined;
   /**
-   * Send requests with this function instead of the platform's own transport: the platform's `fetch`, undici's,
-   * node-fetch, React Native's, or your own. If the function returns no response, the call fails with `INTERNAL` and is
-   * not retried. Most such functions hide that a response came before the whole file of an upload was sent, which then
-   * looks like a success; those of Node, undici and Bun show it. node-fetch cannot upload from a path.
+   * Send requests with this function instead of the platform's own transport, such as the platform's `fetch`. Without a
+   * response from it, a call fails with `INTERNAL` and is not retried. Most such functions hide that a response came
+   * before the whole file of an upload was sent; those of Node, undici and Bun show it. node-fetch cannot upload a path.
    */
   fetch?: FetchLike | undefined;
   /** Allow plain http to another machine; only for a network that is itself trusted. @default false */
