@@ -179,9 +179,8 @@ export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
 /**
  * An attempt for a log: the fields of {@link AttemptEvent} except `headers`, the log line, and numbers and names of the
- * request and response. For an operation of the contract, these are each id in its path (`dataset: "reviews"`), and
- * each field of its body that is a number (`replicaCount`), a list, logged as its length (`documents`), or a name
- * (`model`), but no text such as `query`.
+ * request and response: each id in the path (`dataset: "reviews"`), and each field of the body that is a number, a list,
+ * as its length (`documents`), or a name (`model`), but no text such as `query`.
  */
 export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "headers"> {
   /** The line that a logger with methods gets. */

@@ -144,18 +144,16 @@ export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
 export interface RerankItems {
   /**
    * Ranks items of any type by a text of each. Resolves to them best first, equal scores in the order of `items`.
-   * The service is asked to send no documents back, and every index in a response is checked. Without items, no request
-   * is made. A response that does not rank every document that was sent is a failure. When one batch fails, the call
-   * fails with its error and the other batches are cancelled.
+   * The service sends no documents back. Without items, no request is made. A response that does not rank every document
+   * is a failure. When one batch fails, the call fails with its error and the other batches are cancelled.
    *
    * @param query What the items are ranked for.
    * @param items The items to rank, of any type.
    * @param options How to get the text of an item, how many items to keep, and the options of any call.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
    * `INTERNAL` with `executed: "yes"` for a response that cannot be matched with the items. `executed` and `attempts`
-   * cover all batches: `executed` is `"yes"` if any batch ran. If the service's message names a document of the batch,
-   * `documents[1]`, the error's message names the item, `items[31]`; else it names the batch. `body` is the service's
-   * body. Once a request was made, the error is a {@link RerankItemsError}, whose `partial` has what was ranked.
+   * cover all batches. If the service's message names a document of the batch, `documents[1]`, the error's message names
+   * the item, `items[31]`; else it names the batch. `body` is the service's. Once a request was made, the error is a {@link RerankItemsError}, whose `partial` has what was ranked.
    * @example
    * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
    * best[0]?.item; // one of `cities`
