@@ -1,31 +1,26 @@
 import { appendFile, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
+import { beforeEach, expect, test } from "vitest";
+import {
+  errors,
+  folder,
+  input,
+  output,
+  queryOf,
+  rankingOf,
+  rowsOf,
+  useBulkFiles,
+  writeRequests,
+} from "../support/bulkFiles.js";
 import { outcomeOf, secondsFor, start, tunerank } from "../support/commandLine.js";
 import { expectOneRowEach } from "../support/killedRuns.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-let input: string;
-let output: string;
-let errors: string;
+const bulk = useBulkFiles(server);
+beforeEach(() => server.reply(rankingOf));
 
-beforeEach(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
-    path.join(folder, name),
-  ) as [string, string, string];
-  server.reply(rankingOf);
-});
-afterEach(() => remove());
-
-const bulk = (...more: string[]): Promise<Outcome> =>
-  tunerank(["rerank", "--bulk", input, "--output", output, ...more], { baseUrl: server.url });
 const lines = (...rows: unknown[]): Promise<void> =>
   writeFile(input, rows.map((row) => `${typeof row === "string" ? row : JSON.stringify(row)}\n`).join(""));
 const documents = ["one", "two"];

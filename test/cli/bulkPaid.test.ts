@@ -1,29 +1,21 @@
 // What the service has run was paid for: without a usable result it is an error row, which no later start sends again.
 import { writeFile } from "node:fs/promises";
-import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
+import { describe, expect, test } from "vitest";
+import {
+  errors,
+  input,
+  output,
+  queryOf,
+  rankingOf,
+  rowsOf,
+  useBulkFiles,
+  writeRequests,
+} from "../support/bulkFiles.js";
 import { tunerank } from "../support/commandLine.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-let input: string;
-let output: string;
-let errors: string;
-
-beforeEach(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
-    path.join(folder, name),
-  ) as [string, string, string];
-});
-afterEach(() => remove());
-
-const bulk = (...more: string[]): Promise<Outcome> =>
-  tunerank(["rerank", "--bulk", input, "--output", output, ...more], { baseUrl: server.url });
+const bulk = useBulkFiles(server);
 
 /** Responds to the query `q1` so, and to all others with a ranking. */
 function replyToOne(reply: Reply): void {

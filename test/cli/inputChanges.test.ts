@@ -1,29 +1,13 @@
 import { appendFileSync, renameSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { appendFile, readFile, writeFile } from "node:fs/promises";
-import path from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { queryOf, rankingOf, rowsOf } from "../support/bulkFiles.js";
-import { tunerank } from "../support/commandLine.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
+import { expect, test } from "vitest";
+import { input, output, queryOf, rankingOf, rowsOf, useBulkFiles } from "../support/bulkFiles.js";
+import type { Outcome } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-let input: string;
-let output: string;
-
-beforeEach(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  [input, output] = [path.join(folder, "in.jsonl"), path.join(folder, "out.jsonl")];
-});
-afterEach(() => remove());
-
-const bulk = (...more: string[]): Promise<Outcome> =>
-  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "4", ...more], {
-    baseUrl: server.url,
-  });
+const bulk = useBulkFiles(server, "--concurrency", "4");
 
 // Long enough that a run has read only a part of the file when the first of its requests are answered.
 const lineOf = (id: number, version = "old"): string =>

@@ -1,36 +1,28 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { queryOf, rankingOf, rowsOf } from "../support/bulkFiles.js";
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  errors,
+  folder,
+  input,
+  output,
+  queryOf,
+  rankingOf,
+  rowsOf,
+  useBulkFiles,
+} from "../support/bulkFiles.js";
 import { tunerank } from "../support/commandLine.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-let input: string;
-let output: string;
-let errors: string;
-
-beforeEach(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
-    path.join(folder, name),
-  ) as [string, string, string];
-  server.reply(rankingOf);
-});
-afterEach(() => remove());
+const bulk = useBulkFiles(server, "--concurrency", "1");
+beforeEach(() => server.reply(rankingOf));
 
 const documents = ["one", "two"];
 const textOf = (rows: readonly object[]): string =>
   rows
     .map((row, index) => `${JSON.stringify({ id: index, query: `q${index}`, documents, ...row })}\n`)
     .join("");
-const bulk = (...more: string[]): Promise<Outcome> =>
-  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "1", ...more], {
-    baseUrl: server.url,
-  });
 const sent = (name: string): unknown[] => server.requests.map(({ body }) => JSON.parse(`${body}`)[name]);
 
 describe("a field of a line that is used instead of an option", () => {
@@ -67,9 +59,9 @@ describe("a field of a line that is used instead of an option", () => {
     const line =
       "Line 2 has its own task, which is used instead of --task; --ignore-fields task uses --task for all.";
     expect((await tunerank(args, piped)).stderr).toBe(`${line}\n`);
-    output = path.join(folder, "other.jsonl");
+    const other = ["--output", path.join(folder, "other.jsonl")];
     await writeFile(input, textOf([{ task: "theirs" }]));
-    expect(JSON.parse((await bulk("--task", "mine", "--json")).stderr)).toEqual({
+    expect(JSON.parse((await bulk("--task", "mine", "--json", ...other)).stderr)).toEqual({
       note: "1 line has its own task, which is used instead of --task; --ignore-fields task uses --task for all.",
     });
   });

@@ -1,34 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { rankingOf, rowsOf } from "../support/bulkFiles.js";
+import { beforeEach, describe, expect, test } from "vitest";
+import { errors, folder, input, output, rankingOf, rowsOf, useBulkFiles } from "../support/bulkFiles.js";
 import { tunerank } from "../support/commandLine.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-let input: string;
-let output: string;
-let errors: string;
-
-beforeEach(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
-    path.join(folder, name),
-  ) as [string, string, string];
-  server.reply(rankingOf);
-});
-afterEach(() => remove());
+const bulk = useBulkFiles(server, "--concurrency", "1");
+beforeEach(() => server.reply(rankingOf));
 
 const documents = ["one", "two"];
 const textOf = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
 const write = (...rows: object[]): Promise<void> => writeFile(input, textOf(rows));
-const bulk = (...more: string[]): Promise<Outcome> =>
-  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "1", ...more], {
-    baseUrl: server.url,
-  });
 const bodies = (): unknown[] => server.requests.map(({ body }) => JSON.parse(`${body}`));
 
 describe("lines without an id", () => {

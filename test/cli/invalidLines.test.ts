@@ -1,40 +1,34 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { queryOf, rankingOf, rowsOf } from "../support/bulkFiles.js";
+import { beforeEach, expect, test } from "vitest";
+import {
+  errors,
+  folder,
+  input,
+  output,
+  queryOf,
+  rankingOf,
+  rowsOf,
+  useBulkFiles,
+} from "../support/bulkFiles.js";
 import { tunerank } from "../support/commandLine.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-let input: string;
-let output: string;
-let errors: string;
-
-beforeEach(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
-    path.join(folder, name),
-  ) as [string, string, string];
+const bulk = useBulkFiles(server, "--concurrency", "1");
+beforeEach(() => {
   server.reply((request) =>
     queryOf(request) === "no"
       ? { status: 400, json: { code: "INVALID_ARGUMENT", message: "No\u2028." } }
       : rankingOf(request),
   );
 });
-afterEach(() => remove());
 
 const documents = ["one", "two"];
 const rowOf = (id: unknown, query: unknown = "q"): string => `${JSON.stringify({ id, query, documents })}\n`;
 // A line that is none, and a request that is refused before it is sent, in turn.
 const invalid = (count: number): string =>
   Array.from({ length: count }, (_, index) => (index % 2 === 0 ? "[1]\n" : rowOf(`r${index}`, 1))).join("");
-const bulk = (...more: string[]): Promise<Outcome> =>
-  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "1", ...more], {
-    baseUrl: server.url,
-  });
 const toldIn = (stderr: string): string[] => stderr.trimEnd().split("\n");
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
@@ -85,8 +79,7 @@ test("with --json each is JSON, and so are the counts of those that were not sho
   expect(JSON.parse(stdout)).toMatchObject({ wrong: 2, badLines: 1, notShown: 0 });
 
   await writeFile(input, rowOf("a") + invalid(60));
-  output = path.join(folder, "other.jsonl");
-  const many = await bulk("--json");
+  const many = await bulk("--json", "--output", path.join(folder, "other.jsonl"));
   expect(JSON.parse(toldIn(many.stderr).at(-1) ?? "")).toEqual({ note: "More of these are not shown." });
   expect(JSON.parse(many.stdout)).toMatchObject({ badLines: 30, notShown: 10 });
 });

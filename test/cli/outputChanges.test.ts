@@ -1,32 +1,26 @@
-import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, type Stats, truncateSync, writeFileSync } from "node:fs";
 import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { queryOf, rankingOf, rowsOf, writeRequests } from "../support/bulkFiles.js";
+import { describe, expect, test } from "vitest";
+import { RowWriter } from "../../src/cli/checkpoints/rowWriter.js";
+import {
+  errors,
+  folder,
+  input,
+  output,
+  queryOf,
+  rankingOf,
+  rowsOf,
+  useBulkFiles,
+  writeRequests,
+} from "../support/bulkFiles.js";
 import { tunerank } from "../support/commandLine.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-let input: string;
-let output: string;
-let errors: string;
-
-beforeEach(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
-    path.join(folder, name),
-  ) as [string, string, string];
-});
-afterEach(() => remove());
+const bulk = useBulkFiles(server, "--concurrency", "4");
 
 const count = 60;
-const bulk = (...more: string[]): Promise<Outcome> =>
-  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "4", ...more], {
-    baseUrl: server.url,
-  });
 
 /** Does something while a run goes on: as its n-th request arrives. */
 function meanwhile(change: () => void, at = 20): void {
@@ -122,5 +116,34 @@ test("a checkpoint of uploads that is emptied ends the uploads before the next i
   expect(server.requests).toHaveLength(2);
   expect(JSON.parse((await readFile(`${checkpoint}.rescued`, "utf8")).split("\n")[0] ?? "")).toMatchObject({
     response: { id: "file-2" },
+  });
+});
+
+describe("a file that changes between a row's check and its write", () => {
+  // The first check of a row sees the file as it was; then somebody else changes it.
+  class Overtaken extends RowWriter {
+    change: (() => void) | undefined;
+
+    override stats(): Stats {
+      const before = super.stats();
+      this.change?.();
+      this.change = undefined;
+      return before;
+    }
+  }
+
+  test.each([
+    ["emptied", () => truncateSync(output), ""],
+    ["cut in the middle of a row", () => truncateSync(output, 4), '{"id'],
+    ["longer by what somebody else wrote", () => appendFileSync(output, "mine\n"), '{"id":1}\nmine\n'],
+  ] as const)("%s: the row goes to the other file, and half a row gets no end", async (_, change, left) => {
+    const rows = new Overtaken("--output", output, { end: 0, lacksEnd: false });
+    rows.add({ id: 1 });
+    rows.change = change;
+    rows.add({ id: 2 });
+    rows.add({ id: 3 });
+    expect(() => rows.close()).toThrow("while this run was writing it");
+    expect(await readFile(output, "utf8")).toBe(left);
+    expect(await readFile(`${output}.rescued`, "utf8")).toBe('{"id":2}\n{"id":3}\n');
   });
 });

@@ -1,30 +1,11 @@
 import { writeFile } from "node:fs/promises";
-import path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { queryOf, rankingOf, rowsOf } from "../support/bulkFiles.js";
-import { tunerank } from "../support/commandLine.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
+import { expect, test } from "vitest";
+import { errors, input, output, queryOf, rankingOf, rowsOf, useBulkFiles } from "../support/bulkFiles.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-let input: string;
-let output: string;
-let errors: string;
+const bulk = useBulkFiles(server, "--concurrency", "1");
 
-beforeEach(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
-    path.join(folder, name),
-  ) as [string, string, string];
-});
-afterEach(() => remove());
-
-const bulk = (...more: string[]): Promise<Outcome> =>
-  tunerank(["rerank", "--bulk", input, "--output", output, "--concurrency", "1", ...more], {
-    baseUrl: server.url,
-  });
 const write = (queries: readonly string[], documents: readonly string[] = ["one", "two"]): Promise<void> =>
   writeFile(input, queries.map((id) => `${JSON.stringify({ id, query: id, documents })}\n`).join(""));
 

@@ -1,6 +1,33 @@
 import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach } from "vitest";
+import { tunerank } from "./commandLine.js";
+import { type Outcome, temporaryFolder } from "./project.js";
 import { ranked } from "./rankings.js";
 import type { ReceivedRequest, Reply } from "./recordingServer.js";
+
+/** The files of the bulk run of the test that runs, in a folder of its own. */
+export let folder: string;
+export let input: string;
+export let output: string;
+export let errors: string;
+
+/** Gives each test these files. @param usual Options of each run @returns what runs the command on them */
+export function useBulkFiles(
+  server: { readonly url: string },
+  ...usual: readonly string[]
+): (...more: string[]) => Promise<Outcome> {
+  let remove: () => Promise<void>;
+  beforeEach(async () => {
+    ({ folder, remove } = await temporaryFolder());
+    [input, output, errors] = ["in.jsonl", "out.jsonl", "errors.jsonl"].map((name) =>
+      path.join(folder, name),
+    ) as [string, string, string];
+  });
+  afterEach(() => remove());
+  return (...more) =>
+    tunerank(["rerank", "--bulk", input, "--output", output, ...usual, ...more], { baseUrl: server.url });
+}
 
 /** A row of an output or errors file. */
 export interface FileRow {

@@ -19,7 +19,7 @@ import { cannotRescue, changedByOthers, RescueFile } from "./rescueFile.js";
 import { withFile } from "./runFile.js";
 
 const syncEveryMs = 1000;
-// JSON may hold them as they are, and Python's splitlines() ends a line at each.
+// Line ends that JSON need not escape. Python's splitlines() ends a line at each.
 const otherLineEnds = /[\u0085\u2028\u2029]/g;
 
 /**
@@ -90,7 +90,10 @@ export class RowWriter {
       this.#failure = cannotGoOn(this.#name, error);
       throw this.#failure;
     }
-    if (performance.now() - this.#syncedAt >= syncEveryMs) this.#sync();
+    if (this.stats().size !== this.#end) {
+      this.#takeBack(bytes);
+      this.#keep(bytes);
+    } else if (performance.now() - this.#syncedAt >= syncEveryMs) this.#sync();
   }
 
   /** Forces all rows to the disk, so that work that depends on them can begin. */
@@ -119,6 +122,15 @@ export class RowWriter {
   #write(bytes: Buffer): void {
     for (let from = 0; from < bytes.length; ) from += writeSync(this.#file, bytes, from, bytes.length - from);
     this.#end += bytes.length;
+  }
+
+  // Cuts off a row that came to stand in a file which another program changed just before: it may stand behind half a row.
+  #takeBack(bytes: Buffer): void {
+    this.#end -= bytes.length;
+    const at = this.stats().size - bytes.length;
+    const last = Buffer.alloc(bytes.length);
+    if (at >= 0 && readSync(this.#file, last, 0, last.length, at) === last.length && last.equals(bytes))
+      ftruncateSync(this.#file, at);
   }
 
   // Writes a row to the rescue file: its request was paid for, so the row must not be lost.
