@@ -1,7 +1,14 @@
 // The internal functions that the command line uses, in addition to the public entry points.
 export { camelCase } from "./call/request.js";
 export { checkFileName } from "./files/openFile.js";
-export { type RequestRules, type Rules, suggestion, validate } from "./options/validate.js";
+export {
+  editsBetween,
+  lettersOf,
+  type RequestRules,
+  type Rules,
+  suggestion,
+  validate,
+} from "./options/validate.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export { attemptPolicy } from "./policy/retry.js";
 export type { Lane } from "./policy/schedule.js";

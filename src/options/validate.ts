@@ -151,12 +151,13 @@ export function suggestion(name: string, known: readonly string[]): string {
   return near.edits > 1 / 2 ? `it takes ${known.join(", ")}.` : `did you mean ${near.candidate}?`;
 }
 
-function lettersOf(name: string): string {
+/** A name without the marks and capitals in which spellings differ: `topn` of `top_n` and `topN`. */
+export function lettersOf(name: string): string {
   return name.replace(/[_-]/g, "").toLowerCase();
 }
 
-// Levenshtein's distance, row by row. Nobody misspells a name of more than 64 characters.
-function editsBetween(given: string, known: string): number {
+/** How many letters differ: Levenshtein's distance, row by row. Nobody misspells a name of more than 64 characters. */
+export function editsBetween(given: string, known: string): number {
   let row = Array.from({ length: known.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...given.slice(0, 64)].entries()) {
     const next = [index + 1];

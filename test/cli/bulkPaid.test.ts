@@ -1,5 +1,5 @@
 // What the service has run was paid for: without a usable result it is an error row, which no later start sends again.
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import {
   errors,
@@ -86,6 +86,24 @@ test("a request that failed after an attempt that ran is final, too", async () =
   expect((await bulk("--json")).stdout).toContain('"before":3');
   expect(server.requests).toEqual([]);
 });
+
+test.each([[false], [true]])(
+  "what was paid for and is not in the input any more is not this run's, with --errors: %s",
+  async (hasErrors) => {
+    await writeRequests(input, 3);
+    const invalid = { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } };
+    server.reply((request) =>
+      queryOf(request) === "q1" ? { json: {} } : queryOf(request) === "q2" ? invalid : rankingOf(request),
+    );
+    const more = hasErrors ? ["--errors", errors] : [];
+    expect((await bulk(...more)).exitCode).toBe(10);
+    const rows = (await readFile(input, "utf8")).split("\n");
+    await writeFile(input, `${rows[0]}\n${rows[2]}\n`);
+    const { exitCode, stdout, stderr } = await bulk(...more, "--json");
+    expect([exitCode, stderr]).toEqual([5, ""]);
+    expect(JSON.parse(stdout)).toMatchObject({ before: 2, wrongBefore: 1, paidBefore: 0 });
+  },
+);
 
 test("documents that are nested deeply are their row's error, and not the end of the run", async () => {
   const line = (id: string, documents: string): string =>

@@ -2,7 +2,12 @@ import { appendFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BulkRequest, readLine } from "../../src/cli/bulk/bulkRequest.js";
-import { DoneRequests, type FirstPassResult, firstPass } from "../../src/cli/bulk/firstPass.js";
+import {
+  DoneRequests,
+  type FirstPassResult,
+  firstPass,
+  type WrongRequests,
+} from "../../src/cli/bulk/firstPass.js";
 import { linesOf } from "../../src/cli/input/lines.js";
 import { temporaryFolder } from "../support/project.js";
 
@@ -30,7 +35,7 @@ const reading = {
 const requestOf = (id: string | number, query = "q") => ({ id, query, documents: ["ä", "two"] });
 const write = (...rows: object[]): Promise<void> =>
   writeFile(input, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-const look = (wrong = new Map<string, string>()): Promise<FirstPassResult> =>
+const look = (wrong: WrongRequests = new Map()): Promise<FirstPassResult> =>
   firstPass({
     file: input,
     input: { name: "--bulk", wanted: "JSON lines", allowEmpty: false },
@@ -66,13 +71,13 @@ test("what is done, and what is known to be wrong, is found by id and request", 
   const wrong = await readRequest(requestOf(2));
   await noteDone(requestOf("1"));
   await write(requestOf("1"), requestOf(1), requestOf(2), requestOf(3));
-  const found = await look(new Map([[wrong.key, wrong.fingerprint]]));
+  const found = await look(new Map([[wrong.key, { fingerprint: wrong.fingerprint, ended: "wrong" }]]));
   expect(found.requests).toBe(4);
   expect([1, 2, 3, 4].filter((line) => found.done.has(line))).toEqual([1, 3]);
 });
 
 test("a wrong request that was mended is not done", async () => {
-  const wrong = new Map([["2", "another_fingerprint_22"]]);
+  const wrong = new Map([["2", { fingerprint: "another_fingerprint_22", ended: "wrong" }]]) as WrongRequests;
   await write(requestOf(2));
   expect((await look(wrong)).done.size).toBe(0);
   expect(wrong.size).toBe(0);

@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
+import { editsBetween, lettersOf } from "../../engine.js";
 import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
 import { digestOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
 import { orUndefined } from "../context.js";
-import { lineJson, lineText } from "../input/lineContent.js";
+import { isObject, lineJson, lineText } from "../input/lineContent.js";
 import type { Line } from "../input/lines.js";
 import { named } from "../terminal.js";
 import {
@@ -106,10 +107,9 @@ const fieldNames = Object.keys(requests.rerankDocuments.body.properties);
 export const otherFields: readonly string[] = fieldNames.filter(
   (name) => name !== "query" && name !== "documents",
 );
-const lettersOf = (name: string): string => name.replace(/[_-]/g, "").toLowerCase();
 const otherLetters = new Set(otherFields.map(lettersOf));
 
-/** The field of a request that a name means which is not sent: one letter more, fewer or another makes it that. */
+/** The request field that an unsent field's name probably means: the names differ in one letter. */
 export function nearField(name: string): string | undefined {
   const letters = lettersOf(name);
   return otherLetters.has(letters)
@@ -117,13 +117,9 @@ export function nearField(name: string): string | undefined {
     : otherFields.find((field) => isNear(letters, lettersOf(field)));
 }
 
+// The lengths first: this is asked of each field of each line.
 function isNear(given: string, known: string): boolean {
-  const longest = Math.max(given.length, known.length);
-  if (2 * longest - given.length - known.length > 1) return false;
-  let [start, end] = [0, 0];
-  while (start < longest && given[start] === known[start]) start += 1;
-  while (start + end < longest && given.at(-1 - end) === known.at(-1 - end)) end += 1;
-  return start + end >= longest - 1;
+  return Math.abs(given.length - known.length) <= 1 && editsBetween(given, known) === 1;
 }
 
 /**
@@ -144,9 +140,8 @@ function requestOf(whole: Line, reading: InputFormat): BulkRequest | BadLine | u
   if (text.value.trim() === "") return undefined;
   const fields = lineJson(text.value);
   if (fields.problem !== undefined) return { line, problem: fields.problem };
-  if (typeof fields.value !== "object" || fields.value === null || Array.isArray(fields.value))
-    return { line, problem: "It is not a JSON object." };
-  return readFields(line, fields.value as RequestFields, reading);
+  if (!isObject(fields.value)) return { line, problem: "It is not a JSON object." };
+  return readFields(line, fields.value, reading);
 }
 
 const idAdvice = "--id-field names the field that holds the id, and --id line numbers the lines.";

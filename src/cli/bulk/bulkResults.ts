@@ -23,8 +23,10 @@ export interface Counts {
   requests: number | undefined;
   /** Requests that earlier runs have finished. */
   before: number;
-  /** Requests among `before` that ended in an error and do not run again. */
+  /** Requests among `before` that are invalid. */
   wrongBefore: number;
+  /** Requests among `before` that were paid for without a usable result. */
+  paidBefore: number;
   ranked: number;
   /** Requests that this run found to be invalid; those of earlier runs are counted in `before`. */
   wrong: number;
@@ -63,27 +65,19 @@ export class Report {
   overruled(field: string, lines: number | { readonly first: number }): void {
     if (this.#terminal.quiet) return;
     const option = `--${field.replace("_", "-")}`;
-    const they =
-      typeof lines !== "number"
-        ? `Line ${lines.first} has its`
-        : lines === 1
-          ? "1 line has its"
-          : `${lines} lines have their`;
+    const its = typeof lines === "number" && lines !== 1 ? "their" : "its";
     this.#tell(
-      `${they} own ${field}, which is used instead of ${option}; --ignore-fields ${field} uses ${option} for all.`,
+      `${linesHave(lines)} ${its} own ${field}, which is used instead of ${option}; --ignore-fields ${field} uses ${option} for all.`,
     );
   }
 
-  /** Tells of a field of lines that is not sent, and of the one that it may mean. @param lines How many, or which */
+  /**
+   * Notes that lines have a field that is not sent, and which field it may mean.
+   * @param lines How many lines, or the first of them
+   */
   nearlySent(name: string, lines: number | { readonly first: number }): void {
     if (this.#terminal.quiet) return;
-    const they =
-      typeof lines === "number"
-        ? lines === 1
-          ? "1 line has"
-          : `${lines} lines have`
-        : `Line ${lines.first} has`;
-    this.#tell(`${they} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
+    this.#tell(`${linesHave(lines)} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
   }
 
   /** Reports an invalid line: as `row` with --json, else as text. After 50 reports, the rest is only counted. */
@@ -99,7 +93,8 @@ export class Report {
   }
 
   /** Notes how many requests earlier runs paid for without a usable result. */
-  paidBefore(count: number): void {
+  paidBefore(): void {
+    const count = this.counts.paidBefore;
     const were = count === 1 ? "request was" : "requests were";
     if (count > 0)
       this.#tell(
@@ -138,6 +133,11 @@ export class Report {
     this.end();
     this.#terminal.tell({ note }, note);
   }
+}
+
+function linesHave(lines: number | { readonly first: number }): string {
+  if (typeof lines !== "number") return `Line ${lines.first} has`;
+  return lines === 1 ? "1 line has" : `${lines} lines have`;
 }
 
 function settled({ ranked, wrong, paid, failed }: Counts): number {
@@ -188,8 +188,9 @@ export function printSummary(
   kept: keyof typeof whereAll,
 ): void {
   const { notShown } = counts;
-  const { before, wrongBefore, ranked, wrong, paid, failed, badLines } = counts;
-  const ofThem = wrongBefore > 0 ? ` (${wrongBefore} of them without a result)` : "";
+  const { before, wrongBefore, paidBefore, ranked, wrong, paid, failed, badLines } = counts;
+  const without = wrongBefore + paidBefore;
+  const ofThem = without > 0 ? ` (${without} of them without a result)` : "";
   const parts = [`Ranked ${ranked}`, `${before} done before${ofThem}`];
   if (wrong > 0) parts.push(`${wrong} wrong`);
   if (paid > 0)

@@ -1,7 +1,6 @@
 import { readSync } from "node:fs";
 import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
 import { digestOf, type IdHash, IdTable, LineSet } from "../checkpoints/ids.js";
-
 import type { Row } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { withFile } from "../checkpoints/runFile.js";
@@ -24,8 +23,10 @@ export interface FirstPassResult {
   readonly requests: number;
   /** The numbers of the lines whose requests earlier runs have finished. */
   readonly done: LineSet;
-  /** How many of the lines in `done` ended in an error. */
+  /** How many of the lines in `done` are invalid requests. */
   readonly wrong: number;
+  /** How many of them were paid for without a usable result. */
+  readonly paid: number;
   /** For each field, how many of the lines to send have a value of their own, used instead of the command line's. */
   readonly ownInstead: ReadonlyMap<string, number>;
   /** For each field whose name is nearly that of a request's, how many of the lines to send have it. */
@@ -49,16 +50,16 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const done = new LineSet();
   const ownInstead = new Map<string, number>();
   const nearNames = new Map<string, number>();
-  let wrongs = 0;
+  const ended = { wrong: 0, paid: 0 };
   for await (const requests of requestsOf(pass, content)) {
     for (const request of requests) {
       if (seen.has(request.hash)) suspects.add(textOf(request.hash));
       else seen.add(request.hash, request.line);
-      const known = checkpoint.find(request);
-      if (known === "other") changed.push(request.line);
-      const isWrong = known === "wrong" || isKnownWrong(wrong, request);
-      if (isWrong) wrongs += 1;
-      if (isWrong || known === "done") done.add(request.line);
+      const inOutput = checkpoint.find(request);
+      if (inOutput === "other") changed.push(request.line);
+      const known = inOutput === "no" || inOutput === "other" ? knownError(wrong, request) : inOutput;
+      if (known === "wrong" || known === "paid") ended[known] += 1;
+      if (known !== undefined) done.add(request.line);
       else {
         countEach(request.ownInstead, ownInstead);
         countEach(request.nearNames, nearNames);
@@ -67,7 +68,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   }
   if (suspects.size > 0) await refuseDuplicates(pass, suspects);
   if (changed.length > 0) throw refusalOf(changed);
-  return { requests: seen.size, done, wrong: wrongs, ownInstead, nearNames, content };
+  return { requests: seen.size, done, ...ended, ownInstead, nearNames, content };
 }
 
 // A file may have a field of another name in each line.
@@ -129,11 +130,12 @@ export class DoneRequests {
   readonly #ids: IdTable = new IdTable();
   readonly #offsets: number[] = [];
   readonly #fingerprints: number[] = [];
-  /** The numbers of the rows that hold an error. */
+  /** The numbers of the rows that hold an error, and of those whose requests were paid for. */
   readonly #wrong: LineSet = new LineSet();
+  readonly #paid: LineSet = new LineSet();
 
-  /** How many rows are of requests that ran, and so were paid for, without a usable result. */
-  paid = 0;
+  /** Whether there are rows of requests that were paid for without a usable result. */
+  hasPaid = false;
 
   constructor(path: string) {
     this.#path = path;
@@ -146,21 +148,23 @@ export class DoneRequests {
   note(line: Line, row: Row): void {
     const number = this.#offsets.length;
     this.#ids.add(digestOf(JSON.stringify(row.id)), number);
-    if (row.error !== undefined) this.#wrong.add(number);
+    if (row.error !== undefined) (isPaid(row) ? this.#paid : this.#wrong).add(number);
     this.#offsets.push(line.offset);
     this.#fingerprints.push(shortened(row.fingerprint));
   }
 
   /**
-   * How a request ended in an earlier run: `"done"` with a result, `"wrong"` with an error, `"no"` if it has no row;
-   * `"other"` if the row with its id is of another request.
+   * How a request ended in an earlier run: `"done"` with a result, `"wrong"` as invalid, `"paid"` without a usable
+   * result, `"no"` if it has no row; `"other"` if the row with its id is of another request.
    */
-  find(request: BulkRequest): "done" | "wrong" | "other" | "no" {
+  find(request: BulkRequest): "done" | "wrong" | "paid" | "other" | "no" {
     let found: "other" | "no" = "no";
     for (const number of this.#ids.find(request.hash)) {
       // The fingerprint covers the id too, so this row is of the same request.
-      if (this.#fingerprints[number] === shortened(request.fingerprint))
+      if (this.#fingerprints[number] === shortened(request.fingerprint)) {
+        if (this.#paid.has(number)) return "paid";
         return this.#wrong.has(number) ? "wrong" : "done";
+      }
       // Two different ids may have the same hash, so the id is read from the row in the file.
       if (this.#keyAt(this.#offsets[number] as number) === request.key) found = "other";
     }
@@ -186,7 +190,7 @@ export class DoneRequests {
 export async function readDone(file: CheckpointFile, resendPaid: boolean): Promise<DoneRequests> {
   const checkpoint = new DoneRequests(file.path);
   await file.read((line, row) => {
-    if (isPaid(row)) checkpoint.paid += 1;
+    if (isPaid(row)) checkpoint.hasPaid = true;
     if (!(isPaid(row) && resendPaid)) checkpoint.note(line, row);
   });
   return checkpoint;
@@ -203,10 +207,10 @@ function isPaid({ final, error }: Row): boolean {
  */
 export async function openOutput(
   file: CheckpointFile,
-  { paid }: DoneRequests,
+  { hasPaid }: DoneRequests,
   resendPaid: boolean,
 ): Promise<RowWriter> {
-  if (!resendPaid || paid === 0) return file.open();
+  if (!resendPaid || !hasPaid) return file.open();
   return file.rewrite((rows) =>
     file.read((_line, row) => {
       if (!isPaid(row)) rows.add(row);
@@ -219,35 +223,33 @@ function shortened(fingerprint: string): number {
   return Buffer.from(fingerprint.slice(0, 8), "base64url").readUIntBE(0, 6);
 }
 
-/** The requests in an errors file that do not run again: the id as JSON, and the fingerprint of the request. */
-export type WrongRequests = Map<string, string>;
+/** The requests in an errors file that do not run again, by their ids as JSON. */
+export type WrongRequests = Map<string, { readonly fingerprint: string; readonly ended: "wrong" | "paid" }>;
 
-/**
- * Reads from an errors file which requests do not run again, and how many requests were paid for without a result.
- * @throws UsageError for a line that is no row
- */
+/** Reads from an errors file which requests do not run again. @throws UsageError for a line that is no row */
 export async function readWrong(
   file: CheckpointFile | undefined,
   resendPaid: boolean,
-): Promise<{ readonly wrong: WrongRequests; readonly paid: number }> {
+): Promise<WrongRequests> {
   const wrong: WrongRequests = new Map();
-  let paid = 0;
   await file?.read((_line, row) => {
-    if (isPaid(row)) paid += 1;
-    if (row.final === true && !(isPaid(row) && resendPaid))
-      wrong.set(JSON.stringify(row.id), row.fingerprint);
+    const { id, fingerprint } = row;
+    const ended = isPaid(row) ? "paid" : "wrong";
+    if (row.final === true && !(ended === "paid" && resendPaid))
+      wrong.set(JSON.stringify(id), { fingerprint, ended });
   });
-  return { wrong, paid };
+  return wrong;
 }
 
 /**
- * Whether this request failed for good in an earlier run. If the request has changed since then, its entry is deleted.
+ * How this request failed for good in an earlier run; undefined if it did not. If the request has changed since then,
+ * its entry is deleted.
  */
-export function isKnownWrong(wrong: WrongRequests, request: BulkRequest): boolean {
+export function knownError(wrong: WrongRequests, request: BulkRequest): "wrong" | "paid" | undefined {
   const known = wrong.get(request.key);
-  if (known === undefined || known === request.fingerprint) return known !== undefined;
+  if (known === undefined || known.fingerprint === request.fingerprint) return known?.ended;
   wrong.delete(request.key);
-  return false;
+  return undefined;
 }
 
 /** Rewrites the errors file with only the rows of requests that do not run again. */
@@ -256,7 +258,7 @@ export async function openErrors(file: CheckpointFile, wrong: WrongRequests): Pr
   return file.rewrite((rows) =>
     file.read((_line, row) => {
       const key = JSON.stringify(row.id);
-      if (row.final !== true || wrong.get(key) !== row.fingerprint || written.has(key)) return;
+      if (row.final !== true || wrong.get(key)?.fingerprint !== row.fingerprint || written.has(key)) return;
       written.add(key);
       rows.add(row);
     }),

@@ -1,5 +1,6 @@
 // The documents of a line: whichever fields they are in, and whether they are texts or objects that have one.
 import type { Id } from "../checkpoints/ids.js";
+import { isObject } from "../input/lineContent.js";
 import { named } from "../terminal.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -65,10 +66,6 @@ function foundIn(fields: Fields, { documentsField, joinedFields }: DocumentsForm
 /** Whether a field holds documents, so that it is nothing else of a request. */
 export function isDocumentsField(name: string, { documentsField, joinedFields }: DocumentsFormat): boolean {
   return name === documentsField || joinedFields?.includes(name) === true;
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A field of a line itself, and nothing that objects inherit. */

@@ -22,7 +22,7 @@ import {
   type DoneRequests,
   type FirstPassResult,
   firstPass,
-  isKnownWrong,
+  knownError,
   openErrors,
   openOutput,
   readDone,
@@ -40,8 +40,6 @@ interface BulkRun {
   readonly signal: AbortSignal;
   readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
-  /** How many requests earlier runs paid for without a usable result; 0 if they are sent again. */
-  readonly paidBefore: number;
   readonly found: FirstPassResult | undefined;
   readonly files: OutputFiles;
   readonly report: Report;
@@ -95,7 +93,7 @@ async function openRun(
 ): Promise<BulkRun> {
   const { resendPaid } = settings;
   const before = await readDone(output as CheckpointFile, resendPaid);
-  const { wrong, paid } = await readWrong(errors, resendPaid);
+  const wrong = await readWrong(errors, resendPaid);
   if (settings.isPipe && before.size + wrong.size > 0)
     throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
   const pass = { ...settings, checkpoint: before, wrong, signal };
@@ -110,19 +108,19 @@ async function openRun(
     errors: errors && (await openErrors(errors, wrong)),
   };
   // The output was rewritten, which moved its rows, so their offsets are read again.
-  const isMoved = resendPaid && before.paid > 0;
+  const isMoved = resendPaid && before.hasPaid;
   const checkpoint = isMoved ? await readDone(output as CheckpointFile, resendPaid) : before;
-  const paidBefore = resendPaid ? 0 : before.paid + paid;
   const earlier = {
     requests: found?.requests,
     before: found?.done.size ?? 0,
     wrongBefore: found?.wrong ?? 0,
+    paidBefore: found?.paid ?? 0,
   };
   const report = new Report(terminal, { ...earlier, ...none });
-  report.paidBefore(paidBefore);
+  report.paidBefore();
   for (const [field, lines] of found?.ownInstead ?? []) report.overruled(field, lines);
   for (const [name, lines] of found?.nearNames ?? []) report.nearlySent(name, lines);
-  return { settings, signal, checkpoint, wrong, paidBefore, found, files, report };
+  return { settings, signal, checkpoint, wrong, found, files, report };
 }
 
 async function rankAll(run: BulkRun, client: Client): Promise<void> {
@@ -148,9 +146,9 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
     clearInterval(timer);
   }
   // The exit code counts invalid requests of this run and of earlier runs.
-  const { wrong, wrongBefore, badLines } = report.counts;
+  const { wrong, wrongBefore, paidBefore, badLines } = report.counts;
   if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
-  if (run.paidBefore > 0 && wrongBefore > 0) throw new Reported(exitCodeOf.INTERNAL);
+  if (paidBefore > 0) throw new Reported(exitCodeOf.INTERNAL);
   if (wrong + wrongBefore + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
@@ -177,7 +175,7 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
       if (request === undefined) continue;
       if (!(request instanceof BulkRequest)) addBadLine(request, files, report);
       else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
-      else if (checkpoint.find(request) === "no" && !isKnownWrong(wrong, request)) {
+      else if (checkpoint.find(request) === "no" && knownError(wrong, request) === undefined) {
         if (settings.isPipe) seen.add(request.key);
         if (settings.isPipe) tellOnce(request, told, report);
         yield { ...request.body, id: request };

@@ -1,4 +1,5 @@
 import { cannotRead, UsageError } from "../context.js";
+import { isGzip } from "../input/formats.js";
 import { openInput, rowsOf } from "../input/readInput.js";
 import type { KeyCount } from "./keys.js";
 import { Collector } from "./memory.js";
@@ -80,7 +81,7 @@ class SeenInput {
     for await (const chunk of openInput(this.#file, this.#signal)) {
       const isFirst = this.bytes === 0;
       this.bytes += chunk.length;
-      if (isFirst) this.isGzip = chunk[0] === 0x1f && chunk[1] === 0x8b;
+      if (isFirst) this.isGzip = isGzip(chunk);
       // The reader sees in as much of it as it gets what the file is.
       if (isFirst) yield chunk;
       else for (let at = 0; at < chunk.length; at += atOnce) yield chunk.subarray(at, at + atOnce);

@@ -2,7 +2,7 @@
 import { digestOf, IdTable } from "../checkpoints/ids.js";
 import { orUndefined } from "../context.js";
 import { jsonFault } from "../input/jsonFault.js";
-import { encodingFault, lineText } from "../input/lineContent.js";
+import { encodingFault, isObject, lineText } from "../input/lineContent.js";
 import type { Line } from "../input/lines.js";
 import { named } from "../terminal.js";
 import { KeyCounts, mostKeys } from "./keys.js";
@@ -152,8 +152,4 @@ export class Rows {
     if (odd !== undefined) this.warn("not a number", line, odd.reason, { column: odd.column });
     return /^[ \t]*\{/.test(text) ? names : undefined;
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@
 import { createReadStream, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import path from "node:path";
 import { orUndefined, reasonOf, UsageError } from "../context.js";
+import { isObject } from "../input/lineContent.js";
 import { chunkBytes, type Line, linesOf } from "../input/lines.js";
 import type { Shard } from "./ids.js";
 import type { CheckpointKind } from "./runFile.js";
@@ -39,8 +40,6 @@ export interface RowSource {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isError = (value: unknown): boolean => isObject(value) && typeof value.code === "string";
 
 // Checks what a row of each kind of file has besides its id and its fingerprint.

@@ -1,5 +1,7 @@
 // Recognizes inputs in another format by their first bytes, and has a shell command that converts each format to lines.
 
+import { orUndefined } from "../context.js";
+
 /** What a command expects to read: lines of JSON, lines of text, or one JSON value. */
 export type Wanted = "JSON lines" | "lines" | "JSON";
 
@@ -63,7 +65,6 @@ const magic: readonly (readonly [format: FormatName, bytes: readonly number[]])[
   ["arrowStream", [0xff, 0xff, 0xff, 0xff]],
   ["utf16", [0xff, 0xfe]],
   ["utf16", [0xfe, 0xff]],
-  ["gzipTwice", [0x1f, 0x8b]],
   ["zstd", [0x28, 0xb5, 0x2f, 0xfd]],
   ["xz", [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]],
   ["bzip2", [0x42, 0x5a, 0x68, any, 0x31, 0x41, 0x59]],
@@ -73,8 +74,14 @@ const magic: readonly (readonly [format: FormatName, bytes: readonly number[]])[
   ["arrowFile", [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31, 0, 0]],
 ];
 
+/** Whether bytes begin as gzip does: no text begins with these two bytes. */
+export function isGzip([first, second]: Uint8Array): boolean {
+  return first === 0x1f && second === 0x8b;
+}
+
 /** The format of an input, if it is not the wanted one. @param head The first bytes, after gzip is decompressed */
 export function foreignFormat(head: Buffer, wanted: Wanted): FormatName | undefined {
+  if (isGzip(head)) return "gzipTwice";
   const found = magic.find(([, bytes]) =>
     bytes.every((byte, index) => byte === any || head[index] === byte),
   )?.[0];
@@ -107,17 +114,9 @@ function textFormat(text: string, wanted: Wanted): FormatName | undefined {
   const [line = "", second] = text.trimStart().split("\n", 2);
   if (second !== undefined && isTable(line, second)) return "csv";
   if (wanted === "JSON") return undefined;
-  if (line.startsWith("[") && !(isJson(line) && second)) return "jsonArray";
+  if (line.startsWith("[") && !(second && orUndefined<unknown>(() => JSON.parse(line)) !== undefined))
+    return "jsonArray";
   return /^\{\s*$/.test(line) && second !== undefined ? "jsonValue" : undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The shell command that converts an input. @param wanted Decides the ending of the new file: jsonl, txt or json */

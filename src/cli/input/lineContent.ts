@@ -28,6 +28,11 @@ export function encodingFault(
   return { column: columnOfOther(bytes), hint: `If it is Latin-1: ${conversionOf("latin1", wanted)}` };
 }
 
+/** Whether a value of JSON is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** The value of a line of JSON. */
 export function lineJson(text: string): Reading<unknown> {
   const value = orUndefined<unknown>(() => JSON.parse(text));

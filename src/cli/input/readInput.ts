@@ -5,7 +5,7 @@ import { stat } from "node:fs/promises";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { cannotRead, UsageError } from "../context.js";
-import { foreignFormat, foreignText, type Wanted } from "./formats.js";
+import { foreignFormat, foreignText, isGzip, type Wanted } from "./formats.js";
 import { chunkBytes, type Line, linesOf } from "./lines.js";
 
 /** An input: its name, and the format that the command expects. */
@@ -87,8 +87,7 @@ async function mostBytesOf(file: string): Promise<number> {
 async function* textOf(bytes: AsyncIterable<Buffer>, request: InputRequest): AsyncGenerator<Buffer> {
   const { name, wanted, allowEmpty } = request;
   const [packed, all] = await begun(bytes);
-  // The signature of gzip: no text begins with these two bytes.
-  const isPacked = packed[0] === 0x1f && packed[1] === 0x8b;
+  const isPacked = isGzip(packed);
   const [head, text] = isPacked ? await begun(unpacked(all)) : [packed, all];
   const format = foreignFormat(head, wanted);
   if (format !== undefined) throw new UsageError(foreignText(name, format, wanted, isPacked));
