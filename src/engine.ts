@@ -1,5 +1,6 @@
 // The internal functions that the command line uses, in addition to the public entry points.
 export { camelCase } from "./call/request.js";
+export { filePartOf } from "./files/multipart.js";
 export { checkFileName } from "./files/openFile.js";
 export {
   editsBetween,

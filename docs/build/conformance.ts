@@ -78,7 +78,8 @@ export function repeatCells(row: Row): string[] {
 /** A row's description, with the options that make it what it is. */
 export function describe({ description, client }: Row): string {
   const options = Object.entries(client ?? {}).map(([name, value]) =>
-    code(`${name}: ${JSON.stringify(value)}`),
+    // The data, which are for any language, keep the name that this option had.
+    code(`${name === "repeatable" ? "idempotent" : name}: ${JSON.stringify(value)}`),
   );
   return options.length === 0 ? description : `${description} (${options.join(", ")})`;
 }

@@ -152,12 +152,12 @@ type Attributes = Record<string, AttributeValue>;
 interface SpanRules<T> {
   readonly kind: number;
   readonly name: (event: T) => string;
-  /** What is known when it begins, and when it has ended. */
+  /** The attributes known when the event begins, and those known when it has ended. */
   readonly begun: (event: T) => Readonly<Record<string, unknown>>;
   readonly ended: (event: T) => Readonly<Record<string, unknown>>;
-  /** The code of its failure. */
+  /** The error code of a failed event. */
   readonly failure: (event: T) => string | undefined;
-  /** Gets all of its attributes, and how long it took. */
+  /** Called at the end with all attributes and the duration. */
   readonly measure?: ((known: Readonly<Attributes>, seconds: number) => void) | undefined;
 }
 
@@ -179,7 +179,7 @@ function callSpans(provider: string): SpanRules<CallTrace> {
     ended: ({ attempts, batches, error, model, usage }) => ({
       "tunerank.attempts": attempts?.length,
       "gen_ai.response.model": usage && model,
-      // What has batches leaves the tokens to them: a sum over spans counts each once.
+      // Not for a call with batches, whose own spans have their tokens: a sum over all spans counts each token once.
       "gen_ai.usage.input_tokens": batches === undefined ? numberOf(usage?.prompt_tokens) : undefined,
       "tunerank.usage.total_tokens": numberOf(usage?.total_tokens),
       "error.type": codeOf(error),
@@ -206,13 +206,13 @@ const attemptSpans: SpanRules<AttemptTrace> = {
   failure: ({ code }) => code,
 };
 
-// The service's own text may hold what people sent. `_OTHER` is the conventions' word for an error without a code.
+// Not the error's message, which may quote what people sent. `_OTHER` is the conventions' word for an error without code.
 function codeOf(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   return isStatusError(error) ? error.code : "_OTHER";
 }
 
-// The service's usage is not checked before it comes here.
+// The service's usage may be of any type.
 function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
@@ -242,7 +242,7 @@ function measureWith(meter: MeterLike): SpanRules<CallTrace>["measure"] {
     advice: { explicitBucketBoundaries: tokensBounds },
   });
   return (known, seconds) => {
-    // What has batches is measured by them.
+    // The batches of a call are measured themselves.
     if (known["gen_ai.operation.name"] === undefined || known["tunerank.batches"] !== undefined) return;
     const about = defined(Object.fromEntries(measured.map((name) => [name, known[name]])));
     duration.record(seconds, about);

@@ -1,7 +1,16 @@
 // A form with a file: how it is written, how `fetch` functions and undici send it, and how a server reads it.
 import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
+import type { RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import { type FileSource, SourceError } from "./fileSource.js";
+
+/** The form part of an operation that holds the file, as the contract has it. */
+export function filePartOf({ file: name = "file", body }: RequestRules): {
+  name: string;
+  maxFileBytes: number;
+} {
+  return { name, maxFileBytes: body?.properties?.[name]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY };
+}
 
 /** A form as a `fetch` function sends it: as a Blob, or as a stream on Node and Bun. */
 export interface FetchForm {

@@ -1,6 +1,6 @@
 import { sentences } from "../errors/hints.js";
 import { isStatusError } from "../errors/statusError.js";
-import { parseMultipart } from "../files/multipart.js";
+import { filePartOf, parseMultipart } from "../files/multipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import type { AbortSignalLike } from "../options/types.js";
@@ -32,16 +32,12 @@ export interface ReceivedContent {
 
 const fileLimits = Object.values<RequestRules>(requests)
   .filter(({ file }) => file !== undefined)
-  .map(maxFileBytes);
+  .map((rules) => filePartOf(rules).maxFileBytes);
 const largestFile = fileLimits.length > 0 ? Math.max(...fileLimits) : Number.POSITIVE_INFINITY;
 // Room for the boundaries of a form and the headers of its part.
 const framingBytes = 64 * 1024;
 
 export const maxFormBytes: number = largestFile + framingBytes;
-
-function maxFileBytes({ body, file = "" }: RequestRules): number {
-  return body?.properties?.[file]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY;
-}
 
 export async function readRequest(
   operation: OperationId,
@@ -66,7 +62,7 @@ async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean
   if (media !== contentType)
     return { refusal: new Refusal("INVALID_ARGUMENT", `The content type must be ${contentType}.`, 415) };
   if (file !== undefined)
-    return await readForm(body, sent, { name: file, maxBytes: maxFileBytes(rules), strict });
+    return await readForm(body, sent, { name: file, maxBytes: filePartOf(rules).maxFileBytes, strict });
   const text = new TextDecoder().decode(body);
   const value = parseJson(/\d{16}/.test(text) ? withSafeIntegers(text) : text);
   if (value === undefined) return { body: text, refusal: invalidRequest("The body must be JSON.") };

@@ -9,13 +9,13 @@ import type { Outcome } from "../call/types.js";
 import { Failure } from "../errors/failure.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
-import { Multipart } from "../files/multipart.js";
+import { filePartOf, Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
-import { type OperationId, requests } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
-import type { OptionTable, RequestRules } from "../options/validate.js";
+import type { OptionTable } from "../options/validate.js";
 import { memberOf, notify } from "../values.js";
 import type { OperationArguments, UploadOptions } from "./types.js";
 
@@ -43,7 +43,7 @@ export async function uploadFile(
   const settings = callSettings(client, own, operation);
   // Checks the ids before the file is opened.
   pathOf(operation, ids, settings);
-  const { name, maxFileBytes } = partOf(operation);
+  const { name, maxFileBytes } = filePartOf(requests[operation]);
   const contentType = checkContentType(own.contentType);
   const source = await openFile(file as UploadFile, own, disk);
   try {
@@ -83,12 +83,6 @@ function verified(stored: DatasetFile | Failure, sentBytes: number): DatasetFile
   const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
   const message = `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`;
   return unusableResponse(message, { code: "DATA_LOSS" });
-}
-
-// The name of the form part that holds the file, and its largest size, from the contract.
-function partOf(operation: OperationId): { readonly name: string; readonly maxFileBytes: number } {
-  const { file: name = "file", body }: RequestRules = requests[operation];
-  return { name, maxFileBytes: body?.properties?.[name]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY };
 }
 
 function checkSize({ size }: FileSource, maxFileBytes: number): number | undefined {

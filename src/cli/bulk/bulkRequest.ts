@@ -67,7 +67,7 @@ export class BulkRequest {
     });
   }
 
-  /** What the documents are called in the row, in the order in which they are sent; undefined where they have no names. */
+  /** The ids of the documents, in the order in which they are sent; undefined without `--document-id-field`. */
   get documentIds(): readonly Id[] | undefined {
     return lineDocumentIds(this.#fields, this.#reading);
   }
@@ -90,7 +90,7 @@ export interface BadLine {
 
 /** How lines become requests: the names of their fields, and the values for request fields that a line lacks. */
 export interface InputFormat extends DocumentsFormat {
-  /** Undefined where the number of a line is its id. */
+  /** Undefined if a line's number is its id (`--id line`). */
   readonly idField: string | undefined;
   readonly queryField: string;
   readonly defaults: Partial<RerankRequest>;

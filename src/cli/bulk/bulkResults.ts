@@ -180,7 +180,7 @@ const whereAll = {
   nowhere: "with --errors FILE, all of them are in that file",
 } as const;
 
-/** @param kept Where the errors of the run are */
+/** Prints the result of a run. @param kept Where all of its errors can be read */
 export function printSummary(
   terminal: Terminal,
   counts: Counts,
@@ -218,7 +218,7 @@ export function addResult(
 ): StatusError | undefined {
   if (error !== undefined) return addError(request, error, files, report);
   const { id, fingerprint, documentIds } = request;
-  // In the order of the ranking, which has the documents' places only.
+  // The ranking names documents by their positions only: their ids stand in its order.
   const ids = documentIds && { document_ids: response.data.map(({ index }) => documentIds[index]) };
   try {
     files.output.add({ id, fingerprint, ...ids, response });

@@ -29,7 +29,7 @@ export interface FirstPassResult {
   readonly paid: number;
   /** For each field, how many of the lines to send have a value of their own, used instead of the command line's. */
   readonly ownInstead: ReadonlyMap<string, number>;
-  /** For each field whose name is nearly that of a request's, how many of the lines to send have it. */
+  /** For each field that is probably a misspelt request field, how many of the lines to send have it. */
   readonly nearNames: ReadonlyMap<string, number>;
   /** The content that this pass read. The line numbers above are valid for this content only. */
   readonly content: FileContent;
@@ -71,7 +71,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   return { requests: seen.size, done, ...ended, ownInstead, nearNames, content };
 }
 
-// A file may have a field of another name in each line.
+// Each line of a file may have other fields: only the first few names are counted.
 function countEach(names: readonly string[], counts: Map<string, number>): void {
   for (const name of names) {
     const count = counts.get(name) ?? 0;

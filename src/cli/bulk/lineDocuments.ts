@@ -1,4 +1,4 @@
-// The documents of a line: whichever fields they are in, and whether they are texts or objects that have one.
+// Finds the documents of a line: in one field or several, as texts or as objects with a text field.
 import type { Id } from "../checkpoints/ids.js";
 import { isObject } from "../input/lineContent.js";
 import { named } from "../terminal.js";
@@ -7,15 +7,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export interface DocumentsFormat {
   readonly documentsField: string;
-  /** Where the documents of several fields are one list: these fields, in this order. */
+  /** The fields whose documents are joined to one list, in this order (`--documents-field a,b`). */
   readonly joinedFields?: readonly string[] | undefined;
-  /** Of documents that are objects: the field that holds the text. */
+  /** The field of a document object that holds its text (`--text-field`). */
   readonly textField?: string | undefined;
-  /** Of documents that are objects: the field that holds what a row names them by. */
+  /** The field of a document object that holds its id (`--document-id-field`). */
   readonly documentIdField?: string | undefined;
 }
 
-/** What is sent as the documents of a line: a list, or whatever is there in its place. */
+/** The documents to send: a list of texts, or any other value that the line has there, which the client rejects. */
 export function lineDocuments(fields: Fields, format: DocumentsFormat): unknown {
   const { textField } = format;
   const all = foundIn(fields, format);
@@ -23,7 +23,7 @@ export function lineDocuments(fields: Fields, format: DocumentsFormat): unknown 
   return all.map((document) => (isObject(document) ? ownField(document, textField) : document));
 }
 
-/** The ids of the documents of a line that was read, where the rows have them. */
+/** The ids of the documents of a valid line; undefined without `--document-id-field`. */
 export function lineDocumentIds(fields: Fields, format: DocumentsFormat): readonly Id[] | undefined {
   const { documentIdField } = format;
   const all = foundIn(fields, format);
@@ -31,7 +31,7 @@ export function lineDocumentIds(fields: Fields, format: DocumentsFormat): readon
   return all.map((document) => ownField(document, documentIdField) as Id);
 }
 
-/** Why documents are not what the command line says. What is no list at all, the client refuses. */
+/** Why documents do not fit the options. The client rejects a value that is not a list. */
 export function documentsProblem(fields: Fields, format: DocumentsFormat): string | undefined {
   if (format.textField === undefined) return undefined;
   const all = foundIn(fields, format);
@@ -63,12 +63,12 @@ function foundIn(fields: Fields, { documentsField, joinedFields }: DocumentsForm
   return joinedFields.flatMap((name) => ownField(fields, name) ?? []);
 }
 
-/** Whether a field holds documents, so that it is nothing else of a request. */
+/** Whether a field holds documents, so that it cannot be another field of a request. */
 export function isDocumentsField(name: string, { documentsField, joinedFields }: DocumentsFormat): boolean {
   return name === documentsField || joinedFields?.includes(name) === true;
 }
 
-/** A field of a line itself, and nothing that objects inherit. */
+/** A field of a line: own properties only. */
 export function ownField(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

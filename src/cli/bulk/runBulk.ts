@@ -184,7 +184,7 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
   }
 }
 
-// A pipe may have a field of another name in each line.
+// Each line of a pipe may have other fields: only this many names are noted.
 const mostTold = 8;
 
 // The lines of a pipe cannot be counted before they are sent, so only the first line with such a field is noted.

@@ -1,5 +1,6 @@
-// The check of a file that is about to be uploaded, where its name says that it holds JSON lines.
+// Checks a file before its upload, if the file's name says that it holds JSON lines.
 import { stat } from "node:fs/promises";
+import { filePartOf } from "../../engine.js";
 import type { Context } from "../context.js";
 import { requestRules } from "../operations.js";
 import { isSilent, oneLine } from "../terminal.js";
@@ -8,15 +9,15 @@ import { faultLine } from "./rows.js";
 
 const saysJsonLines = /\.(jsonl|ndjson)(\.gz)?$/i;
 
-/** What the options of `upload` say about it. */
+/** The options of `upload` that concern the check. */
 export interface CheckBefore {
   /** False with `--no-check`. */
   readonly check?: boolean;
 }
 
 /**
- * Why no reader of JSON lines takes a file; undefined for one that may be sent. What only some take is told.
- * @param name What it is sent as
+ * Returns why no reader of JSON lines accepts a file; undefined if the file may be sent. Prints its warnings.
+ * @param name The name under which the file is sent
  */
 export async function whyInvalid(
   file: string,
@@ -25,7 +26,7 @@ export async function whyInvalid(
 ): Promise<string | undefined> {
   if (options.check === false || !saysJsonLines.test(name) || !(await isSendable(file))) return undefined;
   const report = await checkFile(file, signal);
-  // What cannot be read at all the upload says in its own words.
+  // The upload itself reports a file that cannot be read at all.
   if (!report.isRead) return undefined;
   const reason = reasonOf(report);
   if (reason === undefined && !isSilent(terminal))
@@ -44,10 +45,9 @@ function firstOf(lines: number, [first = ""]: readonly string[]): string {
   return more > 0 ? `${first}, and ${more} line${more === 1 ? "" : "s"} more.` : `${first}.`;
 }
 
-// A pipe can be read only once, and what is too large is refused without being read.
+// A pipe can be read only once, and the upload refuses a file that is too large without reading it.
 async function isSendable(file: string): Promise<boolean> {
-  const { body, file: field = "" } = requestRules("uploadDatasetFile");
-  const most = body?.properties?.[field]?.["x-max-bytes"] ?? Number.POSITIVE_INFINITY;
+  const { maxFileBytes } = filePartOf(requestRules("uploadDatasetFile"));
   const found = await stat(file).catch(() => undefined);
-  return found?.isFile() === true && found.size <= most;
+  return found?.isFile() === true && found.size <= maxFileBytes;
 }

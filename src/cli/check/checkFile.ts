@@ -5,27 +5,27 @@ import type { KeyCount } from "./keys.js";
 import { Collector } from "./memory.js";
 import { type Finding, longestChecked, Rows, type WarningKind } from "./rows.js";
 
-// All lines of a part are in memory together, and each takes more than its bytes.
+// How many bytes are split into lines at once: lines take more memory than their bytes.
 const atOnce = 16 * 1024;
 
-/** What a check found out about a file. */
+/** The result of checking a file. */
 export interface FileReport {
   readonly rows: number;
   readonly bytes: number;
   readonly keys: readonly KeyCount[];
-  /** There, and true, where there are keys that were not counted. */
+  /** Present if there are keys that were not counted. */
   readonly moreKeys?: true;
-  /** Why it is no file of JSON lines. */
+  /** Why the file does not hold JSON lines. */
   readonly problem?: string;
-  /** Whether any of it could be read. */
+  /** Whether any of the file could be read. */
   readonly isRead: boolean;
-  /** Lines that no reader of JSON lines takes. */
+  /** Lines that no reader of JSON lines accepts. */
   readonly invalid?: Finding;
-  /** Lines that some readers take. */
+  /** Lines that only some readers accept. */
   readonly warnings: readonly (Finding & { readonly kind: WarningKind })[];
 }
 
-/** Reads a file, or the standard input for `-`, as any reader of JSON lines does. */
+/** Checks a file, or the standard input for `-`. */
 export async function checkFile(file: string, signal: AbortSignal): Promise<FileReport> {
   const rows = new Rows();
   const input = new SeenInput(file, signal);
@@ -65,7 +65,7 @@ async function addAll(input: SeenInput, rows: Rows): Promise<void> {
   }
 }
 
-/** An input in small parts, and what its bytes say. */
+/** Reads an input in small parts, counts its bytes, and notes whether it is gzip. */
 class SeenInput {
   bytes = 0;
   isGzip = false;
@@ -82,7 +82,7 @@ class SeenInput {
       const isFirst = this.bytes === 0;
       this.bytes += chunk.length;
       if (isFirst) this.isGzip = isGzip(chunk);
-      // The reader sees in as much of it as it gets what the file is.
+      // The first chunk stays whole: the input's format is recognized by it.
       if (isFirst) yield chunk;
       else for (let at = 0; at < chunk.length; at += atOnce) yield chunk.subarray(at, at + atOnce);
     }

@@ -1,10 +1,10 @@
-// A file may have a name of its own in every row: those seen first are counted.
+// Every row of a file may have other keys: only this many are counted, those that come first.
 export const mostKeys: number = 1000;
 const longestKey = 200;
-// A key that more rows lack is one that rows may lack.
+// A key that a larger share of the rows lacks is taken for an optional one.
 const fewShare = 0.1;
 
-/** A key, and how many rows have it. */
+/** A key and the number of rows that have it. */
 export interface KeyCount {
   readonly name: string;
   readonly rows: number;
@@ -19,15 +19,15 @@ interface Counted {
 
 /** Counts how many rows have each key. */
 export class KeyCounts {
-  /** Whether there are keys that were not counted: more than a thousand, or of more than 200 characters. */
+  /** Whether keys were not counted: those after the first thousand, or of more than 200 characters. */
   hasOthers = false;
   readonly #keys: Map<string, Counted> = new Map();
-  // Those that no row lacked so far.
+  // The keys that every row has had so far.
   readonly #everywhere: Set<Counted> = new Set();
   #rows = 0;
   #firstLine = 0;
 
-  /** @param names Those of one row, each once @param line Where it is */
+  /** @param names The keys of one row, each once @param line The number of its line */
   add(names: Iterable<string>, line: number): void {
     if (this.#rows === 0) this.#firstLine = line;
     this.#rows += 1;

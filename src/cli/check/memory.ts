@@ -2,13 +2,13 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { orUndefined } from "../context.js";
 
-// Garbage of so many lines or bytes fits beside all else in 128 MiB.
+// After this many lines or bytes, garbage is collected, so that all memory together stays below 128 MiB.
 const mostLines = 30_000;
 const mostBytes = 4 * 1024 * 1024;
 
 /**
- * Has the memory of lines that were looked at collected in time. Left alone, V8 lets garbage grow as long as the machine
- * has room, and on a busy one to several times of what is in use.
+ * Frees the memory of checked lines early. By itself, V8 lets garbage grow while the machine has room: on a busy machine
+ * to several times the memory in use.
  */
 export class Collector {
   readonly #collect: (() => void) | undefined;
@@ -16,7 +16,7 @@ export class Collector {
   #bytes = 0;
 
   constructor() {
-    // Other runtimes have no such flags, and rules of their own.
+    // Runtimes without V8 have no such flags, and collect by their own rules.
     this.#collect = orUndefined(() => {
       setFlagsFromString("--semi-space-growth-factor=1");
       setFlagsFromString("--expose-gc");
@@ -24,7 +24,7 @@ export class Collector {
     });
   }
 
-  /** Counts what was looked at. */
+  /** Counts checked lines and bytes. */
   seen(lines: number, bytes: number): void {
     this.#lines += lines;
     this.#bytes += bytes;

@@ -1,4 +1,4 @@
-// What the lines of a file hold, looked at one after the other: what is kept of them does not grow with the file.
+// Checks the lines of a file one by one. The memory that this takes does not grow with the file.
 import { digestOf, IdTable } from "../checkpoints/ids.js";
 import { orUndefined } from "../context.js";
 import { jsonFault } from "../input/jsonFault.js";
@@ -7,27 +7,27 @@ import type { Line } from "../input/lines.js";
 import { named } from "../terminal.js";
 import { KeyCounts, mostKeys } from "./keys.js";
 
-/** The most bytes of a line that is looked at: a longer one would not fit the memory that a check may take. */
+/** The most bytes of a line that is checked: a longer line could exceed the memory that a check may take. */
 export const longestChecked: number = 8 * 1024 * 1024;
-/** The most lines that later ones are compared with. */
+/** How many different lines are kept, as hashes, to find duplicates. */
 export const mostCompared = 500_000;
-// The values of a longer line may take more memory than it has to spare: it is only scanned.
+// A longer line is only scanned, because its parsed values could take too much memory.
 const longestParsed = 64 * 1024;
 const shown = 5;
 
 export interface LineFault {
   readonly line: number;
-  /** In characters, from 1. */
+  /** Counted from 1, in characters. */
   readonly column: number;
   readonly reason: string;
 }
 
-/** A line with a fault, for people. */
+/** The text of a fault, for people. */
 export function faultLine({ line, column, reason }: LineFault): string {
   return `line ${line}, column ${column}: ${reason}`;
 }
 
-/** Lines with a fault of one kind: how many there are, and the first of them. */
+/** The lines with one kind of fault: their number, and the first five. */
 export interface Finding {
   readonly lines: number;
   readonly first: readonly LineFault[];
@@ -46,12 +46,12 @@ class Found implements Finding {
   lines = 0;
   readonly first: LineFault[] = [];
 
-  /** Whether no more of them are shown. */
+  /** Whether the first five are known, and further lines are only counted. */
   get isFull(): boolean {
     return this.first.length === shown;
   }
 
-  /** Counts a line that is not shown. */
+  /** Counts a further line without its fault. */
   count(): void {
     this.lines += 1;
   }
@@ -62,7 +62,7 @@ class Found implements Finding {
   }
 }
 
-/** What was found in the lines of a file. */
+/** The rows of a file, and the faults found in them. */
 export class Rows {
   count = 0;
   readonly keys: KeyCounts = new KeyCounts();
@@ -99,7 +99,7 @@ export class Rows {
     found.add({ line, column: more.column ?? 1, reason }, more.lines);
   }
 
-  /** What was found, once all lines were seen. */
+  /** The warnings about all lines, once the whole file was read. */
   warnings(): readonly (Finding & { readonly kind: WarningKind })[] {
     for (const { name, rows, of, lackedAt } of this.keys.lacked())
       this.warn("key missing", lackedAt, `"${named(name)}" is missing, which ${rows} of ${of} rows have`, {
@@ -123,7 +123,7 @@ export class Rows {
     else if (this.#lines.size < mostCompared) this.#lines.add(hash, line);
   }
 
-  // The keys of an object; undefined for another value.
+  // The keys of a line that is an object; undefined for another JSON value.
   #namesIn(text: string, line: number): Iterable<string> | undefined | "invalid" {
     if (text.length <= longestParsed) {
       const value = orUndefined<unknown>(() => JSON.parse(text));
@@ -140,7 +140,7 @@ export class Rows {
   #scanned(text: string, line: number): Iterable<string> | undefined | "invalid" {
     const names = new Set<string>();
     const onName = (name: string): void => {
-      // One more than are counted says that there are more.
+      // One key more than are counted is kept, which shows that there are more.
       if (names.size <= mostKeys) names.add(JSON.parse(name));
     };
     const fault = jsonFault(text, { takesNaN: true, onName });
