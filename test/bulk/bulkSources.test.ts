@@ -296,14 +296,17 @@ describe("a process without a free file", () => {
     },
   );
 
-  test("an adaptive run grows to what this machine can open, and stays below it", async () => {
-    const clock = new TestClock();
-    const { fetch, refused } = machineWith(10, "EMFILE", () => clock.sleep(200));
+  // The limits of an adaptive run in the order of its attempts, once each of its requests has ended.
+  async function limitsOf(
+    clock: TestClock,
+    fetch: typeof globalThis.fetch,
+    count: number,
+  ): Promise<number[]> {
     const limits: number[] = [];
     const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
     const found: unknown[] = [];
     const run = async (): Promise<void> => {
-      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(1000), { onAttempt });
+      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(count), { onAttempt });
       for await (const { id, error } of results) found.push(error ?? id);
     };
     clock.install();
@@ -312,7 +315,14 @@ describe("a process without a free file", () => {
     } finally {
       clock.remove();
     }
-    expect(new Set(found).size).toBe(1000);
+    expect(new Set(found).size).toBe(count);
+    return limits;
+  }
+
+  test("an adaptive run grows to what this machine can open, and stays below it", async () => {
+    const clock = new TestClock();
+    const { fetch, refused } = machineWith(10, "EMFILE", () => clock.sleep(200));
+    const limits = await limitsOf(clock, fetch, 1000);
     // 16 at once, 6 too many; four are left to the rest of the process.
     expect(Math.max(...limits)).toBe(16);
     expect(limits.at(-1)).toBe(6);
@@ -332,20 +342,7 @@ describe("a process without a free file", () => {
       open -= 1;
       return response;
     };
-    const limits: number[] = [];
-    const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
-    const found: unknown[] = [];
-    const run = async (): Promise<void> => {
-      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(300), { onAttempt });
-      for await (const { id, error } of results) found.push(error ?? id);
-    };
-    clock.install();
-    try {
-      await clock.until(run());
-    } finally {
-      clock.remove();
-    }
-    expect(new Set(found).size).toBe(300);
+    const limits = await limitsOf(clock, fetch, 300);
     expect(machine.refused()).toBeGreaterThan(0);
     expect(Math.max(...limits.slice(-100))).toBeLessThanOrEqual(4);
   });
