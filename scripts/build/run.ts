@@ -9,6 +9,7 @@ import { commandLineBuild } from "./commandLine.js";
 import { writeContract } from "./contract.js";
 import { writeDeclarations } from "./declarations.js";
 import { writeLibrary } from "./library.js";
+import { manPage } from "./manPage.js";
 import { writeRevision } from "./revision.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -19,6 +20,7 @@ await writeContract(path.join(root, "openapi.yaml"), dist);
 await writeRevision(root, path.join(dist, "revisions"));
 await writeLibrary(root, dist);
 await build({ ...commandLineBuild, absWorkingDir: root, outdir: "dist/cli" });
+await writeFile(path.join(dist, "tunerank.1.gz"), manPage());
 await writeDeclarations(root, dist);
 await writeGuides(root, dist);
 

@@ -1,6 +1,8 @@
 // The `tunerank` program: parses the command line, runs one command, and returns the exit code.
 import { type Command, CommanderError } from "commander";
+import { version } from "../generated/version.js";
 import { type Context, UsageError } from "./context.js";
+import { setEnvironment } from "./environment.js";
 import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
 import { setUpHelp } from "./help.js";
 import { createProgram } from "./program.js";
@@ -17,6 +19,7 @@ const commands: Readonly<Record<string, () => Promise<{ run(context: Context): P
   mock: () => import("./mockCommand.js"),
   conformance: () => import("./conformanceCommand.js"),
   completion: () => import("./completionCommand.js"),
+  version: async () => ({ run: async ({ terminal }) => terminal.result({ version }, version) }),
 };
 
 const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)[];
@@ -36,6 +39,8 @@ export async function main(args: readonly string[], leaseMs: number = 30_000): P
     quiet: args.includes("--quiet") || args.includes("-q"),
     color: !args.includes("--no-color"),
   });
+  const program = createProgram();
+  const ordered = commandFirst(program, args);
   const controller = new AbortController();
   let interrupted = exitCodes.interrupted;
   const stop = (signal: keyof typeof exitCodeOfSignal): void => {
@@ -46,12 +51,12 @@ export async function main(args: readonly string[], leaseMs: number = 30_000): P
   };
   for (const signal of signals) process.on(signal, stop);
   try {
-    await run(args, { terminal, signal: controller.signal, leaseMs });
+    await run(program, ordered, { terminal, signal: controller.signal, leaseMs });
     const lost = await outputError();
     if (lost !== undefined) throw new Error(`The result cannot be written: ${lost.message}`);
     return exitCodes.success;
   } catch (error) {
-    const [name = ""] = args;
+    const [name = ""] = ordered;
     // This module loads the client, which help and completion do without, so it is imported only here.
     const { reportFailure } = await import("./reportFailure.js");
     const exitCode = reportFailure(error, terminal, Object.hasOwn(commands, name) ? name : undefined);
@@ -62,15 +67,16 @@ export async function main(args: readonly string[], leaseMs: number = 30_000): P
 }
 
 async function run(
+  program: Command,
   args: readonly string[],
   given: Pick<Context, "terminal" | "signal" | "leaseMs">,
 ): Promise<void> {
-  const program = createProgram();
   setUpHelp(program, given.terminal);
   for (const command of program.commands) {
     command.action(async () => {
       const loaded = await commands[command.name()]?.();
       try {
+        await setEnvironment(command.opts());
         await loaded?.run({ options: command.opts(), args: command.args, program, ...given });
       } finally {
         // An open standard input must not keep the process alive. `--help` never gets here, and so never opens it.
@@ -79,6 +85,20 @@ async function run(
     });
   }
   await parse(program, args);
+}
+
+// Moves options that stand before the command behind it, where Commander looks for them.
+function commandFirst(program: Command, args: readonly string[]): readonly string[] {
+  const known = program.commands.flatMap(({ options }) => options);
+  let end = 0;
+  while (args[end]?.startsWith("-")) {
+    const [name] = `${args[end]}`.split("=");
+    const option = known.find(({ long, short }) => name === long || name === short);
+    if (option === undefined) break;
+    end += option.required && name === args[end] ? 2 : 1;
+  }
+  const [command, ...rest] = args.slice(end);
+  return command === undefined || command.startsWith("-") ? args : [command, ...args.slice(0, end), ...rest];
 }
 
 // Lets a command run to its end even if nobody reads its output: without a listener, an error of stdout or stderr would

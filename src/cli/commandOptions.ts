@@ -12,6 +12,11 @@ export const operationOfCommand: Readonly<Record<"rerank" | "scale" | "resume" |
   upload: "uploadDatasetFile",
 };
 
+/** Names in a sentence: "a, b and c". Intl.ListFormat gives the same text, but loading its data took a quarter of every start. */
+export function listed(names: readonly string[]): string {
+  return names.join(", ").replace(/, ([^,]*)$/, " and $1");
+}
+
 function defaultSeconds(): string {
   const commands = new Map<string, string[]>();
   const add = (command: string, seconds: string) =>
@@ -21,8 +26,6 @@ function defaultSeconds(): string {
     add(command, `${timeoutMs / 1000}${bytesPerSecond === undefined ? "" : " or more, by size,"}`);
   }
   add("a request to a PATH", "30");
-  // Intl.ListFormat gives the same text, but loading its data took a quarter of every start.
-  const listed = (names: string[]) => names.join(", ").replace(/, ([^,]*)$/, " and $1");
   return [...commands].map(([seconds, names]) => `${seconds} for ${listed(names)}`).join("; ");
 }
 
@@ -36,9 +39,13 @@ export function addServiceOptions(command: Command): Command {
     )
     .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
     .option(
-      "--timeout <SECONDS>",
-      `The time for the whole call, retries included. Default: ${defaultSeconds()}.`,
-      numberOf("--timeout"),
+      "--env-file <FILE>",
+      "A file with these variables, as `node --env-file` reads it. What is set already goes before it.",
+    )
+    .option(
+      "--timeout <TIME>",
+      `The time for the whole call, retries included: seconds, or with a unit, such as 500ms or 2min. Default, in seconds: ${defaultSeconds()}.`,
+      secondsOf("--timeout"),
     )
     .option(
       "--max-retries <N>",
@@ -47,7 +54,8 @@ export function addServiceOptions(command: Command): Command {
     )
     .option("--allow-insecure-http", "Allow plain http to another machine.")
     .option("--proxy <URL>", "Use this proxy. Default: the variables https_proxy, all_proxy and no_proxy.")
-    .option("--noproxy <HOSTS>", "Reach these hosts without a proxy. Replaces no_proxy.");
+    .option("--noproxy <HOSTS>", "Reach these hosts without a proxy. Replaces no_proxy.")
+    .option("--debug", "Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.");
 }
 
 export function addOutputOptions(command: Command): Command {
@@ -69,6 +77,18 @@ export function numberOf(option: string): (value: string) => number {
     // `Number("")` and `Number(" ")` are 0, so blank text is checked first.
     if (value.trim() !== "" && Number.isFinite(Number(value))) return Number(value);
     throw new UsageError(`${option} must be a number.`);
+  };
+}
+
+const units = { ms: 1 / 1000, s: 1, m: 60, min: 60, h: 3600 } as const;
+
+/** Parses a time into seconds: a number, or one with a unit. */
+export function secondsOf(option: string): (value: string) => number {
+  return (value) => {
+    const [, number = "", unit = "s"] = /^(.*?)(ms|s|m|min|h)?$/.exec(value) ?? [];
+    const seconds = Number(number.trim() || "none") * units[unit as keyof typeof units];
+    if (Number.isFinite(seconds)) return seconds;
+    throw new UsageError(`${option} must be a number of seconds, or a time such as 500ms, 5s or 2min.`);
   };
 }
 
@@ -185,13 +205,13 @@ function addLimits(command: Command): Command {
       numberOf("--tokens-per-minute"),
     )
     .option(
-      "--total-timeout <SECONDS>",
+      "--total-timeout <TIME>",
       "The time for the whole run, from when the input file has been checked; --timeout is for each request. Default: no limit.",
-      numberOf("--total-timeout"),
+      secondsOf("--total-timeout"),
     )
     .option(
-      "--max-hold <SECONDS>",
+      "--max-hold <TIME>",
       "The longest wait that the service may ask of the run (Retry-After). 0 never waits, none has no limit. A longer one ends the run, and the same command continues it later. Default: 60.",
-      (value) => (value === "none" ? Number.POSITIVE_INFINITY : numberOf("--max-hold")(value)),
+      (value) => (value === "none" ? Number.POSITIVE_INFINITY : secondsOf("--max-hold")(value)),
     );
 }

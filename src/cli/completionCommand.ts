@@ -9,6 +9,7 @@ const scripts: Readonly<Record<(typeof shells)[number], (commands: Commands) => 
   bash,
   zsh,
   fish,
+  powershell,
 };
 
 /** Runs `tunerank completion SHELL`. */
@@ -99,6 +100,29 @@ function firstWordsLine(command: Command): string[] {
   const words = firstWordsOf(command);
   const isFirst = `__fish_seen_subcommand_from ${command.name()}; and test (count (commandline -opc)) -eq 2`;
   return words === "" ? [] : [`complete -c tunerank -n '${isFirst}' -f -a '${words}'`];
+}
+
+// PowerShell itself completes file names where the block gives nothing.
+function powershell(commands: Commands): string {
+  const cases = commands.map((command) => {
+    const words = [...optionsOf(command).map(({ long }) => `${long}`), ...firstWordsOf(command).split(" ")];
+    return `    ${command.name()} { ${words.filter(Boolean).map(powershellQuote).join(", ")} }`;
+  });
+  const names = [...commands.map((command) => command.name()), "help", "--help", "--version"];
+  return `Register-ArgumentCompleter -Native -CommandName tunerank -ScriptBlock {
+  param($word, $line, $cursor)
+  $given = @($line.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { "$_" })
+  $words = if ($given.Count -lt 2) { ${names.map(powershellQuote).join(", ")} } else { switch -CaseSensitive ($given[1]) {
+${cases.join("\n")}
+  } }
+  $words | Where-Object { $_ -clike "$word*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}`;
+}
+
+function powershellQuote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 function quote(text: string): string {

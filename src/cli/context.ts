@@ -18,6 +18,8 @@ export interface ServiceOptions {
   readonly baseUrl?: string;
   readonly apiKeyFile?: string;
   readonly account?: string;
+  readonly envFile?: string;
+  readonly debug?: boolean;
   /** In seconds. */
   readonly timeout?: number;
   readonly maxRetries?: number;
@@ -26,7 +28,7 @@ export interface ServiceOptions {
   readonly noproxy?: string;
 }
 
-/** Why a file cannot be read. The file's name is left out: a user may have given the API key in its place. */
+/** Why a file cannot be read, without the file's name. */
 export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   // For example, the message is "ENOENT: no such file or directory, open 'name'".
   return code === undefined ? "it is not a readable file" : (message.split(", ")[0] ?? code);
@@ -42,6 +44,12 @@ export function cannotRead(name: string, error: unknown, more = ""): unknown {
   const failure = error as NodeJS.ErrnoException;
   const reason = failure.code === "EISDIR" ? "it is a folder" : reasonOf(failure);
   return new UsageError(`${name} cannot be read: ${reason}.${more}`);
+}
+
+/** An argument or option with the file that it names. A file's name that has the API key in it is left out: it may be the key, given in a file's place. */
+export function withFile(name: string, file: string): string {
+  const key = process.env.TUNERANK_API_KEY;
+  return file === "-" || (key && file.includes(key)) ? name : `${name} "${file}"`;
 }
 
 /**

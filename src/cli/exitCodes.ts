@@ -54,18 +54,18 @@ export function exitCodeRows(
   const failures = [...new Set(Object.values(exitCodeOf))].map((exit) => {
     const names = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
     const isInvalid = exit === exitCodeOf.INVALID_ARGUMENT;
-    const more = isInvalid ? ": refused by the service, or a bulk run ended with invalid lines" : "";
+    const more = isInvalid ? ": the service rejected the request, or a bulk run had invalid lines" : "";
     return [exit, names.map(([name]) => named(name)).join(", ") + more] as const;
   });
   const fault =
-    "a fault of this machine during the run, such as a full disk; for conformance, a row that differs";
-  const usage = "refused before anything was sent: a wrong argument, a missing file, another program's file";
+    "a local failure, such as a full disk or a file that changed; for conformance, a row that differs";
+  const usage = "nothing was sent: an argument is invalid, a file is missing or is another program's";
   return [
     [exitCodes.success, "success"],
     [exitCodes.fault, fault],
     [exitCodes.usage, usage],
     ...failures,
-    [exitCodeOfSignal.SIGHUP, "ended by SIGHUP"],
+    [exitCodeOfSignal.SIGHUP, "ended by SIGHUP: its terminal was closed"],
     [exitCodeOfSignal.SIGTERM, "ended by SIGTERM"],
   ];
 }

@@ -1,9 +1,14 @@
+import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
+import { environmentRows } from "./environment.js";
 import { exitCodeRows } from "./exitCodes.js";
 import { isOperation, operationLines } from "./operations.js";
 import type { Terminal } from "./terminal.js";
 
 const widest = 100;
+
+// Markdown files that the package brings along.
+const guides = fileURLToPath(new URL("../docs/", import.meta.url));
 
 /** Configures the help of a program, and makes Commander throw instead of ending the process. */
 export function setUpHelp(program: Command, terminal: Terminal): void {
@@ -29,7 +34,10 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
     if (lines.length > 0) command.addHelpText("after", `\n${[title("Examples:"), ...lines].join("\n")}`);
   }
   const exits = exitCodeRows((name) => name).map(([code, meaning]) => `  ${`${code}`.padEnd(5)}${meaning}`);
-  program.addHelpText("after", `\n${[title("Exit codes:"), ...exits].join("\n")}`);
+  const width = Math.max(...environmentRows.map(([names]) => names.length)) + 2;
+  const variables = environmentRows.map(([names, meaning]) => `  ${names.padEnd(width)}${meaning}`);
+  const sections = [title("Environment:"), ...variables, "", title("Exit codes:"), ...exits];
+  program.addHelpText("after", `\n${sections.join("\n")}\n\nGuides: ${guides}`);
 }
 
 // `tunerank request ID --help` begins with a description of the operation.
@@ -81,7 +89,11 @@ tunerank conformance --only retry-after --json
 # install it for bash
 tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank
 # install it for fish
-tunerank completion fish > ~/.config/fish/completions/tunerank.fish`;
+tunerank completion fish > ~/.config/fish/completions/tunerank.fish
+# install it for PowerShell
+tunerank completion powershell >> $PROFILE
+# print the version
+tunerank version`;
 
 /** The examples in the help of each command: a command line, and what it does. */
 export const helpExamples: Readonly<Record<string, readonly (readonly [line: string, text: string])[]>> =

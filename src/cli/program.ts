@@ -10,6 +10,7 @@ import {
   collectValues,
   numberOf,
   operationOfCommand as operation,
+  secondsOf,
 } from "./commandOptions.js";
 
 const rerank = descriptions[operation.rerank];
@@ -27,7 +28,8 @@ export function createProgram(): Command {
     .helpCommand("help [COMMAND]", "Show the help of a command");
   for (const add of [addRerank, addUpload, addScale, addResume, addRequest])
     addOutputOptions(addServiceOptions(add(program)));
-  for (const add of [addCheck, addMock, addConformance, addCompletion]) addOutputOptions(add(program));
+  for (const add of [addCheck, addMock, addConformance, addCompletion, addVersion])
+    addOutputOptions(add(program));
   return program;
 }
 
@@ -111,7 +113,8 @@ function addScale(program: Command): Command {
     .summary(scale.summary)
     .description(scale.description)
     .argument("<DEPLOYMENT>", "The deployment's ID.")
-    .argument("<REPLICAS>", `${scale.fields.replicaCount}`);
+    .argument("<REPLICAS>", `${scale.fields.replicaCount}`)
+    .option("--yes", "Do not ask before scaling to zero. Only a person at a terminal is asked.");
 }
 
 function addResume(program: Command): Command {
@@ -187,20 +190,24 @@ function addConformance(program: Command): Command {
     )
     .option("--list", "Print the names of the rows, and serve nothing.")
     .option(
-      "--timeout <SECONDS>",
-      "How long to wait for the client before the run ends. Default: 120.",
-      numberOf("--timeout"),
+      "--timeout <TIME>",
+      "How long to wait for the client before the run ends. Default: 120 seconds.",
+      secondsOf("--timeout"),
     )
     .option("--badge <FILE>", "Write an SVG picture with the revision and the counts.")
     .option("--junit <FILE>", "Write the results as JUnit XML, which CI systems read.");
 }
 
-export const shells = ["bash", "zsh", "fish"] as const;
+function addVersion(program: Command): Command {
+  return program.command("version").summary("Print the version").description("Prints the version.");
+}
+
+export const shells = ["bash", "zsh", "fish", "powershell"] as const;
 
 function addCompletion(program: Command): Command {
   return program
     .command("completion")
     .summary("Print a completion script")
-    .description("Prints a script that completes commands and options in bash, zsh or fish.")
+    .description("Prints a script that completes commands and options in bash, zsh, fish or PowerShell.")
     .argument("<SHELL>", `One of ${shells.join(", ")}.`);
 }

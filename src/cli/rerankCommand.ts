@@ -128,7 +128,7 @@ function print(ranked: readonly RankedItem<DocumentLine>[], terminal: Terminal):
   for (const [index, { item, score }] of ranked.entries()) {
     const shown = oneLine(item.text);
     const figure = score.toFixed(3);
-    if (terminal.columns === 0) terminal.print(`${figure}\t${item.line}\t${shown}`);
+    if (!terminal.draws) terminal.print(`${figure}\t${item.line}\t${shown}`);
     else {
       const room = Math.max(20, terminal.columns - barColumns - figure.length - 3);
       terminal.print(

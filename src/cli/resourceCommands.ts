@@ -1,8 +1,10 @@
 // The commands `upload`, `scale` and `resume`.
 import { type DatasetFile, type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
 import type { ManyOptions } from "./bulk/uploadMany.js";
-import { type Context, refuseOptions, UsageError } from "./context.js";
-import { createProgress, storedLine } from "./terminal.js";
+import { type Context, Reported, refuseOptions, UsageError } from "./context.js";
+import { isSet } from "./environment.js";
+import { exitCodes } from "./exitCodes.js";
+import { createProgress, isSilent, oneLine, storedLine } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 interface UploadCommandOptions extends ManyOptions {
@@ -49,19 +51,41 @@ async function refuseInvalid(file: string, context: Context<UploadCommandOptions
 }
 
 /** Runs `tunerank scale DEPLOYMENT REPLICAS`. */
-export async function scale(context: Context): Promise<void> {
+export async function scale(context: Context<{ readonly yes?: boolean }>): Promise<void> {
   const [deployment = "", replicas = ""] = context.args;
   if (!/^\d+$/.test(replicas)) throw new UsageError("REPLICAS must be a whole number, 0 or more.");
   const replicaCount = Number(replicas);
   const { terminal, signal } = context;
   await withClient(context, "scaleDeployment", async (client) => {
+    if (replicaCount === 0) await askBeforeZero(deployment, context);
     await client.deployments.scale(deployment, replicaCount, { signal });
+    // With --quiet, the exit code says it.
+    if (terminal.quiet && !terminal.json) return;
     const s = replicaCount === 1 ? "" : "s";
     terminal.result(
       { deployment, replicaCount },
       `Deployment ${deployment}: accepted, ${replicaCount} replica${s}.`,
     );
   });
+}
+
+// Asks whether a deployment is to stop serving, where a person is there to answer; a script goes on.
+async function askBeforeZero(
+  deployment: string,
+  { options, terminal, signal }: Context<{ readonly yes?: boolean }>,
+): Promise<void> {
+  const { stdin, stderr } = process;
+  const isAsked = stdin.isTTY && stderr.isTTY && !isSet("CI") && !isSilent(terminal) && options.yes !== true;
+  if (!isAsked) return;
+  stderr.write(`${oneLine(`Scale deployment ${deployment} to zero replicas? [y/N]`)} `);
+  const { createInterface } = await import("node:readline");
+  const lines = createInterface({ input: stdin, signal });
+  const { value } = await lines[Symbol.asyncIterator]().next();
+  lines.close();
+  signal.throwIfAborted();
+  if (/^\s*y(es)?\s*$/i.test(value ?? "")) return;
+  terminal.note("Nothing was sent.");
+  throw new Reported(exitCodes.interrupted);
 }
 
 /** Runs `tunerank resume JOB`. */

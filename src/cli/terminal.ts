@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import type { DatasetFile, UploadProgress } from "../index.js";
+import { hasColors, mayDraw } from "./environment.js";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -9,7 +10,9 @@ export interface Terminal {
   readonly quiet: boolean;
   /** The width of stdout in columns; 0 if stdout is not a terminal. */
   readonly columns: number;
-  /** The width of stderr in columns; 0 if stderr is not a terminal. */
+  /** Whether bars may be drawn on stdout. */
+  readonly draws: boolean;
+  /** The width of stderr in columns; 0 if nothing may be drawn on it. */
   readonly errorColumns: number;
   print(line: string): void;
   /** Prints the result to stdout: as JSON with `--json`, otherwise as a line of text. */
@@ -30,14 +33,18 @@ export function createTerminal({
   color,
 }: Record<"json" | "quiet" | "color", boolean>): Terminal {
   const { stdout, stderr } = process;
-  // styleText itself checks whether the stream is a terminal, and NO_COLOR, FORCE_COLOR and TERM.
-  const styler = (stream: NodeJS.WriteStream) => (style: Style, text: string) =>
-    color ? styleText(style, text, { stream }) : text;
+  // An empty NO_COLOR counts as set in styleText's own check.
+  const styler = (stream: NodeJS.WriteStream) => {
+    const isColored = color && hasColors(stream);
+    return (style: Style, text: string) =>
+      isColored ? styleText(style, text, { validateStream: false }) : text;
+  };
   return {
     json,
     quiet,
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
-    errorColumns: stderr.isTTY ? stderr.columns || 80 : 0,
+    draws: stdout.isTTY && mayDraw(),
+    errorColumns: stderr.isTTY && mayDraw() ? stderr.columns || 80 : 0,
     print: (line) => void stdout.write(`${line}\n`),
     result: (value, line) => void stdout.write(`${json ? jsonLine(value) : oneLine(line)}\n`),
     write: (content) => void stdout.write(content),
@@ -161,9 +168,9 @@ export function jsonLine(value: unknown): string {
 
 const longestQuoted = 100;
 
-/** Quotes text from another program's file in a message: escaped as in JSON, and cut to 100 characters. */
+/** Quotes text from another program's file in a message: escaped as in JSON, but for backslashes, and cut to 100 characters. */
 export function named(text: string): string {
-  return clip(jsonLine(text).slice(1, -1), longestQuoted);
+  return clip(jsonLine(text).slice(1, -1).replaceAll("\\\\", "\\"), longestQuoted);
 }
 
 /** A value as indented JSON, for people. Control and invisible characters are escaped. */

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isExcepted } from "../engine.js";
 import { operations } from "../generated/contract.js";
 import { type AttemptEvent, type Client, createClient, type OperationName } from "../index.js";
+import { listed } from "./commandOptions.js";
 import { type Context, cannotRead, type ServiceOptions, UsageError } from "./context.js";
 import { isSilent, type Terminal } from "./terminal.js";
 
@@ -13,10 +14,15 @@ export async function withClient(
   maxConnections?: number,
 ): Promise<void> {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
+  refuseMissing([
+    ["TUNERANK_BASE_URL", "--base-url URL", options.baseUrl],
+    ["TUNERANK_API_KEY", "--api-key-file FILE", options.apiKeyFile],
+    ["TUNERANK_ACCOUNT_ID", "--account ID", needsAccount ? options.account : "not needed"],
+  ]);
   const client = createClient({
-    baseUrl: required(options.baseUrl, "--base-url URL", "TUNERANK_BASE_URL"),
-    apiKey: await keyFrom(required(options.apiKeyFile, "--api-key-file FILE", "TUNERANK_API_KEY")),
-    accountId: needsAccount ? required(options.account, "--account ID", "TUNERANK_ACCOUNT_ID") : undefined,
+    baseUrl: options.baseUrl,
+    apiKey: await keyFrom(options.apiKeyFile),
+    accountId: needsAccount ? options.account : undefined,
     timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
     maxRetries: options.maxRetries,
     maxConnections,
@@ -32,12 +38,18 @@ export async function withClient(
   }
 }
 
+type Needed = readonly [variable: string, option: string, given: string | undefined];
+
 // Checked here because the client's message would name its own options, which the command line does not have.
-function required(value: string | undefined, option: string, variable: string): string | undefined {
-  if (value === undefined && !process.env[variable]) {
-    throw new UsageError(`${variable} is not set, and ${option} is not given.`);
-  }
-  return value;
+function refuseMissing(needed: readonly Needed[]): void {
+  const missing = needed.filter(([variable, , given]) => given === undefined && !process.env[variable]);
+  if (missing.length === 0) return;
+  const [are, them] = missing.length === 1 ? ["is", "it"] : ["are", "them"];
+  const variables = listed(missing.map(([variable]) => variable));
+  const options = listed(missing.map(([, option]) => option));
+  throw new UsageError(
+    `${variables} ${are} not set. Set ${them}, name a file that has ${them} with --env-file FILE, or add ${options}.`,
+  );
 }
 
 // As in curl, the hosts of no_proxy and --noproxy are reached directly even if --proxy is given.

@@ -15,7 +15,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
     const what = kind.isDirectory() ? "a folder" : "not a regular file";
-    throw invalid(`file ${JSON.stringify(filePath)} is ${what}: pass the path of one file.`);
+    throw invalid(`file ${quoted(filePath)} is ${what}: pass the path of one file.`);
   }
   const fileName = name ?? checkFileName(filePath, "file");
   const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
@@ -88,12 +88,17 @@ async function* readAhead(
   }
 }
 
+// Escapes what a terminal would act on, as JSON does, but leaves the backslashes of Windows as they are.
+function quoted(path: string): string {
+  return JSON.stringify(path).replaceAll("\\\\", "\\");
+}
+
 function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
-  throw invalid(`file ${JSON.stringify(path)} ${openFailure(path, cause)}.`, { cause });
+  throw invalid(`file ${quoted(path)} ${openFailure(path, cause)}.`, { cause });
 }
 
 function openFailure(path: string, { code, name }: NodeJS.ErrnoException): string {
-  if (code === "ENOENT") return `does not exist (looked for in ${JSON.stringify(globalThis.process.cwd())})`;
+  if (code === "ENOENT") return `does not exist (looked for in ${quoted(globalThis.process.cwd())})`;
   // The permissions that Node and Deno grant when a program starts.
   if (code === "ERR_ACCESS_DENIED") return `may not be read: start Node with --allow-fs-read=${path}`;
   if (name === "NotCapable") return `may not be read: start Deno with --allow-read=${path}`;

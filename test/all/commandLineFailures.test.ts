@@ -102,7 +102,9 @@ describe("a failure of the service", () => {
     const surroundings = { baseUrl: server.url, env: { [variable]: undefined } };
     const { exitCode, stderr } = await tunerank(["scale", "prod", "1"], surroundings);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(`tunerank: ${variable} is not set, and ${option} is not given.\n`);
+    expect(stderr).toMatch(
+      `tunerank: ${variable} is not set. Set it, name a file that has it with --env-file FILE, or add ${option}.\n`,
+    );
   });
 });
 
@@ -129,7 +131,7 @@ describe("an exit code", () => {
     [
       "a folder among files",
       (at) => ["upload", "reviews", at("a.jsonl"), `${at("folder")}/`],
-      "A FILE is a folder: name the files in it. Nothing was sent.",
+      'folder/" is a folder: name the files in it. Nothing was sent.',
     ],
     ["an id with slashes", () => ["scale", "accounts/a/deployments/b", "1"], "DEPLOYMENT"],
     [
@@ -224,6 +226,7 @@ describe("an exit code", () => {
 
 // Mistakes on the command line: each is refused before anything is sent, and never shows a key that landed there.
 describe("a command line that is refused", () => {
+  const aTime = "must be a number of seconds, or a time such as 500ms, 5s or 2min.";
   const wrong: readonly (readonly [args: string[], message: string])[] = [
     [["frobnicate"], "There is no such command."],
     [["scal", "prod", "1"], "There is no such command. (Did you mean scale?)"],
@@ -249,8 +252,8 @@ describe("a command line that is refused", () => {
       "Option '--query' has no value. One that starts with a dash is written --query=VALUE.",
     ],
     [["scale", "prod", "-1"], "REPLICAS must be a whole number, 0 or more."],
-    [["scale", "prod", "1", "--timeout="], "--timeout must be a number."],
-    [["scale", "prod", "1", "--timeout", "soon"], "--timeout must be a number."],
+    [["scale", "prod", "1", "--timeout="], `--timeout ${aTime}`],
+    [["scale", "prod", "1", "--timeout", "soon"], `--timeout ${aTime}`],
     [["scale", "prod", "1", "--total-timeout", "5"], "Unknown option '--total-timeout'."],
     [["rerank", "--query", "q", "--max-batch-bytes", "1k"], "--max-batch-bytes must be a number."],
     [
@@ -258,7 +261,10 @@ describe("a command line that is refused", () => {
       "--total-timeout has no effect without --bulk.",
     ],
     [["upload", "reviews", "-"], "The standard input has no name: give one with --name NAME."],
-    [["rerank", "--query", "q", "nowhere.txt"], "FILE cannot be read: ENOENT: no such file or directory."],
+    [
+      ["rerank", "--query", "q", "nowhere.txt"],
+      'FILE "nowhere.txt" cannot be read: ENOENT: no such file or directory.',
+    ],
     [["rerank", "--query", "q", "/dev/null"], "There is no document in the input."],
     [["rerank", "package.json"], "Required option '--query <TEXT>' not specified."],
     [["rerank", "-q", "password", "package.json"], "-q means --quiet: the query is --query TEXT."],
@@ -277,7 +283,7 @@ describe("a command line that is refused", () => {
       ["scale", "prod", "1", "--api-key-file", "nowhere"],
       "--api-key-file cannot be read: ENOENT: no such file or directory. It takes the name of a file, not the key.",
     ],
-    [["completion", "tcsh"], "SHELL must be one of bash, zsh, fish."],
+    [["completion", "tcsh"], "SHELL must be one of bash, zsh, fish, powershell."],
     [["mock", "--port", "70000"], "--port must be 0 to 65535."],
   ];
 

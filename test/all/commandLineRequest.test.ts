@@ -139,7 +139,9 @@ test("an upload by its id that may be stored says so in its own words", async ()
 test("by its id an operation needs the account that its path names, and no other", async () => {
   const { exitCode, stderr } = await run("scaleDeployment", ...prod, "--body", '{"replicaCount":2}');
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("TUNERANK_ACCOUNT_ID is not set, and --account ID is not given.");
+  expect(stderr).toContain(
+    "TUNERANK_ACCOUNT_ID is not set. Set it, name a file that has it with --env-file FILE, or add --account ID.",
+  );
   expect(await run("rerankDocuments", "--body", '{"query":"q","documents":["d"]}')).toMatchObject({
     exitCode: 0,
   });

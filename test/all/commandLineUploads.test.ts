@@ -173,8 +173,8 @@ describe("many uploads", () => {
   test.each([
     [["--name", "x"], "--name is for one file, without --checkpoint."],
     [["-"], "The standard input can be uploaded only alone, without --checkpoint."],
-    [["no such file"], "A FILE cannot be found: nothing was sent."],
-    [["/"], "A FILE is a folder: name the files in it. Nothing was sent."],
+    [["no such file"], 'FILE "no such file" cannot be found: nothing was sent.'],
+    [["/"], 'FILE "/" is a folder: name the files in it. Nothing was sent.'],
   ])("%j is refused before anything is sent", async (more, message) => {
     const { exitCode, stderr } = await upload(...more);
     expect([exitCode, stderr.split("\n")[0]]).toEqual([2, `tunerank: ${message}`]);

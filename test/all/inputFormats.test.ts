@@ -218,12 +218,12 @@ describe("a line that cannot be read", () => {
 
 test.each(all)("a folder is refused, and no file is made: %s", async (command) => {
   const outcome = await tunerank(commands[command](folder), { baseUrl: server.url });
-  await expectRefused(outcome, `${names[command]} cannot be read: it is a folder.`);
+  await expectRefused(outcome, `${names[command]} "${folder}" cannot be read: it is a folder.`);
 });
 
 test.each(all)("gzip that is cut short, or damaged, is named: %s", async (command) => {
   const whole = gzipSync(command === "body" ? JSON.stringify(rows[0]) : jsonLines);
-  const said = `${names[command]} cannot be read: the gzip data`;
+  const said = `${names[command]} "${input}" cannot be read: the gzip data`;
   await expectRefused(await fromFile(command, whole.subarray(0, -9)), `${said} is cut short.`);
   await expectRefused(await fromFile(command, whole.fill(7, 20, 30)), `${said} is damaged.`);
 });

@@ -1,7 +1,10 @@
+import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { manPage } from "../../scripts/build/manPage.js";
+import { environmentRows } from "../../src/cli/environment.js";
 import { exitCodeOf } from "../../src/cli/exitCodes.js";
 import { helpExamples } from "../../src/cli/help.js";
-import { createProgram } from "../../src/cli/program.js";
+import { createProgram, shells } from "../../src/cli/program.js";
 import { requests } from "../../src/generated/contract.js";
 import { descriptions } from "../../src/generated/descriptions.js";
 import { outcomeOf, start, tunerank } from "../support/commandLine.js";
@@ -56,12 +59,25 @@ test.each(commands.map((command) => [command.name(), command] as const))(
   },
 );
 
-test.each(["bash", "zsh", "fish"])("the completion for %s names every command and option", async (shell) => {
+test.each(shells)("the completion for %s names every command and option", async (shell) => {
   const { stdout } = await tunerank(["completion", shell]);
   for (const command of commands) {
     expect(stdout).toContain(command.name());
     for (const option of optionsOf(command)) expect(stdout).toContain(option.slice(2));
   }
+});
+
+test("the man page has each command, option, variable and exit code", async () => {
+  const page = gunzipSync(manPage()).toString().replaceAll("\\-", "-");
+  for (const command of commands) {
+    expect(page).toContain(`\n.SS tunerank ${command.name()} `);
+    for (const option of optionsOf(command)) expect(page).toContain(option);
+  }
+  for (const [names] of environmentRows) expect(page).toContain(`\n.B ${names}\n`);
+  for (const exit of Object.values(exitCodeOf)) expect(page).toContain(`\n.B ${exit}\n`);
+  // No line may begin with what man takes for a request of its own.
+  const requests = new Set(page.match(/^[.'][^\s]*/gm));
+  expect([...requests].sort()).toEqual([".B", ".EE", ".EX", ".I", ".PP", ".SH", ".SS", ".TH", ".TP"]);
 });
 
 test("mock serves the commands until it is stopped", async () => {

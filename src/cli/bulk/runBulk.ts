@@ -2,7 +2,7 @@ import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type StatusError } from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import type { RowSource } from "../checkpoints/readRows.js";
-import { type Context, cannotRead, Reported, UsageError } from "../context.js";
+import { type Context, cannotRead, Reported, UsageError, withFile } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
@@ -101,7 +101,7 @@ async function openRun(
   const found = settings.isPipe
     ? undefined
     : await firstPass(pass).catch((error) => {
-        throw cannotRead("--bulk", error);
+        throw cannotRead(withFile("--bulk", settings.file), error);
       });
   const files: OutputFiles = {
     output: await openOutput(output as CheckpointFile, before, resendPaid),

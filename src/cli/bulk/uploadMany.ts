@@ -12,7 +12,7 @@ import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
-import { type Context, cannotRead, Reported, UsageError } from "../context.js";
+import { type Context, cannotRead, Reported, UsageError, withFile } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
 import {
@@ -313,10 +313,11 @@ function refuseSameNames(planned: readonly PlannedFile[], wanted: readonly Plann
 function resolve(file: string): string {
   if (file === "-")
     throw new UsageError("The standard input can be uploaded only alone, without --checkpoint.");
-  if (!existsSync(file)) throw new UsageError("A FILE cannot be found: nothing was sent.");
+  const name = withFile("FILE", file);
+  if (!existsSync(file)) throw new UsageError(`${name} cannot be found: nothing was sent.`);
   if (statSync(file).isDirectory())
-    throw new UsageError("A FILE is a folder: name the files in it. Nothing was sent.");
-  if (!statSync(file).isFile()) throw new UsageError("A FILE is not a file: nothing was sent.");
+    throw new UsageError(`${name} is a folder: name the files in it. Nothing was sent.`);
+  if (!statSync(file).isFile()) throw new UsageError(`${name} is not a file: nothing was sent.`);
   return realpathSync(file);
 }
 
@@ -326,7 +327,7 @@ async function hashOf(file: string, signal: AbortSignal): Promise<string> {
     for await (const chunk of createReadStream(file, { signal, highWaterMark: 1024 * 1024 }))
       hash.update(chunk);
   } catch (error) {
-    throw cannotRead("A FILE", error, " Nothing was sent.");
+    throw cannotRead(withFile("FILE", file), error, " Nothing was sent.");
   }
   return hash.digest("hex");
 }

@@ -1,0 +1,50 @@
+// The environment variables of the command: what the help says of each, and those of --env-file. Help loads this file
+// too, so it imports nothing that only a running command needs.
+import { readFile } from "node:fs/promises";
+import { parseEnv } from "node:util";
+import { cannotRead, type ServiceOptions } from "./context.js";
+
+/** Each variable, or several of one kind, with what it does. */
+export const environmentRows: readonly (readonly [names: string, meaning: string])[] = [
+  ["TUNERANK_BASE_URL", "The service's address: --base-url."],
+  ["TUNERANK_API_KEY", "The API key: --api-key-file."],
+  ["TUNERANK_ACCOUNT_ID", "The account: --account."],
+  ["TUNERANK_RERANK_MODEL", "The model of a rerank: --model."],
+  ["TUNERANK_LOG", "Log each attempt to stderr: error, warn, info or debug (--debug)."],
+  ["https_proxy, http_proxy, all_proxy", "The proxy: --proxy."],
+  ["no_proxy", "Hosts that are reached without a proxy: --noproxy."],
+  ["NODE_EXTRA_CA_CERTS", "A file with the certificates of a custom CA. Not read from --env-file."],
+  ["NO_COLOR, FORCE_COLOR", "No colours (--no-color); colours also into a pipe."],
+  ["CI, TERM=dumb", "Progress is written in lines, not drawn, and nothing is asked."],
+];
+
+/**
+ * Sets the variables of --env-file that are not set, and the level of --debug.
+ * @throws UsageError if the file cannot be read
+ */
+export async function setEnvironment({ envFile, debug }: ServiceOptions): Promise<void> {
+  const { env } = process;
+  if (debug === true) env.TUNERANK_LOG = "debug";
+  if (envFile === undefined) return;
+  const text = await readFile(envFile, "utf8").catch((error) => {
+    throw cannotRead("--env-file", error);
+  });
+  for (const [name, value] of Object.entries(parseEnv(text))) env[name] ||= value;
+}
+
+/** Whether a variable that only has to be there, such as CI, says yes. */
+export function isSet(name: string): boolean {
+  return !["", "0", "false"].includes(process.env[name] ?? "");
+}
+
+/** Whether text for a stream is coloured. As in Node, FORCE_COLOR goes before NO_COLOR; an empty one counts as not set. */
+export function hasColors(stream: NodeJS.WriteStream): boolean {
+  const { FORCE_COLOR, NO_COLOR, TERM } = process.env;
+  if (FORCE_COLOR) return isSet("FORCE_COLOR");
+  return !NO_COLOR && TERM !== "dumb" && stream.isTTY;
+}
+
+/** Whether bars may be drawn on a terminal. */
+export function mayDraw(): boolean {
+  return process.env.TERM !== "dumb" && !isSet("CI");
+}
