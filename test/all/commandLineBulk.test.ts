@@ -319,7 +319,10 @@ test.each([
   [["--max-batch-bytes", "5"], "--max-batch-bytes has no effect on --bulk."],
   [["--total-timeout", "0"], "--total-timeout must be greater than 0."],
   [["--total-timeout=-1"], "--total-timeout must be greater than 0."],
-  [["--total-timeout", "soon"], "--total-timeout must be a number."],
+  [
+    ["--total-timeout", "soon"],
+    "--total-timeout must be a number of seconds, or a time such as 500ms, 5s or 2min.",
+  ],
   [["--max-retries", "5"], "--max-retries has no effect on --bulk."],
   [["--concurrency", "0"], "--concurrency must be a whole number of at least 1, or auto."],
   [["--concurrency", "many"], "--concurrency must be a number."],

@@ -214,8 +214,8 @@ describe("an exit code", () => {
     const help = stdout.replace(/\s+/g, " ");
     const guide = await readFile(path.join(root, "docs/guide/cli.md"), "utf8");
     for (const meaning of [
-      "a fault of this machine during the run, such as a full disk",
-      "refused before anything was sent: a wrong argument, a missing file, another program's file",
+      "a local failure, such as a full disk",
+      "nothing was sent: an argument is invalid, a file is missing or is another program's",
       "refused by the service, or a bulk run ended with invalid lines",
     ]) {
       expect(help).toContain(meaning);
@@ -231,7 +231,7 @@ describe("a command line that is refused", () => {
     [["frobnicate"], "There is no such command."],
     [["scal", "prod", "1"], "There is no such command. (Did you mean scale?)"],
     [["help", "frobnicate"], "There is no such command."],
-    [["--quiet", "scale", "prod", "1"], "Unknown option '--quiet'."],
+    [["--quite", "scale", "prod", "1"], "Unknown option '--quite'."],
     [["scale"], "Missing required argument 'DEPLOYMENT'."],
     [["scale", "prod"], "Missing required argument 'REPLICAS'."],
     [["scale", "prod", "many"], "REPLICAS must be a whole number, 0 or more."],
@@ -242,7 +242,7 @@ describe("a command line that is refused", () => {
     [["scale", "prod", "1", "-x"], "Unknown option '-x'."],
     [["mock", "--account", "acme"], "Unknown option '--account'."],
     [["scale", "prod", "1", "--json=yes"], "Option '--json' is unknown or takes no value."],
-    [["scale", "prod", "1", "--timeout"], "Option '--timeout <SECONDS>' argument missing."],
+    [["scale", "prod", "1", "--timeout"], "Option '--timeout <TIME>' argument missing."],
     [
       ["scale", "prod", "1", "--max-retries", "-1"],
       "Option '--max-retries' has no value. One that starts with a dash is written --max-retries=VALUE.",

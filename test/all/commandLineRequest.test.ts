@@ -187,7 +187,11 @@ test.each([
   ["a query without a value", ["GET", "/v1/x", "--query", "page"], "--query must be NAME=VALUE"],
   ["a body that is not JSON", ["POST", "/v1/x", "--body", "{nope"], "--body is not JSON"],
   ["two bodies", ["POST", "/v1/x", "--body", "{}", "--body-file", "x"], "cannot be used together"],
-  ["a file that is missing", ["POST", "/v1/x", "--body-file", "/no/such/file"], "--body-file cannot be read"],
+  [
+    "a file that is missing",
+    ["POST", "/v1/x", "--body-file", "/no/such/file"],
+    '--body-file "/no/such/file" cannot be read',
+  ],
   ["a type without a body", ["POST", "/v1/x", "--content-type", "text/plain"], "--content-type needs a body"],
   ["no bytes at all", ["GET", "/v1/x", "--max-bytes", "0"], "--max-bytes must be at least 1"],
 ])("%s is refused before anything is sent", async (_what, args, words) => {
