@@ -216,7 +216,7 @@ describe("an exit code", () => {
     for (const meaning of [
       "a local failure, such as a full disk",
       "nothing was sent: an argument is invalid, a file is missing or is another program's",
-      "refused by the service, or a bulk run ended with invalid lines",
+      "the service rejected the request, or a bulk run had invalid lines",
     ]) {
       expect(help).toContain(meaning);
       expect(guide).toContain(meaning);
