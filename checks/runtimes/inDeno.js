@@ -18,7 +18,7 @@ export const idioms = {
     } else {
       const error = await failure(call);
       equal([error.code, error.executed], ["INVALID_ARGUMENT", "no"]);
-      equal(error.message.includes("There is no apiKey."), true);
+      equal(error.message.includes("apiKey is missing."), true);
       equal(error.hint.includes(`--allow-env=${key}`), true);
     }
   },

@@ -147,12 +147,12 @@ function readOption<T>(
 
 function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Error {
   const options = (Object.keys(found) as FromEnvironment[]).filter((option) => found[option] === undefined);
-  const listed = options.join(", ");
   const named = options.map((option) => variables[option]);
-  const s = options.length === 1 ? "" : "s";
-  const where = listed === "accountId" ? "createClient or to the call" : "createClient";
-  return invalid(`There is no ${listed}.`, {
-    hint: `Pass ${listed} to ${where}, or set the environment variable${s} ${named.join(", ")}.${permissionFor(named) ?? ""}`,
+  const listed = (names: readonly string[]) => names.join(", ").replace(/, (\w+)$/, " and $1");
+  const [are, them] = options.length === 1 ? ["is", "it"] : ["are", "them"];
+  const where = options[0] === "accountId" ? "createClient or to the call" : "createClient";
+  return invalid(`${listed(options)} ${are} missing.`, {
+    hint: `Set ${listed(named)}, or pass ${them} to ${where}.${permissionFor(named) ?? ""}`,
   });
 }
 

@@ -82,7 +82,7 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
   ],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
-  ["Pass accountId to createClient or to the call", "Add --account"],
+  ["pass it to createClient or to the call", "add --account"],
   ["pass {name}", "add --name"],
   ["proxy must be", "--proxy must be"],
   [', or "env".', "."],

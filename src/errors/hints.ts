@@ -9,7 +9,8 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   DATA_LOSS: "Compare what the service holds with what you sent.",
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
   FAILED_PRECONDITION: "Bring the resource into the state required, then call again.",
-  INVALID_ARGUMENT: "Correct the argument.",
+  // The client's own message says what to correct.
+  INVALID_ARGUMENT: "",
   NOT_FOUND: "Check the id, the account and the base URL.",
   OUT_OF_RANGE: "Use a value in the allowed range.",
   PERMISSION_DENIED: "The key lacks this permission: use another, or have it granted.",
@@ -80,7 +81,7 @@ export function adviceFor(
   const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
   const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
-  const isRefused = code === "INVALID_ARGUMENT" && httpStatus > 0;
+  const isRefused = code === "INVALID_ARGUMENT" && codeSource !== "client";
   const ofCode = isRefused
     ? refusedValue
     : (adviceOfCode[code] ?? (requestId ? `Report it with the request id ${requestId}.` : ""));

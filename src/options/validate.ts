@@ -118,7 +118,9 @@ export function checkTable(value: Record<string, unknown>, table: OptionTable<ob
   const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
   for (const name in value)
     if (!Object.hasOwn(checks, name))
-      throw invalid(`${what} has no ${name}: ${suggestion(name, Object.keys(checks))}`);
+      throw invalid(
+        `Unknown option ${what === "options" ? "" : `${what}.`}${name}: ${suggestion(name, Object.keys(checks))}`,
+      );
   for (const name in value) {
     const check = checks[name];
     if (typeof check === "function" && value[name] !== undefined) value[name] = check(value[name], name);

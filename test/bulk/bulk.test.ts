@@ -241,7 +241,7 @@ test("a client that has no key ends the run, whatever is to be ranked", async ()
     collect(rerankAll(connect("", { baseUrl: undefined }), requests(9), { concurrency: 1 })),
   );
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", done: 0, executed: "no" });
-  expect(error.message).toContain("There is no baseUrl.");
+  expect(error.message).toContain("baseUrl is missing.");
 });
 
 test("ids may be of any type", async () => {
@@ -256,7 +256,7 @@ test.each<[unknown, string]>([
   [{ concurrency: "many" }, 'concurrency must be a whole number or "auto".'],
   [{ timeoutMs: 0 }, "timeoutMs must be greater than 0, not 0."],
   [{ totalTimeout: 5 }, "did you mean totalTimeoutMs?"],
-  [{ maxRetries: 2 }, "options has no maxRetries"],
+  [{ maxRetries: 2 }, "Unknown option maxRetries"],
   [{ signal: {} }, "signal must be an AbortSignal."],
 ])("options %j are refused at once", (options, message) => {
   expect(() => rerankAll(connect(server.url), [], options as RerankAllOptions)).toThrow(message);

@@ -269,11 +269,14 @@ describe("a rate", () => {
 
   test.each<[unknown, string]>([
     [{ rate: { requestsPerMinute: 0 } }, "rate.requestsPerMinute must be greater than 0, not 0."],
-    [{ rate: { requestPerMinute: 5 } }, "rate has no requestPerMinute: did you mean requestsPerMinute?"],
+    [
+      { rate: { requestPerMinute: 5 } },
+      "Unknown option rate.requestPerMinute: did you mean requestsPerMinute?",
+    ],
     [{ rate: { tokensPerMinute: "many" } }, "rate.tokensPerMinute must be a number."],
     [{ rate: 600 }, "rate must be an object"],
     [{ concurrency: { max: 0 } }, "concurrency.max must be at least 1, not 0."],
-    [{ concurrency: { most: 5 } }, "concurrency has no most"],
+    [{ concurrency: { most: 5 } }, "Unknown option concurrency.most"],
   ])("%j is refused before anything is sent", (options, message) => {
     expect(() => rerankAll(connect(server.url), [], options as RerankAllOptions)).toThrow(message);
   });

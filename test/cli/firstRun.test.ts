@@ -30,15 +30,15 @@ describe("the first run", () => {
     vi.stubEnv("TUNERANK_API_KEY", undefined);
     const client = createClient({ ...local, apiKey: undefined });
     expect(advice(await failureOf(() => client.rerank({ query: "q", documents: ["d"] })))).toEqual([
-      "[INVALID_ARGUMENT] There is no apiKey.",
-      "Pass apiKey to createClient, or set the environment variable TUNERANK_API_KEY.",
+      "[INVALID_ARGUMENT] apiKey is missing.",
+      "Set TUNERANK_API_KEY, or pass it to createClient.",
     ]);
   });
 
   test("a base URL that is none", () => {
     expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "api.example.com" })))).toEqual([
       "[INVALID_ARGUMENT] baseUrl is not an absolute URL such as https://api.example.com.",
-      "Correct the argument.",
+      "",
     ]);
   });
 
@@ -53,7 +53,7 @@ describe("the first run", () => {
     const call = () => connect(unsent).deployments.scale("accounts/acme/deployments/prod", 1);
     expect(advice(await failureOf(call))).toEqual([
       '[INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
-      "Correct the argument.",
+      "",
     ]);
   });
 
@@ -61,14 +61,14 @@ describe("the first run", () => {
     const file = path.join(folder, "nowhere.jsonl");
     expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
       `[INVALID_ARGUMENT] file ${JSON.stringify(file)} does not exist (looked for in ${JSON.stringify(process.cwd())}).`,
-      "Correct the argument.",
+      "",
     ]);
   });
 
   test("a folder instead of a file", async () => {
     expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", folder)))).toEqual([
       `[INVALID_ARGUMENT] file ${JSON.stringify(folder)} is a folder: pass the path of one file.`,
-      "Correct the argument.",
+      "",
     ]);
   });
 
@@ -80,7 +80,7 @@ describe("the first run", () => {
     const call = () => connect(unsent).datasets.upload("reviews", file);
     expect(advice(await asNobody(() => failureOf(call)))).toEqual([
       `[INVALID_ARGUMENT] file ${JSON.stringify(file)} may not be read by this user.`,
-      "Correct the argument.",
+      "",
     ]);
   });
 
@@ -98,8 +98,8 @@ describe("the first run", () => {
     vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
     const client = createClient({ ...local, accountId: undefined });
     expect(advice(await failureOf(() => client.deployments.scale("prod", 1)))).toEqual([
-      "[INVALID_ARGUMENT] There is no accountId.",
-      "Pass accountId to createClient or to the call, or set the environment variable TUNERANK_ACCOUNT_ID.",
+      "[INVALID_ARGUMENT] accountId is missing.",
+      "Set TUNERANK_ACCOUNT_ID, or pass it to createClient or to the call.",
     ]);
   });
 

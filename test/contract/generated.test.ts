@@ -49,7 +49,7 @@ test("a new optional boolean of a rerank is typed, checked and sent once the con
   server.reply({ json: { data: [{ index: 0, relevance_score: 1 }] } });
   expect(await runScript(script, { URL: server.url }, { project: copy.folder })).toEqual({
     exitCode: 0,
-    stdout: "[INVALID_ARGUMENT] new_flag must be true or false when given. Correct the argument.\n",
+    stdout: "[INVALID_ARGUMENT] new_flag must be true or false when given.\n",
     stderr: "",
   });
   expect(server.requests.map(({ body }) => JSON.parse(body.toString()))).toEqual([

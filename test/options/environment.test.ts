@@ -78,7 +78,7 @@ describe("the environment", () => {
     const client = createClient({ ...complete, [option]: undefined });
     const error = await failureOf(() => client.rerank(rerank));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
-    expect(error.message).toContain(`There is no ${option}.`);
+    expect(error.message).toContain(`${option} is missing.`);
     expect(error.message).toContain(variable);
   });
 
@@ -86,11 +86,11 @@ describe("the environment", () => {
     const client = createClient();
     const error = await failureOf(() => client.deployments.scale("prod", 1));
     expect([textOf(error), error.hint]).toEqual([
-      "[INVALID_ARGUMENT] There is no baseUrl, apiKey, accountId.",
-      "Pass baseUrl, apiKey, accountId to createClient, or set the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY, TUNERANK_ACCOUNT_ID.",
+      "[INVALID_ARGUMENT] baseUrl, apiKey and accountId are missing.",
+      "Set TUNERANK_BASE_URL, TUNERANK_API_KEY and TUNERANK_ACCOUNT_ID, or pass them to createClient.",
     ]);
     const ofItems = await failureOf(() => client.rerank.items("q", ["d"], { text: String }));
-    expect(ofItems.message).toContain("There is no baseUrl, apiKey.");
+    expect(ofItems.message).toContain("baseUrl and apiKey are missing.");
   });
 
   test("an empty environment variable is as good as none", async () => {

@@ -23,12 +23,12 @@ test.each([
 ])("createClient refuses %s and names %s", (name, known) => {
   const error = thrownBy(() => createClient({ ...complete, [name]: 1 } as ClientOptions));
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-  expect(textOf(error)).toBe(`[INVALID_ARGUMENT] options has no ${name}: did you mean ${known}?`);
+  expect(textOf(error)).toBe(`[INVALID_ARGUMENT] Unknown option ${name}: did you mean ${known}?`);
 });
 
 test("createClient refuses a name that is near to none with those there are", () => {
   const error = thrownBy(() => createClient({ ...complete, zzzzzzzzzzzz: 1 } as ClientOptions));
-  expect(error.message).toContain("options has no zzzzzzzzzzzz: it takes baseUrl, ");
+  expect(error.message).toContain("Unknown option zzzzzzzzzzzz: it takes baseUrl, ");
   expect(error.message).toContain("dangerouslyAllowBrowser");
 });
 
@@ -37,7 +37,7 @@ test("createClient refuses a misspelt name that is undefined, and what only a ca
     thrownBy(() => createClient({ ...complete, baseURL: undefined } as ClientOptions)).message,
   ).toContain("did you mean baseUrl?");
   expect(thrownBy(() => createClient({ ...complete, idempotent: true } as ClientOptions)).message).toContain(
-    "options has no idempotent",
+    "Unknown option idempotent",
   );
 });
 
@@ -45,10 +45,10 @@ test("an option that was renamed is refused with its new name", async () => {
   const error = await failureOf(() =>
     connect(server.url).deployments.scale("prod", 0, { repeatable: true } as CallOptions),
   );
-  expect(error.message).toContain("options has no repeatable: it is renamed to idempotent.");
+  expect(error.message).toContain("Unknown option repeatable: it is renamed to idempotent.");
   expect(
     thrownBy(() => rerankAll(connect(server.url), [], { maxHoldMs: 1 } as RerankAllOptions)).message,
-  ).toContain("options has no maxHoldMs: it is renamed to maxPauseMs.");
+  ).toContain("Unknown option maxHoldMs: it is renamed to maxPauseMs.");
   expect(server.requests).toEqual([]);
 });
 
@@ -71,7 +71,7 @@ describe("before anything is sent", () => {
       client.datasets.upload("d", bytes, { name: "f", content_type: "a/b" } as CallOptions);
     expect((await failureOf(upload)).message).toContain("content_type: did you mean contentType?");
     const scale = () => client.deployments.scale("prod", 1, { verifyBytes: true } as CallOptions);
-    expect((await failureOf(scale)).message).toContain("options has no verifyBytes");
+    expect((await failureOf(scale)).message).toContain("Unknown option verifyBytes");
     expect(server.requests).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe("before anything is sent", () => {
   ])("items refuses %s and names %s", async (name, known) => {
     const options = { text: String, [name]: 1 };
     const error = await failureOf(() => connect(server.url).rerank.items("q", ["d"], options));
-    expect(textOf(error)).toBe(`[INVALID_ARGUMENT] options has no ${name}: did you mean ${known}?`);
+    expect(textOf(error)).toBe(`[INVALID_ARGUMENT] Unknown option ${name}: did you mean ${known}?`);
     expect(server.requests).toEqual([]);
   });
 
