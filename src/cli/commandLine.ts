@@ -1,8 +1,9 @@
 // The `tunerank` program: parses the command line, runs one command, and returns the exit code.
+import { readFile } from "node:fs/promises";
+import { parseEnv } from "node:util";
 import { type Command, CommanderError } from "commander";
 import { version } from "../generated/version.js";
-import { type Context, UsageError } from "./context.js";
-import { setEnvironment } from "./environment.js";
+import { type Context, cannotRead, type ServiceOptions, UsageError } from "./context.js";
 import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
 import { setUpHelp } from "./help.js";
 import { createProgram } from "./program.js";
@@ -85,6 +86,17 @@ async function run(
     });
   }
   await parse(program, args);
+}
+
+// Sets the variables of --env-file that are not set, and the level of --debug.
+async function setEnvironment({ envFile, debug }: ServiceOptions): Promise<void> {
+  const { env } = process;
+  if (debug === true) env.TUNERANK_LOG = "debug";
+  if (envFile === undefined) return;
+  const text = await readFile(envFile, "utf8").catch((error) => {
+    throw cannotRead("--env-file", error);
+  });
+  for (const [name, value] of Object.entries(parseEnv(text))) env[name] ||= value;
 }
 
 // Moves options that stand before the command behind it, where Commander looks for them.

@@ -47,7 +47,7 @@ export function cannotRead(name: string, error: unknown, more = ""): unknown {
 }
 
 /** An argument or option with the file that it names. A file's name that has the API key in it is left out: it may be the key, given in a file's place. */
-export function withFile(name: string, file: string): string {
+export function namingFile(name: string, file: string): string {
   const key = process.env.TUNERANK_API_KEY;
   return file === "-" || (key && file.includes(key)) ? name : `${name} "${file}"`;
 }

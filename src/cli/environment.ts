@@ -1,8 +1,4 @@
-// The environment variables of the command: what the help says of each, and those of --env-file. Help loads this file
-// too, so it imports nothing that only a running command needs.
-import { readFile } from "node:fs/promises";
-import { parseEnv } from "node:util";
-import { cannotRead, type ServiceOptions } from "./context.js";
+// The environment variables of the command: what the help says of each, and what they decide about the terminal.
 
 /** Each variable, or several of one kind, with what it does. */
 export const environmentRows: readonly (readonly [names: string, meaning: string])[] = [
@@ -17,20 +13,6 @@ export const environmentRows: readonly (readonly [names: string, meaning: string
   ["NO_COLOR, FORCE_COLOR", "No colours (--no-color); colours also into a pipe."],
   ["CI, TERM=dumb", "Progress is written in lines, not drawn, and nothing is asked."],
 ];
-
-/**
- * Sets the variables of --env-file that are not set, and the level of --debug.
- * @throws UsageError if the file cannot be read
- */
-export async function setEnvironment({ envFile, debug }: ServiceOptions): Promise<void> {
-  const { env } = process;
-  if (debug === true) env.TUNERANK_LOG = "debug";
-  if (envFile === undefined) return;
-  const text = await readFile(envFile, "utf8").catch((error) => {
-    throw cannotRead("--env-file", error);
-  });
-  for (const [name, value] of Object.entries(parseEnv(text))) env[name] ||= value;
-}
 
 /** Whether a variable that only has to be there, such as CI, says yes. */
 export function isSet(name: string): boolean {

@@ -4,7 +4,7 @@ import type { RerankAllOptions } from "../../bulk/index.js";
 import type { RerankRequest } from "../../index.js";
 import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
-import { type Context, cannotRead, refuseOptions, UsageError, withFile } from "../context.js";
+import { type Context, cannotRead, namingFile, refuseOptions, UsageError } from "../context.js";
 import type { InputRequest } from "../input/readInput.js";
 import { type InputFormat, otherFields } from "./bulkRequest.js";
 
@@ -152,6 +152,6 @@ function isNoFile(file: string): boolean {
     if (stats.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     return file === "-" || !stats.isFile();
   } catch (error) {
-    throw cannotRead(withFile("--bulk", file), error);
+    throw cannotRead(namingFile("--bulk", file), error);
   }
 }

@@ -1,8 +1,8 @@
 import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type StatusError } from "../../index.js";
-import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { type CheckpointFile, namingFiles, waitOptionsOf } from "../checkpoints/checkpointFile.js";
 import type { RowSource } from "../checkpoints/readRows.js";
-import { type Context, cannotRead, Reported, UsageError, withFile } from "../context.js";
+import { type Context, cannotRead, namingFile, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
 import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
@@ -53,7 +53,7 @@ export async function runBulk(context: Context<BulkOptions>): Promise<void> {
   const sources: RowSource[] = [{ path: output, option: "--output", kind: "rerank output", shard }];
   if (errors !== undefined) sources.push({ path: errors, option: "--errors", kind: "rerank errors", shard });
   const rank = (client: Client): Promise<void> =>
-    withFiles(sources, waitOptionsOf(context, context.options.wait), (owned, signal) =>
+    namingFiles(sources, waitOptionsOf(context, context.options.wait), (owned, signal) =>
       runOwning({ ...context, signal }, settings, owned, client),
     );
   const sockets = concurrency === "auto" ? usualConnections : Math.max(usualConnections, concurrency);
@@ -101,7 +101,7 @@ async function openRun(
   const found = settings.isPipe
     ? undefined
     : await firstPass(pass).catch((error) => {
-        throw cannotRead(withFile("--bulk", settings.file), error);
+        throw cannotRead(namingFile("--bulk", settings.file), error);
       });
   const files: OutputFiles = {
     output: await openOutput(output as CheckpointFile, before, resendPaid),

@@ -9,10 +9,10 @@ import {
   type UploadOptions,
 } from "../../index.js";
 import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
-import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
+import { type CheckpointFile, namingFiles, waitOptionsOf } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
-import { type Context, cannotRead, Reported, UsageError, withFile } from "../context.js";
+import { type Context, cannotRead, namingFile, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
 import {
@@ -60,7 +60,7 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
     const sources: RowSource[] = [];
     if (options.checkpoint !== undefined)
       sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
-    await withFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
+    await namingFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
       const planned = await planUploads(files, dataset, await readUploads(owned), signal);
       await uploadAll({ ...context, signal }, client, planned, owned);
     });
@@ -313,7 +313,7 @@ function refuseSameNames(planned: readonly PlannedFile[], wanted: readonly Plann
 function resolve(file: string): string {
   if (file === "-")
     throw new UsageError("The standard input can be uploaded only alone, without --checkpoint.");
-  const name = withFile("FILE", file);
+  const name = namingFile("FILE", file);
   if (!existsSync(file)) throw new UsageError(`${name} cannot be found: nothing was sent.`);
   if (statSync(file).isDirectory())
     throw new UsageError(`${name} is a folder: name the files in it. Nothing was sent.`);
@@ -327,7 +327,7 @@ async function hashOf(file: string, signal: AbortSignal): Promise<string> {
     for await (const chunk of createReadStream(file, { signal, highWaterMark: 1024 * 1024 }))
       hash.update(chunk);
   } catch (error) {
-    throw cannotRead(withFile("FILE", file), error, " Nothing was sent.");
+    throw cannotRead(namingFile("FILE", file), error, " Nothing was sent.");
   }
   return hash.digest("hex");
 }

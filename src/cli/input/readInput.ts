@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { cannotRead, UsageError, withFile } from "../context.js";
+import { cannotRead, namingFile, UsageError } from "../context.js";
 import { foreignFormat, foreignText, isGzip, type Wanted } from "./formats.js";
 import { chunkBytes, type Line, linesOf } from "./lines.js";
 
@@ -74,7 +74,7 @@ async function allOf(file: string, bytes: AsyncIterable<Buffer>, name: string): 
       chunks.push(chunk);
     }
   } catch (error) {
-    throw cannotRead(withFile(name, file), error);
+    throw cannotRead(namingFile(name, file), error);
   }
   return chunks;
 }
