@@ -1,6 +1,6 @@
 import { rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type StatusError } from "../../index.js";
-import { type CheckpointFile, namingFiles, waitOptionsOf } from "../checkpoints/checkpointFile.js";
+import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, namingFile, Reported, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
@@ -53,7 +53,7 @@ export async function runBulk(context: Context<BulkOptions>): Promise<void> {
   const sources: RowSource[] = [{ path: output, option: "--output", kind: "rerank output", shard }];
   if (errors !== undefined) sources.push({ path: errors, option: "--errors", kind: "rerank errors", shard });
   const rank = (client: Client): Promise<void> =>
-    namingFiles(sources, waitOptionsOf(context, context.options.wait), (owned, signal) =>
+    withFiles(sources, waitOptionsOf(context, context.options.wait), (owned, signal) =>
       runOwning({ ...context, signal }, settings, owned, client),
     );
   const sockets = concurrency === "auto" ? usualConnections : Math.max(usualConnections, concurrency);

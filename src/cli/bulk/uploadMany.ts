@@ -9,7 +9,7 @@ import {
   type UploadOptions,
 } from "../../index.js";
 import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
-import { type CheckpointFile, namingFiles, waitOptionsOf } from "../checkpoints/checkpointFile.js";
+import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { type Context, cannotRead, namingFile, Reported, UsageError } from "../context.js";
@@ -60,7 +60,7 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
     const sources: RowSource[] = [];
     if (options.checkpoint !== undefined)
       sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
-    await namingFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
+    await withFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
       const planned = await planUploads(files, dataset, await readUploads(owned), signal);
       await uploadAll({ ...context, signal }, client, planned, owned);
     });
