@@ -81,8 +81,8 @@ async function decided(): Promise<Record<string, string>> {
   const files = {
     retries: json({ ...data, rows: orEnd(() => data.rows.map(withExpectations)) }),
     errors: await current("contract/conformance/errors.json"),
-    exchanges: await current("contract/conformance/exchanges.json"),
-    mutants: await current("contract/conformance/mutants.json"),
+    exchanges: json(JSON.parse(await current("contract/conformance/exchanges.json"))),
+    mutants: json(JSON.parse(await current("contract/conformance/mutants.json"))),
     operations: json({ $schema: "./operations.schema.json", ...conformanceOperations(document, operations) }),
     parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
   };

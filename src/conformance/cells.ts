@@ -1,10 +1,12 @@
 // A cell is one row of the conformance data for one operation: the call that a client makes, the responses and faults
 // that it meets, and the expected outcome.
 import type {
+  Coding,
   ConformanceData,
   ErrorRow,
   ExchangeRow,
   OperationData,
+  Repeat,
   RetryRow,
   RowAnswer,
   RowClient,
@@ -33,6 +35,9 @@ export interface Cell {
   readonly expected: Expected;
   /** The expected path, byte by byte; without it, the operation's path filled with the arguments. */
   readonly path?: string | undefined;
+  /** What follows the host in the client's base URL. */
+  readonly basePath?: string | undefined;
+  readonly large?: true | undefined;
   readonly connections?: true | undefined;
   readonly comparedFor?: RowExchange["comparedFor"];
 }
@@ -75,9 +80,9 @@ function retryCells(row: RetryRow, [operation, asked]: Asked): readonly Cell[] {
 function exchangeCells(row: ExchangeRow, [operation, known]: Asked): readonly Cell[] {
   const own = row.operations[operation];
   if (own === undefined) return [];
-  const { name, description, client = {}, needs = [], connections } = row;
-  const { answer, path, comparedFor, sequence = [{ success: true as const }] } = { ...row, ...own };
-  const asked = { ...known, arguments: { ...known.arguments, ...own.arguments } };
+  const { name, description, client = {}, needs = [], connections, basePath, large } = row;
+  const { answer, path, comparedFor, repeats, sequence = [{ success: true as const }] } = { ...row, ...own };
+  const asked = { ...known, arguments: withRepeats({ ...known.arguments, ...own.arguments }, repeats) };
   const cell = {
     id: `exchanges/${name}/${operation}`,
     description,
@@ -88,10 +93,28 @@ function exchangeCells(row: ExchangeRow, [operation, known]: Asked): readonly Ce
     needs: asked.part === undefined ? needs : [...needs, "upload"],
     expected: { requests: 1, ...row.expected, ...own.expected },
     path,
+    basePath,
+    large,
     connections,
     comparedFor,
   };
   return [{ ...cell, expected: cell.expected.code ? cell.expected : { ...cell.expected, value: true } }];
+}
+
+function withRepeats(given: OperationData["arguments"], repeats: ExchangeRow["repeats"] = {}) {
+  const made = structuredClone(given);
+  for (const [pointer, repeat] of Object.entries(repeats)) {
+    const names = pointer.slice(1).split("/");
+    const last = names.pop() ?? "";
+    const parent = names.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], made);
+    (parent as Record<string, unknown>)[last] = repeatOf(repeat);
+  }
+  return made;
+}
+
+function repeatOf(repeat: Repeat): string | readonly string[] {
+  if ("text" in repeat) return repeat.text.repeat(repeat.times);
+  return Array.from({ length: repeat.times }, (_, n) => repeat.items.replaceAll("{n}", `${n}`));
 }
 
 // HTTP libraries hide these statuses from their caller, or retry after them on their own.
@@ -131,7 +154,8 @@ function slugOf(name: string): string {
 
 export interface CellAnswer extends Pick<RowAnswer, "gzip" | "chunked" | "after"> {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: NonNullable<RowAnswer["headers"]>;
+  readonly coding?: Coding;
   /** In a string, `{apiKey}` is replaced by the API key that the request sent. */
   readonly body: string | Uint8Array;
 }
@@ -139,16 +163,27 @@ export interface CellAnswer extends Pick<RowAnswer, "gzip" | "chunked" | "after"
 export type Step = { readonly answer: CellAnswer } | { readonly network: string };
 
 // One step for each request; the last is for all further requests. `good` replaces the operation's successful response.
-function stepsOf(steps: readonly RowStep[], asked: OperationData, good?: RowAnswer): readonly Step[] {
+function stepsOf(
+  steps: readonly RowStep[],
+  asked: OperationData,
+  good?: Partial<RowAnswer>,
+): readonly Step[] {
   return steps.flatMap((step) => Array.from({ length: step.times ?? 1 }, () => stepOf(step, asked, good)));
 }
 
-function stepOf(step: RowStep, asked: OperationData, good?: RowAnswer): Step {
-  if ("success" in step) return { answer: good ? answerOf(good) : goodCellAnswer(asked) };
+function stepOf(step: RowStep, asked: OperationData, good?: Partial<RowAnswer>): Step {
+  if ("success" in step) return { answer: goodCellAnswer(asked, good) };
   return "answer" in step ? { answer: answerOf(step.answer) } : step;
 }
 
-function goodCellAnswer({ status = 200, answerType, answer }: OperationData): CellAnswer {
+function goodCellAnswer(asked: OperationData, good: Partial<RowAnswer> = {}): CellAnswer {
+  const { status, headers, ...sent } = good;
+  if (status !== undefined) return answerOf({ ...good, status });
+  const usual = usualCellAnswer(asked);
+  return { ...usual, ...sent, headers: { ...usual.headers, ...headers } } as CellAnswer;
+}
+
+function usualCellAnswer({ status = 200, answerType, answer }: OperationData): CellAnswer {
   if (answer === undefined) return { status, headers: {}, body: "" };
   if (typeof answer !== "string") return answerOf({ status, body: answer });
   return answerOf({ status, headers: { "content-type": answerType ?? "text/plain" }, text: answer });

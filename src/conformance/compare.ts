@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Cell, Expected } from "./cells.js";
 import type { WaitBounds } from "./data.js";
 import type { ReportedOutcome } from "./outcome.js";
+import { callsIn } from "./serve/parallelCalls.js";
+import { holdsKey } from "./serve/rawRequest.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
 /**
@@ -116,23 +118,26 @@ function messageDifferences({ steps, expected }: Cell, { message }: ReportedOutc
 
 function leaks({ text, keys, outcome }: Posted): readonly string[] {
   const decoded = JSON.stringify(outcome);
-  return keys.some((key) => text.includes(key) || decoded.includes(key))
-    ? ["the posted outcome contains the key"]
-    : [];
+  return holdsKey(text, keys) || holdsKey(decoded, keys) ? ["the posted outcome contains the key"] : [];
 }
 
 /** The differences in the value. @param text The posted outcome: JSON.parse would lose digits of long integers. */
 function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): readonly string[] {
   if (!outcome.hasValue)
     return [`code: ${JSON.stringify(outcome.code)} instead of the value of a good answer`];
+  const given = exactly(text) as { readonly value?: unknown; readonly values?: readonly unknown[] };
+  if (cell.client.parallel === undefined) return valueDiffers(cell, given.value, outcome);
+  return callsIn(cell).flatMap((call, index) =>
+    valueDiffers(call, given.values?.[index], outcome).map((text) => `call ${index + 1}: ${text}`),
+  );
+}
+
+function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: ReportedOutcome): readonly string[] {
   const due = answerDue(cell);
   if (typeof due === "string" && typeof cell.asked.answer === "string")
-    return outcome.value === due
-      ? []
-      : [`value: ${JSON.stringify(outcome.value)} instead of ${JSON.stringify(due)}`];
-  const given = (exactly(text) as { readonly value: unknown }).value;
+    return given === due ? [] : [`value: ${JSON.stringify(given)} instead of ${JSON.stringify(due)}`];
   const wanted = typeof due === "string" ? exactly(due) : due;
-  const [is, should] = [given, wanted].map((value) => compared(value, cell, outcome.capabilities ?? []));
+  const [is, should] = [given, wanted].map((value) => compared(value, cell, capabilities));
   const differ = Object.entries(should as object).filter(
     ([name, part]) => !isDeepStrictEqual((is as Record<string, unknown> | null)?.[name], part),
   );

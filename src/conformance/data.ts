@@ -1,15 +1,21 @@
 // Types and reader of the conformance data in contract/conformance, which the package ships.
 import { readFile } from "node:fs/promises";
 
+/** A content coding that a client may announce in `Accept-Encoding`. */
+export type Coding = "deflate" | "br" | "zstd";
+
 /** A response, in the format of retries.json and exchanges.json. */
 export interface RowAnswer {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** A list of values is sent as several header lines. */
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: unknown;
   readonly text?: string;
   /** What replaces `{repeat}` in the body or the text: this text, repeated up to this number of bytes. */
   readonly repeat?: { readonly text: string; readonly bytes: number };
   readonly gzip?: true;
+  /** Send the response in this coding if the request announces it, otherwise as it is. */
+  readonly coding?: Coding;
   /** Send the response with chunked encoding, with chunk extensions. */
   readonly chunked?: true;
   /** Bytes that the server sends after the response on the same connection. */
@@ -65,8 +71,12 @@ export interface RowClient {
   readonly timeoutMs?: number;
   readonly attemptTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
-  readonly abort?: "before" | "received" | "answering";
+  readonly abort?: "before" | "received" | "answering" | "waiting";
   readonly calls?: number;
+  /** The calls are made in turn by so many clients, each with a key of its own. */
+  readonly clients?: number;
+  /** So many calls at the same time; `{n}` in the arguments and the response is the number of the call, from 1. */
+  readonly parallel?: number;
   readonly newClientPerCall?: true;
 }
 
@@ -96,14 +106,19 @@ export interface ErrorRow {
   readonly message: string | null;
 }
 
+/** A text repeated so many times; or a list of so many texts, in which `{n}` is the position in the list, from 0. */
+export type Repeat = { readonly times: number } & ({ readonly text: string } | { readonly items: string });
+
 /** The arguments, the responses and the expected outcome of one operation in a row of exchanges.json. */
 export interface RowExchange {
   /** Arguments that replace those of the same name in operations.json. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** By JSON pointer, arguments that are written as a repeat of a piece. */
+  readonly repeats?: Readonly<Record<string, Repeat>>;
   /** The expected path, byte by byte. */
   readonly path?: string;
-  /** The successful response. @default the one of operations.json */
-  readonly answer?: RowAnswer;
+  /** The successful response; without a status, what differs from the one of operations.json. */
+  readonly answer?: Partial<RowAnswer>;
   /** The steps that the requests meet. @default the successful response */
   readonly sequence?: readonly RowStep[];
   /** The expected outcome. @default one request, and the value of the successful response */
@@ -118,6 +133,10 @@ export interface ExchangeRow extends RowExchange {
   readonly description: string;
   readonly client?: RowClient;
   readonly needs?: readonly string[];
+  /** A path that follows the host in the client's base URL. */
+  readonly basePath?: string;
+  /** Whether the row is served only with `--large`. */
+  readonly large?: true;
   /** Whether the runner checks which connections the requests use. */
   readonly connections?: true;
   readonly operations: Readonly<Record<string, RowExchange>>;

@@ -3,9 +3,11 @@ import { parseJson } from "../values.js";
 
 export interface ReportedOutcome {
   readonly id: string;
-  /** Whether the outcome has a `value`, which may be null. */
+  /** Whether the outcome has a `value`, which may be null, or `values`. */
   readonly hasValue: boolean;
   readonly value?: unknown;
+  /** The values of calls that were made at the same time, in the order of their arguments. */
+  readonly values?: readonly unknown[];
   /** Set if the row is to be skipped: the name of the ability (see `needs` of the row) that the client lacks. */
   readonly skipped?: string;
   readonly code?: string;
@@ -37,6 +39,7 @@ const capabilities: readonly unknown[] = ["unknown-members", "int64"];
 const members: Readonly<Record<string, readonly [is: (value: unknown) => boolean, words: string]>> = {
   id: [isText, "the id of a row"],
   value: [() => true, "anything"],
+  values: [Array.isArray, "a list with the value of each call"],
   skipped: [isText, "the name of what the client lacks"],
   code: [isText, "the code's name"],
   executed: [oneOf("no", "unknown", "yes"), "no, unknown or yes"],
@@ -70,10 +73,10 @@ export function readOutcome(text: string): ReportedOutcome {
   }
   const has = (name: string): boolean => Object.hasOwn(posted, name);
   if (!has("id")) throw new BadOutcome("id is missing: it is the id that GET /next gave.");
-  const kinds = ["value", "code", "skipped"].filter(has);
+  const kinds = ["value", "values", "code", "skipped"].filter(has);
   if (kinds.length !== 1) {
     throw new BadOutcome(
-      `An outcome has one of value, code and skipped; this one has ${kinds.join(", ") || "none"}.`,
+      `An outcome has one of value, values, code and skipped; this one has ${kinds.join(", ") || "none"}.`,
     );
   }
   if (has("code")) {
@@ -81,7 +84,7 @@ export function readOutcome(text: string): ReportedOutcome {
       if (!has(name)) throw new BadOutcome(`${name} is missing: an outcome with a code has it.`);
     }
   }
-  return { ...posted, hasValue: has("value") } as unknown as ReportedOutcome;
+  return { ...posted, hasValue: has("value") || has("values") } as unknown as ReportedOutcome;
 }
 
 function parsed(text: string): object {

@@ -4,6 +4,7 @@ import type { Cell } from "./cells.js";
 import { compare } from "./compare.js";
 import { BadOutcome, type ReportedOutcome, readOutcome } from "./outcome.js";
 import { NotOnThisMachine } from "./serve/connectionFaults.js";
+import { callsIn } from "./serve/parallelCalls.js";
 import { type Served, serveCell } from "./serve/serveCell.js";
 
 export interface RowResult {
@@ -95,9 +96,11 @@ async function take({ cells, running, results }: Rows, text: string): Promise<Ro
   const outcome = readOutcome(text);
   const row = running.get(outcome.id);
   if (row === undefined) throw new BadOutcome(unknown(outcome.id, cells, results));
-  const result = resultOf(row, outcome, text);
-  running.delete(outcome.id);
-  results.push(result);
+  const took = performance.now() - row.givenMs;
+  // The row stays under way until what an aborted call leaves behind is known.
+  const late = await row.served.leftBehind();
+  const result = resultOf(row, outcome, { text, took, late });
+  if (running.delete(outcome.id)) results.push(result);
   await row.served.close();
   return result;
 }
@@ -125,8 +128,11 @@ function skipped(id: string, skippedFor: string): RowResult {
   return { id, result: "skipped", differences: [], notes: [], skippedFor };
 }
 
-function resultOf(row: UnderWay, outcome: ReportedOutcome, text: string): RowResult {
-  const { cell, keys, served, givenMs } = row;
+function resultOf(
+  { cell, keys, served }: UnderWay,
+  outcome: ReportedOutcome,
+  { text, took, late }: { readonly text: string; readonly took: number; readonly late: readonly string[] },
+): RowResult {
   const { id, needs } = cell;
   if (outcome.skipped !== undefined) {
     if (needs.includes(outcome.skipped)) return skipped(id, outcome.skipped);
@@ -135,33 +141,33 @@ function resultOf(row: UnderWay, outcome: ReportedOutcome, text: string): RowRes
       `${id} cannot be skipped for ${JSON.stringify(outcome.skipped)}: it needs ${needed}.`,
     );
   }
-  const took = performance.now() - givenMs;
-  const { differences, notes } = compare(cell, served.log, { outcome, text, keys, took });
+  const { differences: found, notes } = compare(cell, served.log, { outcome, text, keys, took });
+  const differences = [...found, ...late];
   return { id, result: differences.length === 0 ? "passed" : "failed", differences, notes };
 }
 
-// Random API keys for a row, which no real service accepts; two if the client's key comes from a function.
+// Random API keys for a row, which no real service accepts: one for each client, two if its key comes from a function.
 function keysFor({ client }: Cell): readonly string[] {
   const key = (): string => `conformance-${randomBytes(12).toString("hex")}`;
-  return client.apiKey === "function" ? [key(), key()] : [key()];
+  return Array.from({ length: client.apiKey === "function" ? 2 : (client.clients ?? 1) }, key);
 }
 
 // When the client aborts a call in progress, in milliseconds: the request has arrived by then, even on a busy machine.
 const abortAfterMs = 1000;
 
-function taskOf(
-  { id, operation, asked, client, needs }: Cell,
-  keys: readonly string[],
-  served: Served,
-): object {
-  const { apiKey, abort, calls = 1, newClientPerCall, maxRetries = 2, ...rest } = client;
+function taskOf(cell: Cell, keys: readonly string[], served: Served): object {
+  const { id, operation, asked, client, needs } = cell;
+  const { apiKey, abort, calls = 1, clients, parallel, newClientPerCall, maxRetries = 2, ...rest } = client;
   const aborts = abort && { abortAfterMs: abort === "before" ? 0 : abortAfterMs };
+  const perCall = clients && Array.from({ length: calls }, (_, index) => keys[index % clients]);
   return {
     id,
     operation,
     ...served.address,
     ...(apiKey ? { apiKeys: keys } : { apiKey: keys[0] }),
+    ...(perCall && { keyPerCall: perCall }),
     arguments: asked.arguments,
+    ...(parallel && { parallel: callsIn(cell).map((call) => call.asked.arguments) }),
     options: { maxRetries, ...rest, ...aborts },
     calls,
     ...(newClientPerCall && { newClientPerCall }),

@@ -127,6 +127,8 @@ type Row struct {
 	Arguments                                            Arguments
 	Calls                                                int
 	NewClientPerCall, Done                               bool
+	KeyPerCall                                           []string
+	Parallel                                             []Arguments
 	Options                                              struct {
 		MaxRetries, TimeoutMs, AttemptTimeoutMs, ConnectTimeoutMs int
 		AbortAfterMs                                              *int
@@ -157,8 +159,19 @@ func outcomeOf(row Row) map[string]any {
 		}
 	}
 	client := clientOf(row)
+	if len(row.Parallel) > 0 {
+		return inParallel(client, row)
+	}
 	var outcome map[string]any
+	clients := map[string]*Client{}
 	for made := range row.Calls {
+		if len(row.KeyPerCall) > 0 {
+			row.APIKey = row.KeyPerCall[made]
+			if clients[row.APIKey] == nil {
+				clients[row.APIKey] = clientOf(row)
+			}
+			client = clients[row.APIKey]
+		}
 		if made > 0 && row.NewClientPerCall {
 			client.Pooled.CloseIdleConnections()
 			client = clientOf(row)
@@ -180,6 +193,24 @@ func outcomeOf(row Row) map[string]any {
 	}
 	client.Pooled.CloseIdleConnections()
 	return outcome
+}
+
+// Makes all calls of a row at the same time, with one client.
+func inParallel(client *Client, row Row) map[string]any {
+	values := make([]any, len(row.Parallel))
+	var calls sync.WaitGroup
+	for i, arguments := range row.Parallel {
+		calls.Add(1)
+		go func() {
+			defer calls.Done()
+			if value, _, err := client.Call(context.Background(), row.Operation, arguments, nil); err == nil {
+				values[i] = value
+			}
+		}()
+	}
+	calls.Wait()
+	client.Pooled.CloseIdleConnections()
+	return map[string]any{"values": values}
 }
 
 func read(name string, into any) {

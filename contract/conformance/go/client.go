@@ -40,6 +40,9 @@ type Client struct {
 
 // Call makes one call, within its deadline and the client's budget; its value, and how many attempts it took.
 func (c *Client) Call(ctx context.Context, operation string, arguments Arguments, repeatable *bool) (map[string]any, int, error) {
+	if leadsElsewhere(operation, arguments) {
+		return nil, 0, &ServiceError{Code: "INVALID_ARGUMENT", Message: "An id leads to another place.", Executed: "no", CodeSource: "client", NotRetried: "refused"}
+	}
 	column, safe := operation, Operations[operation].Repeatable
 	if repeatable != nil {
 		column, safe = map[bool]string{true: "rerankDocuments", false: "resumeReinforcementFineTuningJob"}[*repeatable], *repeatable
@@ -72,12 +75,13 @@ func (c *Client) Call(ctx context.Context, operation string, arguments Arguments
 		if failure.Code == "DEADLINE_EXCEEDED" && failure.CodeSource == "client" && last {
 			failure.NotRetried = "deadline-too-close"
 		}
+		sent := failure.NotRetried != "aborted" || failure.Executed != "no"
 		worst = worse(worst, failure.Executed)
 		wait := c.decide(failure, column, safe, retries, renewed, ends)
 		if wait < 0 {
 			failure.Executed = worst
-			if failure.Attempts = retries + 1; failure.Events == nil && failure.Executed == "no" {
-				failure.Attempts = retries // aborted before it was sent
+			if failure.Attempts = retries; sent {
+				failure.Attempts++
 			}
 			return nil, failure.Attempts, failure
 		}

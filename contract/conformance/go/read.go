@@ -19,9 +19,18 @@ import (
 	"time"
 )
 
+var place = regexp.MustCompile(`\{\w+\}`)
+
+// Whether an id is empty or dots, and the path with it is that of another resource.
+func leadsElsewhere(operation string, arguments Arguments) bool {
+	return slices.ContainsFunc(place.FindAllString(Operations[operation].Path, -1), func(name string) bool {
+		return slices.Contains([]string{"", ".", ".."}, arguments.Path[strings.Trim(name, "{}")])
+	})
+}
+
 func newRequest(ctx context.Context, base, operation string, arguments Arguments) *http.Request {
 	o, values := Operations[operation], arguments.Path
-	path := regexp.MustCompile(`\{\w+\}`).ReplaceAllStringFunc(o.Path, func(name string) string {
+	path := place.ReplaceAllStringFunc(o.Path, func(name string) string {
 		// As in a query, which leaves only what is unreserved, but a space is %20.
 		return strings.ReplaceAll(url.QueryEscape(values[strings.Trim(name, "{}")]), "+", "%20")
 	})
@@ -29,12 +38,13 @@ func newRequest(ctx context.Context, base, operation string, arguments Arguments
 	if arguments.File != nil {
 		var form bytes.Buffer
 		writer := multipart.NewWriter(&form)
-		part, _ := writer.CreateFormFile("file", arguments.File.Name)
+		name := arguments.File.Name
+		part, _ := writer.CreateFormFile("file", name[strings.LastIndexAny(name, `/\`)+1:])
 		part.Write(arguments.File.Content)
 		writer.Close()
 		body, contentType = bytes.NewReader(form.Bytes()), writer.FormDataContentType()
 	}
-	request, _ := http.NewRequestWithContext(ctx, o.Method, base+path, body)
+	request, _ := http.NewRequestWithContext(ctx, o.Method, strings.TrimRight(base, "/")+path, body)
 	request.GetBody = nil // net/http repeats nothing by itself
 	request.Header.Set("Content-Type", contentType)
 	return request
@@ -130,9 +140,15 @@ func waitAsked(headers http.Header, body any) *float64 {
 			}
 		}
 	}
-	ask(headers.Get("Retry-After-Ms"), 1)
-	ask(headers.Get("Retry-After"), 1000)
-	if until, err := http.ParseTime(headers.Get("Retry-After")); err == nil {
+	for _, line := range headers.Values("Retry-After-Ms") {
+		ask(line, 1)
+	}
+	for _, line := range headers.Values("Retry-After") {
+		ask(line, 1000)
+		until, err := http.ParseTime(line)
+		if err != nil {
+			continue
+		}
 		now, err := http.ParseTime(headers.Get("Date"))
 		if err != nil {
 			now = time.Now()

@@ -1,6 +1,7 @@
 // Does what `npx tunerank conformance` asks for; in this folder:
 // mvn -q compile exec:java -Dexec.args="http://127.0.0.1:4020 16"
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
@@ -14,9 +15,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
@@ -62,13 +66,31 @@ final class Certify {
     ObjectNode outcome = Client.JSON.createObjectNode().put("id", row.get("id").asText());
     for (JsonNode need : row.get("needs"))
       if (HIDDEN.contains(need.asText())) return outcome.put("skipped", need.asText());
+    if (row.has("parallel")) return outcome.set("values", inParallel(clientOf(row), row));
     Client client = clientOf(row);
+    Map<String, Client> clients = new HashMap<>();
     for (int n = 0; n < row.path("calls").asInt(1); n++) {
+      if (row.has("keyPerCall")) {
+        String key = row.get("keyPerCall").get(n).asText();
+        ((ObjectNode) row).put("apiKey", key);
+        if (!clients.containsKey(key)) clients.put(key, clientOf(row.deepCopy()));
+        client = clients.get(key);
+      }
       if (n > 0 && row.path("newClientPerCall").asBoolean()) client = clientOf(row);
       outcome.retain("id");
       call(client, row, outcome);
     }
     return outcome;
+  }
+
+  /** Makes all calls of a row at the same time, with one client. */
+  static ArrayNode inParallel(Client client, JsonNode row) throws Exception {
+    List<Future<Client.Call>> calls = new ArrayList<>();
+    for (JsonNode given : row.get("parallel"))
+      calls.add(Client.THREADS.submit(() -> client.call(row.get("operation").asText(), argumentsOf(given))));
+    ArrayNode values = Client.JSON.createArrayNode();
+    for (Future<Client.Call> call : calls) values.add((JsonNode) call.get().last.value());
+    return values;
   }
 
   static void call(Client client, JsonNode row, ObjectNode outcome) throws Exception {
@@ -80,7 +102,7 @@ final class Certify {
       if (!ended.await(abort.asInt(), TimeUnit.MILLISECONDS)) caller.interrupt();
       return null;
     });
-    Client.Call call = client.call(row.get("operation").asText(), argumentsOf(row));
+    Client.Call call = client.call(row.get("operation").asText(), argumentsOf(row.get("arguments")));
     Client.Outcome last = call.last;
     ended.countDown();
     Thread.interrupted(); // An abort that came after the end.
@@ -130,9 +152,8 @@ final class Certify {
   }
 
   /** A file is content in UTF-8, or the bytes of base64 over and over until there are so many. */
-  static JsonNode argumentsOf(JsonNode row) throws Exception {
-    if (!(row.at("/arguments/file") instanceof ObjectNode file) || file.path("content").isBinary())
-      return row.get("arguments");
+  static JsonNode argumentsOf(JsonNode given) throws Exception {
+    if (!(given.path("file") instanceof ObjectNode file) || file.path("content").isBinary()) return given;
     byte[] all = file.path("content").asText().getBytes(StandardCharsets.UTF_8);
     if (file.has("base64")) {
       byte[] once = file.get("base64").binaryValue();
@@ -140,6 +161,6 @@ final class Certify {
       for (int at = 0; at < all.length; at++) all[at] = once[at % once.length];
     }
     file.put("content", all);
-    return row.get("arguments");
+    return given;
   }
 }

@@ -83,16 +83,27 @@ final class Client {
     BodyPublisher form(byte[] file) {
       String part = definition.get("part").asText(), name = arguments.at("/file/name").asText();
       String head = "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + part + "\"; filename=\""
-          + name.replace("\"", "%22") + "\"\r\nContent-Type: application/octet-stream\r\n\r\n";
+          + name.replaceFirst("(?s).*[/\\\\]", "").replace("\"", "%22").replace("\r", "%0D").replace("\n", "%0A") + "\"\r\nContent-Type: application/octet-stream\r\n\r\n";
       return BodyPublishers.concat(BodyPublishers.ofString(head), BodyPublishers.ofByteArray(file),
           BodyPublishers.ofString("\r\n--" + boundary + "--\r\n"));
     }
 
     String executed() { return List.of("no", "no", "unknown", "yes").get(RANKS.get(because)); }
 
+    /** Whether an id is empty or dots, and the path with it is that of another resource. */
+    boolean leadsElsewhere() {
+      return Pattern.compile("\\{(\\w+)\\}").matcher(definition.get("path").asText()).results()
+          .anyMatch(name -> Set.of("", ".", "..").contains(arguments.path(name.group(1)).asText()));
+    }
+
     /** Makes the call, which an interrupt aborts. Its value is JSON, or the bytes of what is no JSON. */
     Call run() throws Exception {
       double wait = 0;
+      if (leadsElsewhere()) {
+        last = Outcome.failure("INVALID_ARGUMENT", "client", because, "An id leads to another place.", "refused");
+        notRetried = "refused";
+        return this;
+      }
       for (int retry = 0; notRetried == null; retry++) {
         last = attempt(wait, new AtomicReference<>("nothing-sent"));
         if (last.code == null) break;
@@ -168,7 +179,7 @@ final class Client {
       StringJoiner query = new StringJoiner("&", "?", "").setEmptyValue("");
       for (JsonNode name : definition.path("query"))
         listed(arguments.path(name.asText())).forEach(one -> query.add(encoded(name) + "=" + encoded(one)));
-      HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(baseUrl + path + query))
+      HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(baseUrl.replaceFirst("/+$", "") + path + query))
           .header("authorization", "Bearer " + secret).header("accept-encoding", "gzip");
       for (JsonNode name : definition.path("headers"))
         listed(arguments.path(name.asText())).forEach(one -> builder.header(name.asText(), one.asText()));

@@ -26,8 +26,7 @@ def key_of(row):
     return (lambda: next(keys, last)) if "apiKeys" in row else row["apiKey"]
 
 
-def arguments_of(row):
-    given = row["arguments"]
+def arguments_of(given):
     if "file" in given:
         file = given["file"]
         unit = base64.b64decode(file["base64"]) if "base64" in file else file["content"].encode()
@@ -37,13 +36,20 @@ def arguments_of(row):
 
 
 async def outcome_of(row):
-    client, repeatable, arguments = None, row["options"].get("repeatable"), arguments_of(row)
-    outcome = {}
-    for _ in range(row["calls"]):
+    client, repeatable, arguments = None, row["options"].get("repeatable"), arguments_of(row["arguments"])
+    outcome, clients = {}, {}
+    for made in range(row["calls"]):
         if client is None or "newClientPerCall" in row:
             await client.close() if client else None
             client = Client(row["baseUrl"], key_of(row), **options_of(row))
+        if "keyPerCall" in row:
+            key = row["keyPerCall"][made]
+            client = clients.setdefault(key, Client(row["baseUrl"], key, **options_of(row)))
         try:
+            if "parallel" in row:
+                calls = (client.call(row["operation"], arguments_of(given), repeatable) for given in row["parallel"])
+                outcome = {"values": [value for value, _ in await asyncio.gather(*calls)]}
+                continue
             value, attempts = await client.call(row["operation"], arguments, repeatable)
             outcome = {"value": value, "attempts": attempts, "capabilities": ["unknown-members", "int64"]}
         except ServiceError as error:

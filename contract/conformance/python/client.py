@@ -1,6 +1,7 @@
 """A client of the service on httpx, written from contract/conformance/README.md; see certify.py for how it is proved."""
 
 import asyncio, email.utils, json, math, random, re, socket, ssl, time
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from urllib.parse import quote
 import httpx
@@ -36,10 +37,11 @@ def _wait_asked(headers, body):
     details = _in(body, "error.details") or _in(body, "details")
     items = details if isinstance(details, list) else []
     delays = [str(_in(item, "retryDelay")) for item in items if str(_in(item, "@type")).endswith("google.rpc.RetryInfo")]
-    asked = [_ms(headers.get("retry-after-ms"), 1), _ms(headers.get("retry-after"), 1000)]
+    lines = headers.get_list("retry-after")
+    asked = [_ms(text, 1) for text in headers.get_list("retry-after-ms")] + [_ms(text, 1000) for text in lines]
     asked += [_ms(delay[:-1], 1000) for delay in delays if delay.endswith("s")]
-    until, now = _date(headers.get("retry-after")), _date(headers.get("date"))
-    asked.append(until and max(0, int(until - (now or time.time() * 1000))))
+    now = _date(headers.get("date")) or time.time() * 1000
+    asked += [until and max(0, int(until - now)) for until in map(_date, lines)]
     return max((ms for ms in asked if ms is not None), default=None)
 
 def _code(body, status):
@@ -116,7 +118,7 @@ class Client:
                  connect_timeout_ms=P["deadlines"]["connectTimeoutMs"], tls=TLS, proxy=None):
         self.base_url, self.api_key, self.max_retries = base_url.rstrip("/"), api_key, max_retries
         self.timeout_ms, self.attempt_timeout_ms, self.budget = timeout_ms, attempt_timeout_ms, P["budget"]["retries"] * 10
-        options = {"verify": tls, "proxy": proxy, "trust_env": False, "timeout": httpx.Timeout(None, connect=connect_timeout_ms / 1000)}
+        options = {"verify": tls, "proxy": proxy, "trust_env": False, "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=[])), "timeout": httpx.Timeout(None, connect=connect_timeout_ms / 1000)}
         # What may not be sent twice never takes a connection that was idle.
         self.fresh = httpx.AsyncClient(**options, limits=httpx.Limits(max_keepalive_connections=0))
         self.pooled = httpx.AsyncClient(**options)
@@ -128,6 +130,8 @@ class Client:
         """The value of a good answer, and how many attempts it took. Raises ServiceError."""
         safe, d = OPERATIONS[operation]["repeatable"] if repeatable is None else repeatable, P["deadlines"]
         column = operation if repeatable is None else "rerankDocuments" if safe else "resumeReinforcementFineTuningJob"
+        if {"", ".", ".."} & {arguments.get(name) for name in re.findall(r"{(\w+)}", OPERATIONS[operation]["path"])}:
+            raise ServiceError("INVALID_ARGUMENT", "An id leads to another place.", "no", [], "client", not_retried="refused")
         size = len(arguments["file"]["content"]) if "file" in arguments else 0
         total = self.timeout_ms or d["timeoutMs"][operation] + size * 1000 / d["uploadBytesPerSecond"]
         each = self.attempt_timeout_ms or total * d["attemptShare"]["repeatable" if safe and self.max_retries else "else"]
@@ -187,7 +191,7 @@ class Client:
         o, key = OPERATIONS[operation], self.api_key() if callable(self.api_key) else self.api_key
         path = re.sub(r"{(\w+)}", lambda name: quote(arguments[name[1]], safe=""), o["path"])
         file = arguments.get("file")
-        body = {"files": {o["part"]: (file["name"], file["content"])}} if file else {"json": arguments.get("body")}
+        body = {"files": {o["part"]: (re.split(r"[/\\]", file["name"])[-1], file["content"])}} if file else {"json": arguments.get("body")}
         async def trace(event, info):
             if event == "connection.connect_tcp.started":
                 seen["connected"] = True

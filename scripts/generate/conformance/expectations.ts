@@ -175,6 +175,6 @@ export function needsOf({ client = {}, server }: RetryRow): readonly string[] {
 }
 
 function ofNetwork(network: string): string | undefined {
-  if (network === "tls-certificate-wanted") return "ca-certificate";
+  if (network === "tls-certificate-wanted" || network === "tls-other-name") return "ca-certificate";
   return network.startsWith("tunnel-") ? "proxy" : undefined;
 }

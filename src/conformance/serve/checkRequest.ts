@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseMultipart } from "../../files/multipart.js";
 import type { Cell, Step } from "../cells.js";
 import type { OperationData } from "../data.js";
+import { acceptsType, holdsKey, tokenProblems } from "./rawRequest.js";
 
 interface ReadRequest {
   readonly method: string | undefined;
@@ -13,37 +14,65 @@ interface ReadRequest {
   /** Header names and values in turn, as received. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
+  /** The port on which the request arrived. */
+  readonly port: number | undefined;
 }
 
-/** The differences between a request and the expected one. @param keys The API keys that the request may use. */
-export function problemsOf(request: ReadRequest, cell: Cell, keys: readonly string[]): readonly string[] {
+/** The API keys of a row: those that this request may use, and all of them. */
+export interface Keys {
+  readonly due: readonly string[];
+  readonly all: readonly string[];
+}
+
+/** The differences between a request and the expected one. */
+export function problemsOf(request: ReadRequest, cell: Cell, keys: Keys): readonly string[] {
   const { asked } = cell;
   const { method, url = "", headers } = request;
   const [path = "", query = ""] = url.split(/\?(.*)/s);
-  const due = cell.path ?? pathOf(asked.path, asked.arguments);
+  const base = (cell.basePath ?? "").replace(/\/$/, "");
+  const due = base + (cell.path ?? pathOf(asked.path, asked.arguments));
   const problems: string[] = [];
   if (method !== asked.method) problems.push(`the method is ${method} instead of ${asked.method}`);
   if (path !== due) problems.push(`the path is ${path} instead of ${due}`);
   problems.push(...parameterProblems(query, headers, asked));
-  return [...problems, ...keyProblems(request, keys), ...contentProblems(request, asked)];
+  return [
+    ...problems,
+    ...headerProblems(request, asked),
+    ...keyProblems(request, keys),
+    ...contentProblems(request, asked),
+  ];
 }
 
-function keyProblems({ url, rawHeaders }: ReadRequest, keys: readonly string[]): readonly string[] {
+function headerProblems({ headers, port }: ReadRequest, { answerType }: OperationData): readonly string[] {
+  const { host, accept, cookie } = headers;
+  const type = answerType ?? "application/json";
+  return [
+    ...(host === `127.0.0.1:${port}` ? [] : [`Host is ${host} instead of 127.0.0.1:${port}`]),
+    ...(acceptsType(accept as string | undefined, type) ? [] : [`Accept is ${accept}, without ${type}`]),
+    ...(cookie === undefined ? [] : ["there is a cookie, which an earlier response set"]),
+  ];
+}
+
+function keyProblems({ url, rawHeaders, body }: ReadRequest, { due, all }: Keys): readonly string[] {
   const headers = rawHeaders.flatMap((name, index) =>
     index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ""] as const] : [],
   );
   const given = headers.filter(([name]) => name === "authorization").map(([, value]) => value);
-  const holdsKey = (text = ""): boolean => keys.some((key) => text.includes(key));
-  const isDue = given[0] !== undefined && keys.some((key) => given[0] === `Bearer ${key}`);
+  const holds = (text = ""): boolean => holdsKey(text, all);
+  const isDue = given[0] !== undefined && due.some((key) => given[0] === `Bearer ${key}`);
   return [
     ...(isDue ? [] : ["Authorization is not the Bearer key that is due"]),
     ...(given.length > 1 ? [`there are ${given.length} headers Authorization instead of one`] : []),
     ...headers
-      .filter(([name, value]) => name !== "authorization" && holdsKey(value))
+      .filter(([name, value]) => name !== "authorization" && holds(value))
       .map(([name]) => `the header ${name} carries the key`),
-    ...(holdsKey(url) ? ["the address carries the key"] : []),
+    ...(holds(url) ? ["the address carries the key"] : []),
+    // The key stands nowhere in a large file: its rows fill it with a short piece.
+    ...(body.length < mostTextBytes && holds(body.toString("latin1")) ? ["the body carries the key"] : []),
   ];
 }
+
+const mostTextBytes = 4 * 1024 * 1024;
 
 function parameterProblems(
   query: string,
@@ -73,6 +102,8 @@ function contentProblems(request: ReadRequest, asked: OperationData): readonly s
   const type = `${request.headers["content-type"] ?? "none"}`;
   if (type.split(";")[0]?.trim().toLowerCase() !== asked.contentType)
     return [`the content type is ${type} instead of ${asked.contentType}`];
+  const [, charset = "utf-8"] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? [];
+  if (charset.toLowerCase() !== "utf-8") return [`the content type is ${type}, and the body is UTF-8`];
   return asked.part === undefined
     ? bodyProblems(request, asked.arguments.body)
     : formProblems(request.body, type, { part: asked.part, file: asked.arguments.file as File });
@@ -104,7 +135,8 @@ function fileBytes({ content = "", base64, bytes = 0 }: File): Buffer {
 function bodyProblems({ body }: ReadRequest, due: unknown): readonly string[] {
   const text = body.toString();
   if (!Buffer.from(text).equals(body)) return ["the body is not UTF-8"];
-  return isDeepStrictEqual(parsed(text), due) ? [] : ["the body is not the JSON that was asked for"];
+  if (!isDeepStrictEqual(parsed(text), due)) return ["the body is not the JSON that was asked for"];
+  return tokenProblems(text);
 }
 
 function formProblems(
@@ -118,8 +150,9 @@ function formProblems(
   const problems: string[] = [];
   if (parts.length !== 1) problems.push(`the form has ${parts.length} parts instead of one`);
   if (found === undefined) return [...problems, `the form has no part named ${part}`];
-  if (found.filename !== file.name)
-    problems.push(`the form names the file ${found.filename ?? "nothing"} instead of ${file.name}`);
+  const name = file.name.replace(/^.*[/\\]/s, "");
+  if (found.filename !== name)
+    problems.push(`the form names the file ${found.filename ?? "nothing"} instead of ${name}`);
   if (!fileBytes(file).equals(found.content)) problems.push("the form does not hold the file's content");
   return problems;
 }

@@ -112,12 +112,16 @@ const tags = {
 };
 
 /**
- * Makes a self-signed certificate for 127.0.0.1 and localhost, valid for two days, so that no private key is shipped.
+ * Makes a self-signed certificate, valid for two days, so that no private key is shipped.
+ * @param host The only host name it is valid for. @default 127.0.0.1 and localhost
  */
-export function createCertificate(): Certificate {
+export function createCertificate(host?: string): Certificate {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
-  const name = sequence(der(tags.set, sequence(oid(0x55, 0x04, 0x03), der(tags.text, "localhost"))));
+  const names =
+    host === undefined ? [der(0x82, "localhost"), der(0x87, Buffer.from([127, 0, 0, 1]))] : [der(0x82, host)];
+  const subject = der(tags.text, host ?? "localhost");
+  const name = sequence(der(tags.set, sequence(oid(0x55, 0x04, 0x03), subject)));
   const day = 86_400_000;
   const validity = sequence(time(Date.now() - day), time(Date.now() + day));
   const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "der" });
@@ -130,16 +134,15 @@ export function createCertificate(): Certificate {
     validity,
     name,
     publicKey,
-    der(0xa3, extensions()),
+    der(0xa3, extensions(sequence(...names))),
   );
   const signature = sign("sha256", toSign, privateKey);
   const whole = sequence(toSign, algorithm, der(tags.bits, Buffer.from([0]), signature));
   return { cert: pem(whole), key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
 }
 
-// The extensions of the certificate: it is valid for two names, and is its own CA.
-function extensions(): Buffer {
-  const names = sequence(der(0x82, "localhost"), der(0x87, Buffer.from([127, 0, 0, 1])));
+// The extensions of the certificate: it is valid for these names, and is its own CA.
+function extensions(names: Buffer): Buffer {
   const authority = sequence(der(tags.boolean, Buffer.from([0xff])));
   return sequence(
     sequence(oid(0x55, 0x1d, 0x11), der(tags.octets, names)),

@@ -1,26 +1,52 @@
 // Sends the responses of conformance rows, also in forms that HTTP allows but few servers use, and produces faults.
 import type { ServerResponse } from "node:http";
-import { constants, deflateRawSync, gzipSync } from "node:zlib";
+import * as zlib from "node:zlib";
 import type { CellAnswer } from "../cells.js";
+import type { Coding } from "../data.js";
 
-/**
- * Sends a response. The argument `key` replaces `{apiKey}` in texts; `ended` is called just before the response is
- * sent.
- */
+const { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } = zlib;
+
+/** What a response depends on besides its row. */
+interface Sending {
+  /** Replaces `{apiKey}` in texts. */
+  readonly key: string;
+  /** The content codings that the request announces. */
+  readonly codings: readonly string[];
+  /** Called just before the response is sent. */
+  readonly ended: () => void;
+}
+
+// Node 20 has no zstd: there a client that announces it gets the plain response.
+const encoders: Readonly<Record<Coding, ((body: Buffer) => Buffer) | undefined>> = {
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: (zlib as { readonly zstdCompressSync?: (body: Buffer) => Buffer }).zstdCompressSync,
+};
+
+// A client keeps no cookies: each request is looked at for this one.
+const cookie = "conformance=1; Path=/";
+
+/** Sends a response. */
 export function sendAnswer(
   response: ServerResponse,
   answer: CellAnswer,
-  { key, ended }: { readonly key: string; readonly ended: () => void },
+  { key, codings, ended }: Sending,
 ): void {
-  const { status, body, gzip, chunked, after } = answer;
+  const { status, body, gzip, coding, chunked, after } = answer;
   const filled = (text: string): string => text.replaceAll("{apiKey}", key);
   const plain = typeof body === "string" ? Buffer.from(filled(body)) : Buffer.from(body);
-  const content = gzip ? gzipSync(plain) : plain;
-  const named = Object.entries(answer.headers).map(([name, value]) => [name, filled(value)] as const);
-  const headers = Object.fromEntries([...named, ...(gzip ? [["Content-ENCODING", "gzip"]] : [])]);
+  const encode = coding !== undefined && codings.includes(coding) ? encoders[coding] : undefined;
+  const content = gzip ? gzipSync(plain) : (encode?.(plain) ?? plain);
+  const named = Object.entries(answer.headers).map(
+    ([name, value]) => [name, typeof value === "string" ? filled(value) : [...value]] as const,
+  );
+  const coded = gzip ? [["Content-ENCODING", "gzip"]] : encode ? [["content-encoding", coding]] : [];
+  const headers = Object.fromEntries([["set-cookie", cookie], ...named, ...coded]);
   ended();
   if (chunked || after !== undefined) {
-    const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const head = Object.entries(headers).flatMap(([name, value]) =>
+      [value].flat().map((line) => `${name}: ${line}\r\n`),
+    );
     const start = `HTTP/1.1 ${status} OK\r\n${head.join("")}`;
     const length = Buffer.from(`Content-Length: ${content.length}\r\n\r\n`);
     const rest = chunked ? [inChunks(content)] : [length, content, Buffer.from(after ?? "")];
@@ -46,11 +72,17 @@ function inChunks(content: Buffer): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** Responds to a request with a fault. It calls `ended` when it ends the response or its connection. */
-export type Fault = (response: ServerResponse, ended: () => void) => void;
+/**
+ * Responds to a request with a fault. It calls `ended` when it ends the response or its connection, and `blame` with what
+ * is wrong with the client.
+ */
+export type Fault = (response: ServerResponse, ended: () => void, blame: (problem: string) => void) => void;
 
 // Where the fault `body-endless` ends: a client that read this much has no limit; spare its machine's memory.
 const mostMegabytes = 200;
+// Where the fault `error-body-endless` says that a client reads too much: the system's buffers hold less.
+const mostErrorMegabytes = 32;
+const errorMegabytes = 100;
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 const begun = '{"object":';
 // A reset can overtake bytes that were sent before: wait until the beginning of the response has arrived.
@@ -92,6 +124,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     ended();
     response.end('{"object":"list"}');
   },
+  "error-body-endless": sendEndlessError,
   "body-endless": (response) => {
     response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
     response.write(gzipHeader);
@@ -106,6 +139,27 @@ export const faults: Readonly<Record<string, Fault>> = {
     more();
   },
 };
+
+// An error response of 100 MB without a coding, so that the server sees how much of it the client takes.
+function sendEndlessError(
+  response: ServerResponse,
+  ended: () => void,
+  blame: (problem: string) => void,
+): void {
+  response.writeHead(400, { "content-type": "text/plain" });
+  const megabyte = Buffer.alloc(1_000_000, "x");
+  let sent = 0;
+  ended();
+  const more = (error?: Error | null): void => {
+    if (error || response.destroyed) return;
+    sent += 1;
+    if (sent === mostErrorMegabytes)
+      blame(`more than ${mostErrorMegabytes} MB of an error response were read`);
+    if (sent <= errorMegabytes) response.write(megabyte, more);
+    else response.end();
+  };
+  response.write(megabyte, more);
+}
 
 function close(response: ServerResponse, ended: () => void): void {
   ended();

@@ -1,18 +1,23 @@
 // A separate server for each cell (a conformance row for one operation): sends its responses and faults, logs requests.
 
 import { once } from "node:events";
-import http, { type RequestListener } from "node:http";
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Cell, Step } from "../cells.js";
-import { connectionsOf, problemsOf } from "./checkRequest.js";
+import { connectionsOf, type Keys, problemsOf } from "./checkRequest.js";
 import { type Address, type Certificate, createCertificate, unreachable } from "./connectionFaults.js";
+import { callsIn, createGate } from "./parallelCalls.js";
+import { codingsOf } from "./rawRequest.js";
 import { faults, sendAnswer } from "./sendAnswer.js";
 
 export interface Served {
   readonly address: Address;
   readonly log: RequestLog;
+  /** What an aborted call leaves behind, called once its outcome was posted: an open connection, or a late request. */
+  leftBehind(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -27,8 +32,8 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   const [step] = cell.steps;
   const network = step && "network" in step ? step.network : "";
   const place = await unreachable[network]?.();
-  if (place) return { ...place, log };
-  const certificate = network.startsWith("tls-") ? createCertificate() : undefined;
+  if (place) return { ...place, log, leftBehind: async () => [] };
+  const certificate = network.startsWith("tls-") ? certificateFor(network) : undefined;
   const listener = listenerOf(cell, keys, (...seen) => {
     onRequest();
     return log.push(...seen);
@@ -45,11 +50,41 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     server.close();
     for (const socket of sockets) socket.destroy();
   };
-  return { address: addressOf(network, (server.address() as AddressInfo).port, certificate), log, close };
+  const { port } = server.address() as AddressInfo;
+  const address = addressOf(network, port, certificate);
+  return {
+    address: { ...address, baseUrl: address.baseUrl + (cell.basePath ?? "") },
+    log,
+    leftBehind: () => leftBehind(cell, log, sockets),
+    close,
+  };
+}
+
+function certificateFor(network: string): Certificate {
+  return network === "tls-other-name" ? createCertificate("service.invalid") : createCertificate();
+}
+
+// How long an aborted call may keep its connection, and how long a retry is waited for after its time has come.
+const graceMs = 1000;
+
+async function leftBehind(
+  { client, steps: [step] }: Cell,
+  log: RequestLog,
+  sockets: ReadonlySet<Socket>,
+): Promise<readonly string[]> {
+  const { abort } = client;
+  if (abort === "waiting" && step && "answer" in step) {
+    const waitMs = Number(step.answer.headers["retry-after"]) * 1000;
+    await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
+  }
+  if (abort !== "received" && abort !== "answering") return [];
+  for (const from = performance.now(); sockets.size > 0; await pause(20))
+    if (performance.now() - from > graceMs) return ["the connection of the aborted call is still open"];
+  return [];
 }
 
 function createServer(network: string, listener: RequestListener, certificate?: Certificate): Server {
-  if (network === "tls-untrusted" || network === "tls-certificate-wanted") {
+  if (certificate && encrypted.has(network)) {
     return https.createServer(
       { ...certificate, requestCert: network === "tls-certificate-wanted" },
       listener,
@@ -61,6 +96,8 @@ function createServer(network: string, listener: RequestListener, certificate?: 
     socket.end(`HTTP/1.1 ${refusal ?? 405} No\r\ncontent-length: 0\r\n\r\n`),
   );
 }
+
+const encrypted: ReadonlySet<string> = new Set(["tls-untrusted", "tls-certificate-wanted", "tls-other-name"]);
 
 const tunnelStatuses: Readonly<Record<string, number>> = {
   "tunnel-failed": 503,
@@ -74,7 +111,7 @@ function addressOf(network: string, port: number, certificate?: Certificate): Ad
   }
   const scheme = network.startsWith("tls-") ? "https" : "http";
   const baseUrl = `${scheme}://127.0.0.1:${port}`;
-  return network === "tls-certificate-wanted" && certificate
+  return certificate && (network === "tls-certificate-wanted" || network === "tls-other-name")
     ? { baseUrl, caCertificate: certificate.cert }
     : { baseUrl };
 }
@@ -82,39 +119,80 @@ function addressOf(network: string, port: number, certificate?: Certificate): Ad
 type Keep = (...seen: RequestLog) => number;
 
 function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestListener {
-  let refusedKey = false;
   const connectionProblems = connectionsOf(cell);
+  const dueKeys = dueKeysOf(cell, keys);
+  const waiting = [...callsIn(cell)];
+  const opened = createGate(waiting.length);
   return (request, response) => {
     const arrivedMs = performance.now();
     request.on("error", () => {});
     response.on("error", () => {});
-    const due = refusedKey ? keys.slice(1) : keys;
     const seen = { arrivedMs, endedMs: undefined as number | undefined, problems: [] as string[] };
     const index = keep(seen) - 1;
-    const step = cell.steps[Math.min(index, cell.steps.length - 1)] as Step;
-    refusedKey = keys.length > 1 && "answer" in step && step.answer.status === 401;
-    seen.problems.push(...connectionProblems(request.socket, step));
+    const nth = Math.min(index, cell.steps.length - 1);
+    const due = dueKeys(index, cell.steps[nth] as Step);
+    seen.problems.push(...connectionProblems(request.socket, cell.steps[nth] as Step));
     buffer(request).then(
-      (body) => {
-        const { method, url, headers, rawHeaders } = request;
-        seen.problems.push(...problemsOf({ method, url, headers, rawHeaders, body }, cell, due));
-        const ended = (): void => {
-          seen.endedMs = performance.now();
-        };
-        const key = headers.authorization?.replace(/^Bearer /, "") ?? "";
-        if ("answer" in step) sendAnswer(response, step.answer, { key, ended });
-        else faults[step.network]?.(response, ended);
+      async (body) => {
+        const { call, problems } = callOf({ request, body }, waiting, { due, all: keys });
+        seen.problems.push(...problems);
+        await opened();
+        respond(request, response, { step: call.steps[nth] as Step, seen });
       },
       () => {},
     );
   };
 }
 
+// The keys that the nth request may use: those of the client whose turn it is; after a 401 the next one.
+function dueKeysOf(
+  { client }: Cell,
+  keys: readonly string[],
+): (index: number, step: Step) => readonly string[] {
+  const { clients } = client;
+  let refusedKey = false;
+  return (index, step) => {
+    if (clients !== undefined) return keys.slice(index % clients, (index % clients) + 1);
+    const due = refusedKey ? keys.slice(1) : keys;
+    refusedKey = keys.length > 1 && "answer" in step && step.answer.status === 401;
+    return due;
+  };
+}
+
+// Finds the call that a request was made for, and takes it from those that are waited for if there are several.
+function callOf(
+  { request, body }: { readonly request: IncomingMessage; readonly body: Buffer },
+  waiting: Cell[],
+  keys: Keys,
+): { readonly call: Cell; readonly problems: readonly string[] } {
+  const { method, url, headers, rawHeaders, socket } = request;
+  const read = { method, url, headers, rawHeaders, body, port: socket.localPort };
+  const found = waiting.map((call) => ({ call, problems: problemsOf(read, call, keys) }));
+  const best = found.find(({ problems }) => problems.length === 0) ?? found[0];
+  if (best === undefined) throw new Error("A cell has no call.");
+  if (waiting.length > 1) waiting.splice(waiting.indexOf(best.call), 1);
+  return best;
+}
+
+function respond(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  { step, seen }: { readonly step: Step; readonly seen: SeenRequest },
+): void {
+  const ended = (): void => {
+    seen.endedMs = performance.now();
+  };
+  const key = headers.authorization?.replace(/^Bearer /, "") ?? "";
+  const codings = codingsOf(headers["accept-encoding"]);
+  if ("answer" in step) sendAnswer(response, step.answer, { key, ended, codings });
+  else faults[step.network]?.(response, ended, (problem) => seen.problems.push(problem));
+}
+
 interface SeenRequest {
   readonly arrivedMs: number;
   /** When the response or its connection ended, in milliseconds; undefined while neither has. */
   endedMs: number | undefined;
-  readonly problems: readonly string[];
+  readonly problems: string[];
 }
 
 /** The requests that a cell's server received, in the order of their arrival. */

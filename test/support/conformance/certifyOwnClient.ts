@@ -22,6 +22,8 @@ interface Task {
   readonly caCertificate?: string;
   readonly apiKey?: string;
   readonly apiKeys?: readonly string[];
+  readonly keyPerCall?: readonly string[];
+  readonly parallel?: readonly Task["arguments"][];
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly options: {
     readonly maxRetries: number;
@@ -79,15 +81,28 @@ function overNode({
 }
 
 async function outcomeOf(task: Task, options: ClientOptions): Promise<object> {
-  const { calls, newClientPerCall } = task;
-  let client = clientOf(task, options);
+  const { calls, newClientPerCall, parallel, keyPerCall = [] } = task;
+  const byKey = new Map(keyPerCall.map((apiKey) => [apiKey, clientOf({ ...task, apiKey }, options)]));
+  const opened = [...byKey.values()];
+  const open = (): Client => {
+    const made = clientOf(task, options);
+    opened.push(made);
+    return made;
+  };
   try {
+    let client = byKey.get(keyPerCall[0] ?? "") ?? open();
+    if (parallel) {
+      const one = client;
+      const values = await Promise.all(parallel.map((given) => call(one, { ...task, arguments: given })));
+      return { values: values.map(posted), capabilities: ["unknown-members"] };
+    }
     for (let made = 1; made < calls; made++) {
       await call(client, task).catch(() => {});
       if (newClientPerCall) {
         await client.close();
-        client = clientOf(task, options);
+        client = open();
       }
+      client = byKey.get(keyPerCall[made] ?? "") ?? client;
     }
     const { data, attempts } = await call(client, task).withResponse();
     return { value: posted(data), attempts: attempts.length, capabilities: ["unknown-members"] };
@@ -110,7 +125,7 @@ async function outcomeOf(task: Task, options: ClientOptions): Promise<object> {
     };
     return { ...said, retryAfterMs: retryAfterMs ?? null };
   } finally {
-    await client.close();
+    await Promise.all(opened.map((each) => each.close()));
   }
 }
 

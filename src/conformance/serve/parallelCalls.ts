@@ -1,0 +1,37 @@
+// Calls that a client makes at the same time, each with arguments and a response of its own.
+import type { Cell } from "../cells.js";
+
+/**
+ * The calls of a cell (a conformance row for one operation) that are made at the same time, each as a cell: `{n}` in its
+ * texts is the number of the call, from 1. A cell whose calls are made one after another is its own only one.
+ */
+export function callsIn(cell: Cell): readonly Cell[] {
+  const { parallel } = cell.client;
+  if (parallel === undefined) return [cell];
+  const { asked, steps } = cell;
+  return Array.from({ length: parallel }, (_, index) => {
+    const number = `${index + 1}`;
+    return { ...cell, asked: numbered(asked, number), steps: numbered(steps, number) };
+  });
+}
+
+function numbered<T>(value: T, number: string): T {
+  return JSON.parse(JSON.stringify(value).replaceAll("{n}", number)) as T;
+}
+
+const longestHoldMs = 500;
+
+/** Returns a promise that is kept once so many requests have arrived, or half a second after the first of them. */
+export function createGate(requests: number): () => Promise<void> {
+  let left = requests;
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return () => {
+    left -= 1;
+    if (left <= 0) open();
+    else setTimeout(open, longestHoldMs).unref();
+    return opened;
+  };
+}
