@@ -165,32 +165,26 @@ function neverRetried(happened: readonly RetryEvent[], kind: RetryKind): NotRetr
 }
 
 /**
- * The wait that a response asks for, in milliseconds: the longest of `retry-after-ms`, `retry-after` in seconds or as a
- * date of RFC 9110, and the wait in its body.
+ * The wait that a response asks for, in milliseconds: the longest of all lines of `retry-after-ms`, of `retry-after` in
+ * seconds or as a date of RFC 9110, and of the wait in its body.
  */
 export function retryAfterMs(
   headers: ResponseHeaders,
   bodyMs: number | undefined,
   now: number,
 ): number | undefined {
+  // Counted from the response's Date header, as the server's clock may differ from this machine's.
+  const sent = parseDate(linesOf(headers, "date")[0], now) ?? now;
   const asked = [
-    milliseconds(shortHeader(headers, "retry-after-ms"), 1),
-    milliseconds(shortHeader(headers, "retry-after"), 1000),
-    untilDate(headers, now),
     bodyMs,
+    ...linesOf(headers, "retry-after-ms").map((line) => milliseconds(line, 1)),
+    ...linesOf(headers, "retry-after").map((line) => milliseconds(line, 1000) ?? parseDate(line, now, sent)),
   ].filter((ms) => ms !== undefined);
-  return asked.length === 0 ? undefined : Math.max(...asked);
+  return asked.length > 0 ? Math.max(...asked) : undefined;
 }
 
-// Counted from the response's Date header, as the server's clock may differ from this machine's.
-function untilDate(headers: ResponseHeaders, now: number): number | undefined {
-  const date = parseDate(shortHeader(headers, "retry-after"), now);
-  if (date === undefined) return undefined;
-  return Math.max(0, date - (parseDate(shortHeader(headers, "date"), now) ?? now));
-}
-
-const day = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)";
-const month = "(?<month>[A-Z][a-z]{2})";
+const day = "[A-Z][a-z]{2}";
+const month = `(?<month>${day})`;
 const time = "(?<time>\\d{2}:\\d{2}:\\d{2})";
 // The three forms of a date in RFC 9110, section 5.6.7.
 const forms = [
@@ -199,14 +193,15 @@ const forms = [
   `${day} ${month} (?<date>[ \\d]\\d) ${time} (?<year>\\d{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
-function parseDate(text = "", now: number): number | undefined {
+// The milliseconds from `since`, 0 for a date before it; by default since 1970.
+function parseDate(text = "", now: number, since = 0): number | undefined {
   const found = forms.map((form) => form.exec(text)?.groups).find(Boolean);
   if (found === undefined) return undefined;
   const { date, month, year = "", time } = found;
   const ms = Date.parse(
     `${date} ${month} ${year.length === 2 ? yearNear(now, Number(year)) : year} ${time} GMT`,
   );
-  return Number.isNaN(ms) ? undefined : ms;
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms - since);
 }
 
 // A two-digit year that would be more than 50 years ahead belongs to the previous century.
@@ -216,10 +211,11 @@ function yearNear(now: number, digits: number): number {
   return year > thisYear + 50 ? year - 100 : year;
 }
 
-// Strips the tabs that Node's fetch leaves around a value. A long value is no time, and is ignored.
-function shortHeader(headers: ResponseHeaders, name: string): string | undefined {
-  const value = header(headers, name);
-  return value && value.length < 100 ? value.replace(/^[\t ]+|[\t ]+$/g, "") : undefined;
+// The lines of a repeated header, which platforms join with commas; a date has a comma of its own. A long value is no
+// time, and is ignored.
+function linesOf(headers: ResponseHeaders, name: string): readonly string[] {
+  const value = header(headers, name) ?? "";
+  return value.length < 100 ? value.split(/,(?! \d\d[ -])/).map((line) => line.trim()) : [];
 }
 
 /** The value of a header; undefined if it is missing or empty. */

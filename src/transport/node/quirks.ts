@@ -151,16 +151,12 @@ export function onAddressFound(socket: Socket, found: (address: string) => void)
   if (!("lookup" in Object.prototype)) socket.on("lookup", (_error, address) => address && found(address));
 }
 
-/** A response's headers. Node builds them from the raw list on first use. */
+/**
+ * A response's headers. They are not Node's own object of them: of a repeated Retry-After it keeps the first, and it
+ * takes a member of Object.prototype for an earlier header of that name.
+ */
 export function headersOf(message: http.IncomingMessage): Readonly<Record<string, string>> {
-  const { rawHeaders } = message;
-  // If Object.prototype has a member with a header's name, Node takes it for an earlier header of that name.
-  if (rawHeaders.some((name, i) => i % 2 === 0 && name.toLowerCase() in Object.prototype)) {
-    return headersFrom(rawHeaders);
-  }
-  const { headers } = message;
-  const cookies = Object.hasOwn(headers, "set-cookie") ? headers["set-cookie"] : undefined;
-  return (cookies ? { ...headers, "set-cookie": cookies.join(", ") } : headers) as Record<string, string>;
+  return headersFrom(message.rawHeaders);
 }
 
 /**
