@@ -10,6 +10,7 @@ interface ConformanceOptions {
   readonly port?: number;
   readonly only?: readonly string[];
   readonly except?: readonly string[];
+  readonly large?: boolean;
   readonly list?: boolean;
   readonly badge?: string;
   readonly junit?: string;
@@ -28,7 +29,7 @@ export async function run({ options, terminal, signal }: Context<ConformanceOpti
   if (!(timeout > 0 && timeout <= longestTimeout))
     throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
   const data = await readData();
-  const every = cellsOf(data);
+  const every = cellsOf(data).filter(({ large }) => options.large || !large);
   const cells = chosen(every, options);
   if (options.list) return list(cells, terminal);
   const ended = await serve({

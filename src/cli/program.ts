@@ -188,6 +188,7 @@ function addConformance(program: Command): Command {
       "Leave out rows with TEXT in their name. May be given more than once.",
       collectValues,
     )
+    .option("--large", "Serve the rows with a file of 150,000,000 bytes, too.")
     .option("--list", "Print the names of the rows, and serve nothing.")
     .option(
       "--timeout <TIME>",
