@@ -30,12 +30,12 @@ export async function mutantsPart(): Promise<Page> {
   );
   const file = new URL("../../contract/conformance/mutants.json", import.meta.url);
   const { mutants } = JSON.parse(await readFile(file, "utf8")) as Mutants;
-  const lines = scores.map(({ language, killed, of }) => [
+  const lines = scores.map(({ language, killed, of, notMade = {} }) => [
     language,
     `${of}`,
     `${killed}`,
     `${Math.floor((killed / of) * 100)} %`,
-    `${mutants.length - of}`,
+    `${Object.keys(notMade).length}`,
   ]);
   const notMade = scores.flatMap(({ language, notMade: reasons = {} }) =>
     Object.entries(reasons).map(([name, why]) => {

@@ -30,7 +30,7 @@ func leadsElsewhere(operation string, arguments Arguments) bool {
 
 func newRequest(ctx context.Context, base, operation string, arguments Arguments) *http.Request {
 	o, values := Operations[operation], arguments.Path
-	path := place.ReplaceAllStringFunc(o.Path, func(name string) string {
+	path := regexp.MustCompile(`\{\w+\}`).ReplaceAllStringFunc(o.Path, func(name string) string {
 		// As in a query, which leaves only what is unreserved, but a space is %20.
 		return strings.ReplaceAll(url.QueryEscape(values[strings.Trim(name, "{}")]), "+", "%20")
 	})
@@ -38,8 +38,8 @@ func newRequest(ctx context.Context, base, operation string, arguments Arguments
 	if arguments.File != nil {
 		var form bytes.Buffer
 		writer := multipart.NewWriter(&form)
-		name := arguments.File.Name
-		part, _ := writer.CreateFormFile("file", name[strings.LastIndexAny(name, `/\`)+1:])
+		name := arguments.File.Name[strings.LastIndexAny(arguments.File.Name, `/\`)+1:]
+		part, _ := writer.CreateFormFile("file", name)
 		part.Write(arguments.File.Content)
 		writer.Close()
 		body, contentType = bytes.NewReader(form.Bytes()), writer.FormDataContentType()

@@ -174,12 +174,13 @@ final class Client {
 
     HttpRequest request(String secret, AtomicReference<String> because) {
       keys.add(secret);
+      String baseUrl = Client.this.baseUrl.replaceFirst("/+$", "");
       String path = Pattern.compile("\\{(\\w+)\\}").matcher(definition.get("path").asText())
           .replaceAll(name -> encoded(arguments.get(name.group(1))));
       StringJoiner query = new StringJoiner("&", "?", "").setEmptyValue("");
       for (JsonNode name : definition.path("query"))
         listed(arguments.path(name.asText())).forEach(one -> query.add(encoded(name) + "=" + encoded(one)));
-      HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(baseUrl.replaceFirst("/+$", "") + path + query))
+      HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(baseUrl + path + query))
           .header("authorization", "Bearer " + secret).header("accept-encoding", "gzip");
       for (JsonNode name : definition.path("headers"))
         listed(arguments.path(name.asText())).forEach(one -> builder.header(name.asText(), one.asText()));

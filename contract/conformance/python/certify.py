@@ -44,7 +44,7 @@ async def outcome_of(row):
             client = Client(row["baseUrl"], key_of(row), **options_of(row))
         if "keyPerCall" in row:
             key = row["keyPerCall"][made]
-            client = clients.setdefault(key, Client(row["baseUrl"], key, **options_of(row)))
+            client = clients[key] = clients.get(key) or Client(row["baseUrl"], key, **options_of(row))
         try:
             if "parallel" in row:
                 calls = (client.call(row["operation"], arguments_of(given), repeatable) for given in row["parallel"])

@@ -190,8 +190,8 @@ class Client:
     async def _send(self, operation, arguments, fresh, seen):
         o, key = OPERATIONS[operation], self.api_key() if callable(self.api_key) else self.api_key
         path = re.sub(r"{(\w+)}", lambda name: quote(arguments[name[1]], safe=""), o["path"])
-        file = arguments.get("file")
-        body = {"files": {o["part"]: (re.split(r"[/\\]", file["name"])[-1], file["content"])}} if file else {"json": arguments.get("body")}
+        file = arguments.get("file") and {**arguments["file"], "name": re.split(r"[/\\]", arguments["file"]["name"])[-1]}
+        body = {"files": {o["part"]: (file["name"], file["content"])}} if file else {"json": arguments.get("body")}
         async def trace(event, info):
             if event == "connection.connect_tcp.started":
                 seen["connected"] = True

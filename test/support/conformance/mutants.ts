@@ -4,6 +4,7 @@ import path from "node:path";
 import { type Cell, cellsOf } from "../../../src/conformance/cells.js";
 import { readData } from "../../../src/conformance/data.js";
 import { run } from "../../../src/conformance/runner.js";
+import type { RowResult } from "../../../src/conformance/session.js";
 import { root } from "../project.js";
 import { type Change, certifyClient, type Language } from "./clients.js";
 
@@ -47,6 +48,16 @@ async function failedRows(
   ids: readonly string[],
   client: (runner: string) => Promise<void>,
 ): Promise<readonly string[]> {
+  return (await failuresOf(ids, client)).map(
+    ({ id, result, differences }) => `${result}: ${id} (${differences.join("; ")})`,
+  );
+}
+
+/** What comes of the rows that a client does not pass. */
+export async function failuresOf(
+  ids: readonly string[],
+  client: (runner: string) => Promise<void>,
+): Promise<readonly RowResult[]> {
   const cells = (await everyCell()).filter(({ id }) => ids.includes(id));
   if (cells.length !== ids.length) throw new Error(`Not all of these are rows: ${ids.join(", ")}.`);
   const stop = new AbortController();
@@ -66,21 +77,24 @@ async function failedRows(
     onResult: () => {},
     onRefusal: () => {},
   });
-  return results
-    .filter(({ result }) => result !== "passed")
-    .map(({ id, result, differences }) => `${result}: ${id} (${differences.join("; ")})`);
+  return results.filter(({ result }) => result !== "passed");
 }
 
 let cells: Promise<readonly Cell[]> | undefined;
 
-function everyCell(): Promise<readonly Cell[]> {
+/** Every row, for each operation. */
+export function everyCell(): Promise<readonly Cell[]> {
   cells ??= readData().then(cellsOf);
   return cells;
 }
 
-/** What the unbroken client fails of all these rows. */
-export async function failedUnbroken(client: RunClient): Promise<readonly string[]> {
-  return await failedRows([...new Set(mutants.flatMap(({ rows }) => rows))], (url) => client(url, undefined));
+/** What the unbroken client fails of the rows that must tell of these mutants. */
+export async function failedUnbroken(
+  client: RunClient,
+  names: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const rows = mutants.flatMap((mutant) => (names.has(mutant.name) ? mutant.rows : []));
+  return await failedRows([...new Set(rows)], (url) => client(url, undefined));
 }
 
 /** The mutants that live. @param workers How many run at once. */
