@@ -174,11 +174,13 @@ export function retryAfterMs(
   now: number,
 ): number | undefined {
   // Counted from the response's Date header, as the server's clock may differ from this machine's.
-  const sent = parseDate(linesOf(headers, "date")[0], now) ?? now;
+  const sent = parseDate(headerLines(headers, "date")[0], now) ?? now;
   const asked = [
     bodyMs,
-    ...linesOf(headers, "retry-after-ms").map((line) => milliseconds(line, 1)),
-    ...linesOf(headers, "retry-after").map((line) => milliseconds(line, 1000) ?? parseDate(line, now, sent)),
+    ...headerLines(headers, "retry-after-ms").map((line) => milliseconds(line, 1)),
+    ...headerLines(headers, "retry-after").map(
+      (line) => milliseconds(line, 1000) ?? parseDate(line, now, sent),
+    ),
   ].filter((ms) => ms !== undefined);
   return asked.length > 0 ? Math.max(...asked) : undefined;
 }
@@ -213,7 +215,7 @@ function yearNear(now: number, digits: number): number {
 
 // The lines of a repeated header, which platforms join with commas; a date has a comma of its own. A long value is no
 // time, and is ignored.
-function linesOf(headers: ResponseHeaders, name: string): readonly string[] {
+function headerLines(headers: ResponseHeaders, name: string): readonly string[] {
   const value = header(headers, name) ?? "";
   return value.length < 100 ? value.split(/,(?! \d\d[ -])/).map((line) => line.trim()) : [];
 }
