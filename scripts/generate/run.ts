@@ -80,7 +80,7 @@ async function decided(): Promise<Record<string, string>> {
   const data = JSON.parse(await current("contract/conformance/retries.json")) as { rows: RetryRow[] };
   const files = {
     retries: json({ ...data, rows: orEnd(() => data.rows.map(withExpectations)) }),
-    errors: await current("contract/conformance/errors.json"),
+    errors: json(JSON.parse(await current("contract/conformance/errors.json"))),
     exchanges: json(JSON.parse(await current("contract/conformance/exchanges.json"))),
     mutants: json(JSON.parse(await current("contract/conformance/mutants.json"))),
     operations: json({ $schema: "./operations.schema.json", ...conformanceOperations(document, operations) }),
@@ -97,14 +97,14 @@ function json(value: unknown): string {
   return `${jsonLines(value, "")}\n`;
 }
 
-// What fits a line stands on one: the package ships these files.
+// What fits a line stands on one, with one blank a level: the package ships these files.
 function jsonLines(value: unknown, indent: string): string {
   const line = JSON.stringify(value);
-  if (typeof value !== "object" || value === null || indent.length + line.length <= 160) return line;
-  const inner = `${indent}  `;
+  if (typeof value !== "object" || value === null || indent.length + line.length <= 300) return line;
+  const inner = `${indent} `;
   const parts = Array.isArray(value)
     ? value.map((each) => jsonLines(each, inner))
-    : Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${jsonLines(each, inner)}`);
+    : Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}:${jsonLines(each, inner)}`);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
 }
