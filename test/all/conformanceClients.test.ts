@@ -1,10 +1,11 @@
-// The clients in Go and Java, written from contract/conformance/README.md; where what they need is not found, they are skipped.
+// The clients in Go, Java and PHP, written from contract/conformance/README.md; where what they need is not found, they are skipped.
 import { expect, test } from "vitest";
-import { certifyClient, findGo, findJava } from "../support/conformance/clients.js";
+import { certifyClient, findGo, findJava, findPhp, type Language } from "../support/conformance/clients.js";
 import { startRunner } from "../support/conformance/runner.js";
 
 const hasGo = await findGo();
 const hasJava = await findJava();
+const hasPhp = await findPhp();
 
 test.skipIf(!hasGo)("the Go client passes every row but those of a 101", { timeout: 600_000 }, async () => {
   expect(await lackingIn("go")).toEqual(["status-101"]);
@@ -18,8 +19,12 @@ test.skipIf(!hasJava)(
   },
 );
 
+test.skipIf(!hasPhp)("the PHP client passes every row", { timeout: 600_000 }, async () => {
+  expect(await lackingIn("php")).toEqual([]);
+});
+
 /** What a client lacks that fails no row. */
-async function lackingIn(language: "go" | "java"): Promise<readonly string[]> {
+async function lackingIn(language: Language): Promise<readonly string[]> {
   const { url, report } = await startRunner();
   await certifyClient(language, url);
   const { rows, skippedFor } = await report();

@@ -1,7 +1,13 @@
 // The clients that are certified, and how each is started.
 import { join } from "node:path";
 import { certifyOwnClient } from "../../../test/support/conformance/certifyOwnClient.js";
-import { certifyClient, findGo, findJava, findPython } from "../../../test/support/conformance/clients.js";
+import {
+  certifyClient,
+  findGo,
+  findJava,
+  findPhp,
+  findPython,
+} from "../../../test/support/conformance/clients.js";
 import { run } from "../check/command.js";
 import { emptyFolder, root } from "../check/folders.js";
 import { versions } from "../check/versions.js";
@@ -66,6 +72,13 @@ export const clients: readonly Client[] = [
     needs: [],
     find: findJava,
     run: (runner) => certifyClient("java", runner),
+  },
+  {
+    name: "contract/conformance/php",
+    language: "PHP, on ext-curl",
+    needs: [],
+    find: findPhp,
+    run: (runner) => certifyClient("php", runner),
   },
   {
     name: `openapi-python-client ${versions["openapi-python-client"]}, as generated`,

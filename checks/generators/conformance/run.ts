@@ -6,15 +6,7 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { findGo, findJava, findPython } from "../../../test/support/conformance/clients.js";
-import {
-  broken,
-  brokenClient,
-  mutants,
-  namesOf,
-  type Survivor,
-  survivorsOf,
-} from "../../../test/support/conformance/mutants.js";
+import { languages, type Score, scoresOf } from "../../../test/mutation/clients.js";
 import { root } from "../check/folders.js";
 import { today } from "../check/results.js";
 import { missing } from "../check/toolchains.js";
@@ -44,11 +36,7 @@ export async function checkConformance(all: boolean, only: readonly string[] = [
     else results.push(result);
   }
   const scores = await scoresOf(languages.filter((one) => (all || one.name === "python") && asked(one)));
-  for (const { language, killed, of, survivors } of scores) {
-    console.log(`${language}: ${killed} of ${of} broken clients are told`);
-    for (const { name, why } of survivors) console.log(`  ${name}: ${why}`);
-    if (survivors.length > 0) process.exitCode = 1;
-  }
+  if (scores.some(({ survivors }) => survivors.length > 0)) process.exitCode = 1;
   if (all) await write(results, scores);
 }
 
@@ -73,41 +61,6 @@ async function write(results: readonly Result[], scores: readonly Score[]): Prom
     mutants: mutantScores,
   };
   await writeFile(file, `${JSON.stringify(data, null, 2)}\n`);
-}
-
-/** What came of the broken clients of a language. */
-interface Score {
-  readonly language: string;
-  readonly killed: number;
-  readonly of: number;
-  readonly survivors: readonly Survivor[];
-  /** By name, why a way in which clients break cannot be made in the language. */
-  readonly notMade: Readonly<Record<string, string>>;
-}
-
-const languages = [
-  { language: "Python", name: "python", find: findPython, atOnce: 6 },
-  { language: "Go", name: "go", find: findGo, atOnce: 6 },
-  // Each has a compiler and a machine of its own to start.
-  { language: "Java", name: "java", find: findJava, atOnce: 3 },
-] as const;
-
-/** Runs them. */
-async function scoresOf(asked: readonly (typeof languages)[number][]): Promise<readonly Score[]> {
-  const scores: Score[] = [];
-  for (const { language, name, find, atOnce } of asked) {
-    if (!(await find())) continue;
-    const names = namesOf(name);
-    const survivors = await survivorsOf(names, brokenClient(name), atOnce);
-    const of = mutants.filter((mutant) => names.has(mutant.name)).length;
-    const notMade = Object.fromEntries(
-      Object.entries(broken[name]).flatMap(([mutant, how]) =>
-        typeof how === "string" ? [[mutant, how]] : [],
-      ),
-    );
-    scores.push({ language, killed: of - survivors.length, of, survivors, notMade });
-  }
-  return scores;
 }
 
 /** What came of a client, as the docs show it. */

@@ -19,11 +19,18 @@ function pause(float $ms, ?Closure $isAborted): void
     $end = now() + $ms;
     do {
         if ($isAborted !== null && $isAborted()) {
-            throw new ServiceError('CANCELLED', 'The call was aborted.', 'nothing-sent', ['ended'], notRetried: 'aborted');
+            throw ended('aborted', 'nothing-sent');
         }
         $left = max(0, $end - now());
         usleep((int) ceil(1000 * ($isAborted === null ? $left : min($left, ABORT_MS))));
     } while (now() < $end);
+}
+
+/** The failure of a call that its caller or its deadline ended. */
+function ended(string $notRetried, string $because): ServiceError
+{
+    $code = $notRetried === 'aborted' ? 'CANCELLED' : 'DEADLINE_EXCEEDED';
+    return new ServiceError($code, "The call ended early: $notRetried.", $because, ['ended'], notRetried: $notRetried);
 }
 
 /** A request, and how far it and its response got. */
@@ -49,17 +56,19 @@ final class Attempt
             CURLOPT_HEADERFUNCTION => fn ($curl, string $line) => $this->readHeader($line),
             CURLOPT_WRITEFUNCTION => fn ($curl, string $bytes) => $this->readBody($bytes),
         ]);
-        if ($body === null) {
-            return;
+        if ($body !== null) {
+            // libcurl itself repeats what a reused connection lost, unless it cannot go back to the start of the body.
+            $at = 0;
+            curl_setopt_array($this->curl, [
+                CURLOPT_UPLOAD => true,
+                CURLOPT_INFILESIZE => strlen($body),
+                CURLOPT_READFUNCTION => function ($curl, $file, int $length) use ($body, &$at): string {
+                    $this->because = 'no-answer';
+                    $at += $length;
+                    return substr($body, $at - $length, $length);
+                },
+            ]);
         }
-        // libcurl repeats by itself what is lost on a reused connection, unless it cannot go back to the start of the body.
-        $read = function ($curl, $file, int $length) use ($body): string {
-            static $at = 0;
-            $this->because = 'no-answer';
-            $at += $length;
-            return substr($body, $at - $length, $length);
-        };
-        curl_setopt_array($this->curl, [CURLOPT_UPLOAD => true, CURLOPT_INFILESIZE => strlen($body), CURLOPT_READFUNCTION => $read]);
     }
 
     /** Sends the request and reads the response. @throws ServiceError if there is none, or a 2xx that is cut */
@@ -77,25 +86,17 @@ final class Attempt
             $this->because = 'no-answer'; // A request without a body has no other sign that it was sent.
         }
         curl_multi_remove_handle($connections, $this->curl);
+        if ($ending === 'late' && now() < $deadline) {
+            $names = ['nothing-sent' => 'connect-stalls', 'success-began' => 'body-stalls'];
+            throw $this->fault($names[$this->because] ?? 'silence', 'client');
+        }
         if ($ending !== null) {
-            throw $this->ended($ending, now() >= $deadline);
+            throw ended($ending === 'late' ? 'deadline-too-close' : $ending, $this->because);
         }
         // An error response that is cut still counts.
         if ($number !== CURLE_OK && $this->because !== 'unclear-answer') {
             throw $this->fault($this->nameOf($number), $this->isTooLarge() ? 'client' : 'transport', $number);
         }
-    }
-
-    private function ended(string $ending, bool $isDeadline): ServiceError
-    {
-        if ($ending === 'aborted') {
-            return new ServiceError('CANCELLED', 'The call was aborted.', $this->because, ['ended'], notRetried: 'aborted');
-        }
-        if ($isDeadline) {
-            return new ServiceError('DEADLINE_EXCEEDED', 'The deadline passed.', $this->because, ['ended'], notRetried: 'deadline-too-close');
-        }
-        $names = ['nothing-sent' => 'connect-stalls', 'success-began' => 'body-stalls'];
-        return $this->fault($names[$this->because] ?? 'silence', 'client');
     }
 
     private function readHeader(string $line): int
@@ -130,8 +131,9 @@ final class Attempt
     {
         ['code' => $code, 'event' => $event, 'executed' => $executed] = PARAMETERS['network'][$name];
         $isReused = $number === NOT_REWOUND || curl_getinfo($this->curl, CURLINFO_NUM_CONNECTS) === 0;
+        $wasIdle = $isReused && $event === 'connectionLost';
         $because = $executed === 'no' ? 'nothing-sent' : $this->because;
-        return new ServiceError($code, "It failed: $name.", $because, [$event], $source, wasIdle: $isReused && $event === 'connectionLost');
+        return new ServiceError($code, "It failed: $name.", $because, [$event], $source, wasIdle: $wasIdle);
     }
 
     /** The row of "network" that is of an error of libcurl. */

@@ -42,19 +42,25 @@ function argumentsOf(object $row): object
 
 function outcomeOf(object $row): array
 {
-    $arguments = argumentsOf($row);
+    [$arguments, $repeatable] = [argumentsOf($row), $row->options->repeatable ?? null];
     for ($made = 0; $made < $row->calls; $made++) {
         $client = $made === 0 || isset($row->newClientPerCall) ? clientOf($row) : $client;
         $abortAt = now() + ($row->options->abortAfterMs ?? INF);
         $isAborted = $abortAt === INF ? null : fn () => now() >= $abortAt;
         try {
-            [$value, $attempts] = $client->call($row->operation, $arguments, $row->options->repeatable ?? null, $isAborted);
+            [$value, $attempts] = $client->call($row->operation, $arguments, $repeatable, $isAborted);
             $outcome = ['value' => $value, 'attempts' => $attempts, 'capabilities' => ['unknown-members', 'int64']];
         } catch (ServiceError $error) {
             $outcome = [
-                'code' => $error->name, 'executed' => $error->executed, 'executedBecause' => $error->because,
-                'attempts' => $error->attempts, 'retryAfterMs' => $error->retryAfterMs, 'message' => $error->getMessage(),
-                'inferred' => $error->inferred, 'codeSource' => $error->codeSource, 'notRetried' => $error->notRetried,
+                'code' => $error->name,
+                'executed' => $error->executed,
+                'executedBecause' => $error->because,
+                'attempts' => $error->attempts,
+                'retryAfterMs' => $error->retryAfterMs,
+                'message' => $error->getMessage(),
+                'inferred' => $error->inferred,
+                'codeSource' => $error->codeSource,
+                'notRetried' => $error->notRetried,
                 'text' => $error . json_encode($error),
             ];
         }

@@ -39,7 +39,13 @@ final class ServiceError extends Exception
 /** A client. Its connections and its budget are for all its calls. */
 final class Client
 {
-    private const EXECUTED = ['nothing-sent' => 'no', 'refused' => 'no', 'no-answer' => 'unknown', 'unclear-answer' => 'unknown', 'success-began' => 'yes'];
+    private const EXECUTED = [
+        'nothing-sent' => 'no',
+        'refused' => 'no',
+        'no-answer' => 'unknown',
+        'unclear-answer' => 'unknown',
+        'success-began' => 'yes',
+    ];
     private CurlMultiHandle $connections;
     private int $budgetTenths = PARAMETERS['budget']['retries'] * 10;
     /** @var string[] every key that was used, which no error shows */
@@ -67,8 +73,12 @@ final class Client
      * @return array the value, and how many attempts it took
      * @throws ServiceError
      */
-    public function call(string $operation, object $arguments, ?bool $repeatable = null, ?Closure $isAborted = null): array
-    {
+    public function call(
+        string $operation,
+        object $arguments,
+        ?bool $repeatable = null,
+        ?Closure $isAborted = null,
+    ): array {
         $safe = $repeatable ?? OPERATIONS[$operation]['repeatable'];
         $column = $repeatable === null ? $operation : ($safe ? 'rerankDocuments' : 'resumeReinforcementFineTuningJob');
         $figures = PARAMETERS['deadlines'];
@@ -88,12 +98,12 @@ final class Client
                 $this->budgetTenths = min(tenths('retries'), $this->budgetTenths + tenths('successGain'));
                 return [$value, $attempts];
             } catch (ServiceError $error) {
-                $because = $this->worse($because, $error->because);
+                $error->because = $because = $this->worse($because, $error->because);
                 $wait = $this->waitAfter($error, $attempts - 1);
                 $error->notRetried ??= $this->whyNot($error, $attempts - 1, $column, $safe, $isRenewed);
                 $error->notRetried ??= now() + $wait >= $deadline ? 'deadline-too-close' : null;
                 if ($error->notRetried !== null) {
-                    [$error->attempts, $error->because, $error->executed] = [$attempts, $because, self::EXECUTED[$because]];
+                    [$error->attempts, $error->executed] = [$attempts, self::EXECUTED[$because]];
                     throw $error;
                 }
             }
@@ -115,8 +125,9 @@ final class Client
 
     private function waitAfter(ServiceError $error, int $retries): float
     {
-        ['baseMs' => $base, 'exhaustedBaseMs' => $exhausted, 'factor' => $factor, 'capMs' => $cap] = PARAMETERS['backoff'];
-        $most = min($cap, ($error->name === 'RESOURCE_EXHAUSTED' ? $exhausted : $base) * $factor ** max(0, $retries));
+        $backoff = PARAMETERS['backoff'];
+        $base = $backoff[$error->name === 'RESOURCE_EXHAUSTED' ? 'exhaustedBaseMs' : 'baseMs'];
+        $most = min($backoff['capMs'], $base * $backoff['factor'] ** max(0, $retries));
         $random = in_array('unauthenticated', $error->events, true) ? 0 : random_int(0, $most * 1000) / 1000;
         return (float) max($random, $error->retryAfterMs);
     }
@@ -124,7 +135,8 @@ final class Client
     /** Why there is no other attempt, the deadline aside. */
     private function whyNot(ServiceError $error, int $retries, string $column, bool $safe, bool $isRenewed): ?string
     {
-        $most = fn (string $of) => min(array_map(fn ($event) => PARAMETERS['events'][$event]['retries'][$of], $error->events));
+        $rows = array_map(fn ($event) => PARAMETERS['events'][$event]['retries'], $error->events);
+        $most = fn (string $of) => min(array_column($rows, $of));
         $renews = in_array('unauthenticated', $error->events, true);
         return match (true) {
             in_array('refused', $error->events, true) => 'refused',
@@ -151,7 +163,8 @@ final class Client
             CURLOPT_CONNECTTIMEOUT_MS => $this->connectTimeoutMs,
             CURLOPT_PROXY => $this->proxy,
             CURLOPT_NOPROXY => '',
-            CURLOPT_FRESH_CONNECT => $isFresh || $body === null, // Without a body, libcurl repeats what an idle connection lost.
+            // libcurl itself repeats a request without a body that an idle connection lost.
+            CURLOPT_FRESH_CONNECT => $isFresh || $body === null,
             CURLOPT_FORBID_REUSE => $isFresh,
         ];
         $trust = $this->caCertificate === null ? [] : [CURLOPT_CAINFO_BLOB => $this->caCertificate];
@@ -167,25 +180,30 @@ function tenths(string $figure): int
 /** The path with its query, the headers and the body of a request; null for no body. */
 function requestOf(array $row, object $arguments): array
 {
-    [$query, $headers, $body] = [[], [], null];
+    [$query, $headers, $body] = ['', [], null];
     $path = preg_replace_callback('/{(\w+)}/', fn ($place) => idOf($arguments->{$place[1]}), $row['path']);
     foreach ($row['query'] ?? [] as $name) {
-        array_push($query, ...array_map(fn ($text) => rawurlencode($name) . '=' . rawurlencode($text), textsOf($arguments, $name)));
+        foreach (textsOf($arguments, $name) as $text) {
+            $query .= ($query === '' ? '?' : '&') . rawurlencode($name) . '=' . rawurlencode($text);
+        }
     }
     foreach ($row['headers'] ?? [] as $name) {
-        array_push($headers, ...array_map(fn ($text) => "$name: $text", textsOf($arguments, $name)));
+        foreach (textsOf($arguments, $name) as $text) {
+            $headers[] = "$name: $text";
+        }
     }
     if (isset($row['part'])) {
         $boundary = bin2hex(random_bytes(16));
         $name = str_replace(['"', "\r", "\n"], ['%22', '%0D', '%0A'], $arguments->file->name);
-        $head = "Content-Disposition: form-data; name=\"{$row['part']}\"; filename=\"$name\"\r\nContent-Type: application/octet-stream";
-        $body = "--$boundary\r\n$head\r\n\r\n{$arguments->file->content}\r\n--$boundary--\r\n";
+        $disposition = "Content-Disposition: form-data; name=\"{$row['part']}\"; filename=\"$name\"";
+        $head = "--$boundary\r\n$disposition\r\nContent-Type: application/octet-stream\r\n\r\n";
+        $body = "$head{$arguments->file->content}\r\n--$boundary--\r\n";
         $headers[] = "Content-Type: multipart/form-data; boundary=$boundary";
     } elseif (isset($row['contentType'])) {
         $body = json_encode($arguments->body, JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES | JSON_THROW_ON_ERROR);
         $headers[] = "Content-Type: {$row['contentType']}";
     }
-    return [$path . ($query === [] ? '' : '?' . implode('&', $query)), $headers, $body];
+    return [$path . $query, $headers, $body];
 }
 
 /** An id in a path. @throws ServiceError for one that leads to another resource */

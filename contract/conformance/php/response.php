@@ -48,14 +48,14 @@ function readError(Attempt $response, string $text, mixed $json, bool $isJson, a
 {
     $status = $response->status;
     $json = is_array($json) && count($json) === 1 ? $json[0] : $json;
-    $row = array_values(array_filter(PARAMETERS['statuses'], fn ($one) => isIn($status, $one['statuses'])))[0];
+    $row = rowOf($status);
     $named = intdiv($status, 100) === 3 ? null : codeIn($json, $status);
     $retryAfterMs = retryAfterMs($response->headers, $json);
     $events = $named === null ? [] : [PARAMETERS['codes'][$named]['event']];
     if ($named === null || PARAMETERS['codes'][$named]['httpStatus'] !== $status) {
         $events[] = $row['event'];
     }
-    $events = array_map(fn ($event) => $event === 'exhausted' && $retryAfterMs !== null ? 'exhaustedTimed' : $event, $events);
+    $events = $retryAfterMs === null ? $events : str_replace('exhausted', 'exhaustedTimed', $events);
     $mayHaveRun = array_filter($events, fn ($event) => PARAMETERS['events'][$event]['executed'] !== 'no') !== [];
     $message = $status < 400 ? '' : ($isJson ? messageIn($json) : plain($text));
     return new ServiceError(
@@ -70,10 +70,17 @@ function readError(Attempt $response, string $text, mixed $json, bool $isJson, a
     );
 }
 
-/** Whether one of the ranges, such as "502" and "520-527", has a status. */
-function isIn(int $status, array $ranges): bool
+/** The row of a status: its ranges are such as "502" and "520-527". */
+function rowOf(int $status): array
 {
-    return array_filter($ranges, fn ($range) => $status >= (int) substr($range, 0, 3) && $status <= (int) substr($range, -3)) !== [];
+    foreach (PARAMETERS['statuses'] as $row) {
+        foreach ($row['statuses'] as $range) {
+            if ($status >= (int) substr($range, 0, 3) && $status <= (int) substr($range, -3)) {
+                return $row;
+            }
+        }
+    }
+    throw new RangeException("No row has the status $status.");
 }
 
 /** The code that the body of an error names. */
@@ -93,11 +100,15 @@ function codeIn(mixed $json, int $status): ?string
 function messageIn(mixed $json): string
 {
     $detail = member($json, 'detail');
-    $items = array_filter(array_map(fn ($item) => member($item, 'msg'), is_array($detail) ? $detail : []), is_string(...));
-    $found = array_map(fn ($field) => member($json, $field), ['error.message', 'error', 'message', 'Message', 'detail', 'title']);
-    array_splice($found, 5, 0, [implode('; ', $items)]);
-    $texts = array_filter(array_map(fn ($one) => is_string($one) ? trimmed($one) : '', [...$found, $json]));
-    return array_shift($texts) ?? '';
+    $items = array_map(fn ($item) => member($item, 'msg'), is_array($detail) ? $detail : []);
+    $found = array_map(fn ($field) => member($json, $field), ['error.message', 'error', 'message', 'Message', 'detail']);
+    array_push($found, implode('; ', array_filter($items, is_string(...))), member($json, 'title'), $json);
+    foreach ($found as $one) {
+        if (trimmed(text($one)) !== '') {
+            return trimmed($one);
+        }
+    }
+    return '';
 }
 
 /** The message of a text that is no JSON. */
@@ -122,7 +133,8 @@ function retryAfterMs(array $headers, mixed $json): ?float
     foreach (['error.details', 'details'] as $field) {
         foreach (is_array(member($json, $field)) ? member($json, $field) : [] as $item) {
             $isInfo = str_ends_with(text(member($item, '@type')), 'google.rpc.RetryInfo');
-            $asked[] = $isInfo && preg_match('/^(.*)s$/', text(member($item, 'retryDelay')), $delay) ? milliseconds($delay[1], 1000) : null;
+            $delay = $isInfo ? text(member($item, 'retryDelay')) : '';
+            $asked[] = str_ends_with($delay, 's') ? milliseconds(substr($delay, 0, -1), 1000) : null;
         }
     }
     $asked = array_filter($asked, fn ($ms) => $ms !== null);

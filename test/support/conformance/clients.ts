@@ -28,7 +28,7 @@ export interface Change {
   readonly to: string;
 }
 
-export type Language = "python" | "go" | "java";
+export type Language = "python" | "go" | "java" | "php";
 
 /** Python with what the client needs; undefined, and why is said, where it cannot be had. */
 export async function findPython(): Promise<string | undefined> {
@@ -59,6 +59,15 @@ export async function findJava(): Promise<boolean> {
   });
 }
 
+/** Whether there is a PHP with the extensions that the client needs; why not is said. */
+export async function findPhp(): Promise<boolean> {
+  const check =
+    "exit(PHP_VERSION_ID >= 80200 && extension_loaded('curl') && extension_loaded('pcntl') ? 0 : 1);";
+  return await made("PHP", "PHP 8.2 with curl and pcntl", cache, undefined, () =>
+    execute("php", ["-r", check]),
+  );
+}
+
 async function made(
   language: string,
   needs: string,
@@ -82,6 +91,7 @@ const commands: Readonly<Record<Language, (folder: string, args: readonly string
   python: (folder, args) =>
     execute(path.join(venv, "bin/python"), ["-B", path.join(folder, "certify.py"), ...args]),
   go: (cwd, [runner = ""]) => execute("go", ["run", ".", runner], { cwd }),
+  php: (folder, args) => execute("php", [path.join(folder, "certify.php"), ...args]),
   java: async (cwd, args) => {
     const classes = mkdtempSync(path.join(tmpdir(), "tunerank-classes-"));
     const libraries = path.join(jars, "*");

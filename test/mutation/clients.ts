@@ -1,0 +1,62 @@
+// The clients of contract/conformance, broken in each of the ways of mutants.json that their language has.
+import { findGo, findJava, findPhp, findPython } from "../support/conformance/clients.js";
+import {
+  broken,
+  brokenClient,
+  mutants,
+  namesOf,
+  type Survivor,
+  survivorsOf,
+} from "../support/conformance/mutants.js";
+
+/** What came of the broken clients of a language. */
+export interface Score {
+  readonly language: string;
+  readonly killed: number;
+  readonly of: number;
+  readonly survivors: readonly Survivor[];
+  /** By name, why a way in which clients break cannot be made in the language. */
+  readonly notMade: Readonly<Record<string, string>>;
+}
+
+/** The languages, and how many of their clients run at once. */
+export const languages = [
+  { language: "Python", name: "python", find: findPython, atOnce: 6 },
+  { language: "Go", name: "go", find: findGo, atOnce: 6 },
+  // Each has a compiler and a machine of its own to start.
+  { language: "Java", name: "java", find: findJava, atOnce: 3 },
+  { language: "PHP", name: "php", find: findPhp, atOnce: 6 },
+] as const;
+
+/** Runs the broken clients of languages, and prints which of them no row tells. */
+export async function scoresOf(asked: readonly (typeof languages)[number][]): Promise<readonly Score[]> {
+  const scores: Score[] = [];
+  for (const { language, name, find, atOnce } of asked) {
+    if (!(await find())) continue;
+    const names = namesOf(name);
+    const survivors = await survivorsOf(names, brokenClient(name), atOnce);
+    const of = mutants.filter((mutant) => names.has(mutant.name)).length;
+    const killed = of - survivors.length;
+    console.log(`${language}: ${killed} of ${of} broken clients are told, ${percent(killed, of)} %`);
+    for (const survivor of survivors) console.log(`  ${survivor.name}: ${survivor.why}`);
+    const notMade = Object.fromEntries(
+      Object.entries(broken[name]).flatMap(([mutant, how]) =>
+        typeof how === "string" ? [[mutant, how]] : [],
+      ),
+    );
+    scores.push({ language, killed, of, survivors, notMade });
+  }
+  return scores;
+}
+
+/** The mutants that are made in fewer than two languages, each with those it is made in. */
+export function rareMutants(): readonly string[] {
+  return mutants.flatMap(({ name }) => {
+    const made = languages.filter((one) => namesOf(one.name).has(name)).map(({ language }) => language);
+    return made.length < 2 ? [`${name}: ${made.join() || "none"}`] : [];
+  });
+}
+
+function percent(killed: number, of: number): number {
+  return Math.floor((killed / of) * 100);
+}

@@ -1,0 +1,15 @@
+// npm run mutate: Stryker's mutants of our decisions. With --clients the broken clients of contract/conformance in every
+// language that this machine has, or in those named behind it.
+import { spawnSync } from "node:child_process";
+import { languages, rareMutants, scoresOf } from "./clients.js";
+
+const [first, ...only] = process.argv.slice(2);
+if (first === "--clients") {
+  const scores = await scoresOf(languages.filter(({ name }) => only.length === 0 || only.includes(name)));
+  const rare = rareMutants();
+  console.log(`Made in fewer than two languages: ${rare.join("; ") || "none"}.`);
+  if (rare.length > 0 || scores.some(({ survivors }) => survivors.length > 0)) process.exitCode = 1;
+} else {
+  const stryker = ["stryker", "run", "test/mutation/stryker.config.json", ...process.argv.slice(2)];
+  process.exitCode = spawnSync("npx", stryker, { stdio: "inherit" }).status ?? 1;
+}
