@@ -1,3 +1,4 @@
+import { readdir, readFile } from "node:fs/promises";
 import { datesOf, readData } from "./data.js";
 import { code, type Page, table } from "./markdown.js";
 
@@ -13,6 +14,7 @@ interface Results {
     readonly skipped: number;
     readonly skippedFor: Readonly<Record<string, number>>;
     readonly differs: Readonly<Record<string, number>>;
+    readonly seconds: number;
   }[];
 }
 
@@ -22,14 +24,16 @@ export async function conformancePart(): Promise<Page> {
     "conformance.json",
     "npm run check:generators -- --conformance",
   );
-  const lines = clients.map(({ name, language, passed, failed, skipped, skippedFor }) => [
+  const rows = clients.map(async ({ name, language, passed, failed, skipped, skippedFor, seconds }) => [
     name,
     language,
+    await linesOf(name),
     ...[passed, failed, skipped].map(String),
+    `${seconds} s`,
     Object.keys(skippedFor).map(shortNeed).join(", "),
   ]);
-  const columns = ["Client", "Language", "Passed", "Failed", "Skipped", "Skipped for"];
-  const parts = [table(columns, lines), ""];
+  const columns = ["Client", "Language", "Lines", "Passed", "Failed", "Skipped", "Time", "Skipped for"];
+  const parts = [table(columns, await Promise.all(rows)), ""];
   for (const { name, differs } of clients.filter(({ generated }) => generated)) {
     const kinds = Object.entries(differs).sort(([, a], [, b]) => b - a);
     parts.push(
@@ -58,6 +62,19 @@ const words: Readonly<Record<string, string>> = {
   request: "a request that breaks the contract",
   "the posted outcome contains the key": "the key is in the error",
 };
+
+// Of a client of this repository: its lines, and those of its program for the runner.
+async function linesOf(client: string): Promise<string> {
+  if (!client.startsWith("contract/")) return "";
+  const folder = new URL(`../../${client}/`, import.meta.url);
+  const counts = { client: 0, program: 0 };
+  for (const name of await readdir(folder)) {
+    if (!/\.(py|go|java|php)$/.test(name)) continue;
+    const text = await readFile(new URL(name, folder), "utf8");
+    counts[/^certify\./i.test(name) ? "program" : "client"] += text.split("\n").length - 1;
+  }
+  return `${counts.client} + ${counts.program}`;
+}
 
 // Of what this machine lacked, the first words are enough.
 function shortNeed(need: string): string {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -81,18 +81,46 @@ describe("the report", () => {
     expect((await outcome).exitCode).toBe(1);
   });
 
-  test("the guide's recipe for GitHub Actions has ten lines, and its step fails with the runner", async () => {
+  test("the guide's recipe for GitHub Actions has ten lines, fails with the runner, and keeps what was written", async () => {
     const guide = await readFile(path.join(root, "docs/guide/certify.md"), "utf8");
     const [, recipe = ""] = /```yaml [^\n]*conformance\.yml[^\n]*\n(.*?)\n```/s.exec(guide) ?? [];
     expect(recipe.split("\n").length).toBeLessThanOrEqual(10);
-    const { jobs } = parse(recipe) as { jobs: { conformance: { steps: { run?: string }[] } } };
-    const [script = ""] = jobs.conformance.steps.flatMap((step) => step.run ?? []);
-    expect(await runStep(script, "certifyOwnClient(process.argv[2])")).toBe(0);
-    expect(await runStep(script, 'fetch(process.argv[2] + "/next")')).toBe(1);
+    const { jobs } = parse(recipe) as { jobs: { conformance: { steps: readonly Step[] } } };
+    const [checkout, { run: script = "" } = {}, upload] = jobs.conformance.steps;
+    expect(checkout).toEqual({ uses: "actions/checkout@v4" });
+    expect(upload).toMatchObject({ if: "always()", uses: "actions/upload-artifact@v4" });
+    const kept = (folder: string): Promise<Record<string, string>> =>
+      filesOf(folder, upload?.with?.path ?? "");
+    const good = await runStep(script, "certifyOwnClient(process.argv[2])");
+    expect(good.exitCode).toBe(0);
+    const { "conformance.json": json = "", ...pictures } = await kept(good.folder);
+    expect(JSON.parse(json)).toMatchObject({ passed: 1, failed: 0 });
+    expect(pictures).toEqual({
+      "conformance.xml": expect.stringContaining('tests="1" failures="0"'),
+      "conformance.svg": expect.stringContaining("1 passed"),
+    });
+    const bad = await runStep(script, 'fetch(process.argv[2] + "/next")');
+    expect(bad.exitCode).toBe(1);
+    expect((await kept(bad.folder))["conformance.xml"]).toContain('failures="1"');
   });
 
+  interface Step {
+    readonly run?: string;
+    readonly with?: { readonly path: string };
+  }
+
+  // A path as upload-artifact takes it: a name that ends in a star.
+  async function filesOf(folder: string, star: string): Promise<Record<string, string>> {
+    const names = (await readdir(folder)).filter((name) => name.startsWith(star.slice(0, -1)));
+    const files = names.map(async (name) => [name, await readFile(path.join(folder, name), "utf8")] as const);
+    return Object.fromEntries(await Promise.all(files));
+  }
+
   // As GitHub runs it, with programs of those names on the path.
-  async function runStep(script: string, client: string): Promise<number | null> {
+  async function runStep(
+    script: string,
+    client: string,
+  ): Promise<{ readonly exitCode: number | null; readonly folder: string }> {
     const folder = await mkdtemp(path.join(tmpdir(), "tunerank-recipe-"));
     folders.push(folder);
     const port = await freePort();
@@ -113,7 +141,8 @@ describe("the report", () => {
     }
     const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
     const step = script.replaceAll(":4020", `:${port}`);
-    return (await run("bash", ["-eo", "pipefail", "-c", step], { cwd: folder, env })).exitCode;
+    const { exitCode } = await run("bash", ["-eo", "pipefail", "-c", step], { cwd: folder, env });
+    return { exitCode, folder };
   }
 
   async function freePort(): Promise<number> {

@@ -1,5 +1,5 @@
 // The clients of contract/conformance, broken in each of the ways of mutants.json that their language has.
-import { findGo, findJava, findPhp, findPython } from "../support/conformance/clients.js";
+import { findGo, findJava, findPhp, findPython, type Language } from "../support/conformance/clients.js";
 import {
   broken,
   brokenClient,
@@ -19,17 +19,27 @@ export interface Score {
   readonly notMade: Readonly<Record<string, string>>;
 }
 
-/** The languages, and how many of their clients run at once. */
-export const languages = [
+/** A language that a client of contract/conformance is written in. */
+export interface ClientLanguage {
+  readonly language: string;
+  readonly name: Language;
+  /** Whether this machine has what the client needs. */
+  readonly find: () => Promise<unknown>;
+  /** How many broken clients run at once. */
+  readonly atOnce: number;
+}
+
+/** Every language. */
+export const languages: readonly ClientLanguage[] = [
   { language: "Python", name: "python", find: findPython, atOnce: 6 },
   { language: "Go", name: "go", find: findGo, atOnce: 6 },
   // Each has a compiler and a machine of its own to start.
   { language: "Java", name: "java", find: findJava, atOnce: 3 },
   { language: "PHP", name: "php", find: findPhp, atOnce: 6 },
-] as const;
+];
 
 /** Runs the broken clients of languages, and prints which of them no row tells. */
-export async function scoresOf(asked: readonly (typeof languages)[number][]): Promise<readonly Score[]> {
+export async function scoresOf(asked: readonly ClientLanguage[]): Promise<readonly Score[]> {
   const scores: Score[] = [];
   for (const { language, name, find, atOnce } of asked) {
     if (!(await find())) continue;
