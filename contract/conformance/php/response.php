@@ -60,7 +60,7 @@ function readError(Attempt $response, string $text, mixed $json, bool $isJson, a
     $message = $status < 400 ? '' : ($isJson ? messageIn($json) : plain($text));
     return new ServiceError(
         $named ?? $row['code'],
-        str_replace($keys, '[key]', $message) ?: "HTTP $status without a message.",
+        $message === '' ? "HTTP $status without a message." : str_replace($keys, '[key]', $message),
         $mayHaveRun ? 'unclear-answer' : 'refused',
         $events,
         $named === null ? 'status' : 'body',
@@ -115,8 +115,8 @@ function messageIn(mixed $json): string
 function plain(string $text): string
 {
     $isPage = str_starts_with($text, '<');
-    $hasTitle = preg_match('~<title[^>]*>\s*([^<\s].*?)</title>~isu', $text, $title);
-    $words = $isPage ? ($hasTitle ? $title[1] : preg_replace('/<[^>]*>/', ' ', $text)) : $text;
+    $hasTitle = preg_match('~<title[^<>]*>\s*([^<\s].*?)</title>~isu', $text, $title);
+    $words = $isPage ? ($hasTitle ? $title[1] : preg_replace('/<[^<>]*>/', ' ', $text)) : $text;
     preg_match($isPage ? '/^.{0,200}/su' : '/^.{0,500}/su', trimmed(preg_replace('/\s+/u', ' ', $words)), $start);
     return $start[0];
 }
@@ -143,7 +143,7 @@ function retryAfterMs(array $headers, mixed $json): ?float
 
 function milliseconds(string $text, int $unit): ?float
 {
-    return preg_match('/^\d+(\.\d+)?$/D', $text) ? ceil(round((float) $text * $unit, 6)) : null;
+    return preg_match('/^\d+(\.\d+)?$/D', $text) ? min(PHP_FLOAT_MAX, ceil(round((float) $text * $unit, 6))) : null;
 }
 
 /** The seconds of a date in one of the three forms of RFC 9110. */
@@ -176,10 +176,11 @@ function text(mixed $value): string
 /** Bytes as UTF-8; what is not becomes U+FFFD. */
 function utf8(string $bytes): string
 {
-    return json_decode(json_encode($bytes, JSON_INVALID_UTF8_SUBSTITUTE));
+    $isValid = preg_match('//u', $bytes) === 1;
+    return $isValid ? $bytes : json_decode(json_encode($bytes, JSON_INVALID_UTF8_SUBSTITUTE));
 }
 
 function trimmed(string $text): string
 {
-    return preg_replace('/^\s+|\s+$/Du', '', $text);
+    return trim($text, " \t\n\r\f\v");
 }
