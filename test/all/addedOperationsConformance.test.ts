@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { added, addOperations } from "../support/addedOperations.js";
 import type { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
-import { findPython } from "../support/conformance/clients.js";
+import { findPhp, findPython } from "../support/conformance/clients.js";
 import { next, post, type Runner, runnerOf } from "../support/conformance/runner.js";
 import { copyProject, launch, root, run, temporaryFolder } from "../support/project.js";
 
@@ -12,6 +12,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const node = ["--conditions=tunerank-source", "--import", "tsx"];
 const python = await findPython();
+const hasPhp = await findPhp();
 let folder: string;
 let remove: () => Promise<void>;
 let certify: typeof certifyOwnClient;
@@ -96,13 +97,20 @@ test("over fetch, too", async () => {
 });
 
 test.skipIf(!python)("the Python client takes them from operations.json", async () => {
+  await takesThem(python ?? "", "python/certify.py");
+});
+
+test.skipIf(!hasPhp)("the PHP client takes them from operations.json", async () => {
+  await takesThem("php", "php/certify.php");
+});
+
+async function takesThem(command: string, program: string): Promise<void> {
   const { url, report } = await startRunner(sample);
-  const program = path.join(folder, "contract/conformance/python/certify.py");
-  const { stderr } = await run(python ?? "", [program, url]);
+  const { stderr } = await run(command, [path.join(folder, "contract/conformance", program), url]);
   const { rows, passed } = await report();
   expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
   expect([passed, stderr]).toEqual([sample.length, ""]);
-});
+}
 
 test("the runner says what is wrong with a query, a header, a body and a value", async () => {
   const query = "page_size=10&label=c%26d&label=a+b&state=EVALUATOR_STATE_READY&archived=true&x=1";
