@@ -16,16 +16,19 @@ function ask(string $url, ?array $outcome = null): object
     return $response === false ? throw new RuntimeException(curl_error($curl)) : json_decode($response);
 }
 
-function clientOf(object $row): Client
+/** PHP makes one call at a time. */
+const LACKS = ['parallel'];
+
+function clientOf(object $row, ?string $key = null): Client
 {
     $keys = $row->apiKeys ?? [];
-    $key = function () use (&$keys) {
+    $renewed = function () use (&$keys) {
         return count($keys) > 1 ? array_shift($keys) : $keys[0];
     };
     $names = ['maxRetries', 'timeoutMs', 'attemptTimeoutMs', 'connectTimeoutMs'];
     $options = array_intersect_key((array) $row->options, array_flip($names));
     $places = array_intersect_key((array) $row, ['proxy' => 0, 'caCertificate' => 0]);
-    return new Client($row->baseUrl, isset($row->apiKeys) ? $key : $row->apiKey, ...$options, ...$places);
+    return new Client($row->baseUrl, $key ?? $row->apiKey ?? $renewed, ...$options, ...$places);
 }
 
 /** The arguments of a row: the bytes of a file are made of its content, or of the piece that is repeated. */
@@ -43,8 +46,14 @@ function argumentsOf(object $row): object
 function outcomeOf(object $row): array
 {
     [$arguments, $repeatable] = [argumentsOf($row), $row->options->repeatable ?? null];
+    $keys = array_unique($row->keyPerCall ?? []);
+    $clients = array_combine($keys, array_map(fn ($key) => clientOf($row, $key), $keys));
     for ($made = 0; $made < $row->calls; $made++) {
-        $client = $made === 0 || isset($row->newClientPerCall) ? clientOf($row) : $client;
+        if (isset($row->keyPerCall)) {
+            $client = $clients[$row->keyPerCall[$made]];
+        } elseif ($made === 0 || isset($row->newClientPerCall)) {
+            $client = clientOf($row);
+        }
         $abortAt = now() + ($row->options->abortAfterMs ?? INF);
         $isAborted = $abortAt === INF ? null : fn () => now() >= $abortAt;
         try {
@@ -71,7 +80,9 @@ function outcomeOf(object $row): array
 function work(string $runner): void
 {
     while (!isset(($row = ask("$runner/next"))->done)) {
-        ask("$runner/outcome", ['id' => $row->id] + outcomeOf($row));
+        $lacking = array_intersect($row->needs, LACKS);
+        $outcome = $lacking === [] ? outcomeOf($row) : ['skipped' => current($lacking)];
+        ask("$runner/outcome", ['id' => $row->id] + $outcome);
     }
 }
 

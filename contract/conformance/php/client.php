@@ -194,7 +194,8 @@ function requestOf(array $row, object $arguments): array
     }
     if (isset($row['part'])) {
         $boundary = bin2hex(random_bytes(16));
-        $name = str_replace(['"', "\r", "\n"], ['%22', '%0D', '%0A'], $arguments->file->name);
+        $name = preg_replace('~^.*[/\\\\]~s', '', $arguments->file->name);
+        $name = str_replace(['"', "\r", "\n"], ['%22', '%0D', '%0A'], $name);
         $disposition = "Content-Disposition: form-data; name=\"{$row['part']}\"; filename=\"$name\"";
         $head = "--$boundary\r\n$disposition\r\nContent-Type: application/octet-stream\r\n\r\n";
         $body = "$head{$arguments->file->content}\r\n--$boundary--\r\n";
@@ -209,7 +210,7 @@ function requestOf(array $row, object $arguments): array
 /** An id in a path. @throws ServiceError for one that leads to another resource */
 function idOf(string $id): string
 {
-    if ($id === '.' || $id === '..') {
+    if (in_array($id, ['', '.', '..'], true)) {
         throw new ServiceError('INVALID_ARGUMENT', "No id may be \"$id\".", 'nothing-sent', ['refused']);
     }
     return rawurlencode($id);

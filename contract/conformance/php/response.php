@@ -124,9 +124,9 @@ function plain(string $text): string
 /** The longest time that an error response asks to wait; null if it names none. */
 function retryAfterMs(array $headers, mixed $json): ?float
 {
-    $asked = array_map(fn ($text) => milliseconds($text, 1), $headers['retry-after-ms'] ?? []);
+    $asked = array_map(fn ($text) => milliseconds($text, 1), linesOf($headers, 'retry-after-ms'));
     $now = secondsOf($headers['date'][0] ?? '') ?? microtime(true);
-    foreach ($headers['retry-after'] ?? [] as $text) {
+    foreach (linesOf($headers, 'retry-after') as $text) {
         $date = secondsOf($text);
         array_push($asked, milliseconds($text, 1000), $date === null ? null : max(0, ceil(($date - $now) * 1000)));
     }
@@ -139,6 +139,12 @@ function retryAfterMs(array $headers, mixed $json): ?float
     }
     $asked = array_filter($asked, fn ($ms) => $ms !== null);
     return $asked === [] ? null : (float) max($asked);
+}
+
+/** @return string[] the lines of a header, which may be joined by commas; a comma behind a weekday is of a date */
+function linesOf(array $headers, string $name): array
+{
+    return preg_split('/(?<!Mon|Tue|Wed|Thu|Fri|Sat|Sun|day),\s*/', implode(', ', $headers[$name] ?? []));
 }
 
 function milliseconds(string $text, int $unit): ?float
