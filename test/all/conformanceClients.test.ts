@@ -19,9 +19,13 @@ test.skipIf(!hasJava)(
   },
 );
 
-test.skipIf(!hasPhp)("the PHP client passes every row", { timeout: 600_000 }, async () => {
-  expect(await lackingIn("php")).toEqual([]);
-});
+test.skipIf(!hasPhp)(
+  "the PHP client passes every row but those of calls at the same time",
+  { timeout: 600_000 },
+  async () => {
+    expect(await lackingIn("php")).toEqual(["parallel"]);
+  },
+);
 
 /** What a client lacks that fails no row. */
 async function lackingIn(language: Language): Promise<readonly string[]> {
