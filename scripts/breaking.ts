@@ -9,9 +9,12 @@ import { parse } from "yaml";
 import { describeBreak } from "../contract/breaking/breaks.js";
 import { describeChanges, withChanges } from "../contract/breaking/changelog.js";
 import type { Document } from "../contract/breaking/document.js";
-import { findAdditions } from "../contract/breaking/findAdditions.js";
-import { findBreaks } from "../contract/breaking/findBreaks.js";
-import { type Changes, findChanges, type Revision } from "../contract/breaking/findChanges.js";
+import {
+  type Changes,
+  findChanges,
+  findDocumentChanges,
+  type Revision,
+} from "../contract/breaking/findChanges.js";
 import { mayBreak } from "../contract/breaking/revision.js";
 import { publishedForms } from "./build/contract.js";
 
@@ -28,7 +31,7 @@ if (given.length !== 0 && given.length !== 2) {
   process.exitCode = 2;
 } else if (given.length === 2) {
   const [before, after] = (await Promise.all(given.map(read))) as [Document, Document];
-  const changes = { breaks: findBreaks(before, after), additions: findAdditions(before, after) };
+  const changes = findDocumentChanges(before, after);
   // Of two contracts that are named, the changes are only shown.
   if (options.changelog) console.log(describeChanges(changes));
   else tell(changes);
@@ -58,10 +61,11 @@ async function check(changes: Changes, from: string, to: string): Promise<void> 
   else console.log(`Breaks what was built on ${from}, as ${to} may; all of it stands in the changelog.`);
 }
 
-function tell({ breaks, additions }: Changes): void {
+function tell({ breaks, additions, deprecations }: Changes): void {
   for (const found of breaks) console.error(describeBreak(found));
   for (const line of additions.filter((each) => each.includes("certified client")))
     console.log(`New: ${line}.`);
+  for (const place of deprecations) console.log(`Deprecated: ${place}.`);
   if (breaks.length === 0) console.log("Nothing breaks.");
   else process.exitCode = 1;
 }

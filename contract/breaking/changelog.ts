@@ -5,10 +5,14 @@ const begin = "<!-- from the documents: npm run check:breaking -- --changelog --
 const end = "<!-- end -->";
 
 /** The changes between two contracts as a part of the changelog. */
-export function describeChanges({ breaks, additions }: Changes): string {
+export function describeChanges({ breaks, additions, deprecations }: Changes): string {
   const renamed = breaks.flatMap(({ what }) => /^is now called (\w+)$/.exec(what)?.[1] ?? []);
   const added = additions.filter((line) => !renamed.some((name) => line === `schema \`${name}\``));
-  const lines = [...listed("Breaking", breaks.map(describeBreak)), ...listed("Added", added)];
+  const lines = [
+    ...listed("Breaking", breaks.map(describeBreak)),
+    ...listed("Added", added),
+    ...listed("Deprecated", deprecations),
+  ];
   const text = lines.length > 0 ? lines.join("\n") : "Texts and examples only.\n";
   return `${begin}\n\n${text}\n${end}`;
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Report } from "./breaks.js";
+import type { Report, Whom } from "./breaks.js";
 import { compareSchemas } from "./compareSchemas.js";
 import { affected, type Comparison } from "./comparison.js";
 import {
@@ -30,6 +30,7 @@ export function compareOperations(
     const tags = now.operation.tags?.join(", ") ?? "none";
     report("tag", `was ${old.operation.tags?.join(", ") ?? "none"}, is ${tags}`, "users of generated code");
   }
+  compareExtensions(old.operation, now.operation, report);
   if (isSafe(old.operation) && !isSafe(now.operation)) {
     report("x-retry-safe", "was true: a repeat was safe, and is no more", "callers");
   }
@@ -41,6 +42,30 @@ export function compareOperations(
   compareParameters(compared("request"), old, now);
   compareBodies(compared("request"), old, now);
   compareAnswers(compared("answer"), old, now);
+}
+
+// Revisions before 0.2.0 state none of them.
+function compareExtensions(old: Operation, now: Operation, report: Report): void {
+  const shown = (value: unknown): string =>
+    typeof value === "string" ? value : (JSON.stringify(value) ?? "gone");
+  const compare = (keyword: keyof Operation, whom: Whom): void => {
+    const [before, after] = [old[keyword], now[keyword]];
+    if (before === undefined || isDeepStrictEqual(before, after)) return;
+    report(keyword, `was ${shown(before)}, is ${shown(after)}`, whom);
+  };
+  compare("x-sdk-method", "users of generated code");
+  compare("x-retry", "certified clients");
+  compare("x-timeout-ms", isShorter(old, now) ? "callers" : "certified clients");
+  const [before = 0, after = 0] = [old, now].map((each) => each["x-max-response-bytes"]);
+  compare("x-max-response-bytes", after < before ? "readers of answers" : "certified clients");
+}
+
+// A call that had the time it needed may now be ended.
+function isShorter(old: Operation, now: Operation): boolean {
+  const partsOf = ({ "x-timeout-ms": time = 0 }: Operation) =>
+    typeof time === "number" ? { baseMs: time, bytesPerSecond: Infinity } : time;
+  const [before, after] = [partsOf(old), partsOf(now)];
+  return after.baseMs < before.baseMs || after.bytesPerSecond > before.bytesPerSecond;
 }
 
 // The published documents say it in one word, openapi.yaml by the kind that the word is derived from.

@@ -15,6 +15,7 @@ export interface Schema {
   anyOf?: Schema[];
   readOnly?: boolean;
   writeOnly?: boolean;
+  deprecated?: boolean;
   [keyword: string]: unknown;
 }
 
@@ -22,6 +23,7 @@ export interface Schema {
 export interface Parameter {
   name?: string;
   in?: string;
+  deprecated?: boolean;
   required?: boolean;
   style?: string;
   explode?: boolean;
@@ -48,12 +50,16 @@ export type SecurityRequirements = Record<string, string[]>[];
 export interface Operation {
   operationId?: string;
   tags?: string[];
+  deprecated?: boolean;
   parameters?: Parameter[];
   requestBody?: RequestBody;
   responses: Record<string, Response>;
   security?: SecurityRequirements;
+  "x-sdk-method"?: string;
   "x-retry"?: string;
   "x-retry-safe"?: boolean;
+  "x-timeout-ms"?: number | { baseMs: number; bytesPerSecond: number };
+  "x-max-response-bytes"?: number;
 }
 
 /** A contract, as far as it is compared. */

@@ -4,6 +4,7 @@ import { compareData } from "./compareData.js";
 import type { Document } from "./document.js";
 import { findAdditions } from "./findAdditions.js";
 import { findBreaks } from "./findBreaks.js";
+import { findDeprecations } from "./findDeprecations.js";
 
 /** All that a revision of the contract says. */
 export interface Revision {
@@ -17,11 +18,21 @@ export interface Revision {
 export interface Changes {
   readonly breaks: readonly Break[];
   readonly additions: readonly string[];
+  readonly deprecations: readonly string[];
 }
 
-/** What a new revision breaks, and what it adds. */
+/** What a new document breaks, adds and deprecates. */
+export function findDocumentChanges(before: Document, after: Document): Changes {
+  return {
+    breaks: findBreaks(before, after),
+    additions: findAdditions(before, after),
+    deprecations: findDeprecations(before, after),
+  };
+}
+
+/** What a new revision changes: its document, its form for clients and its data. */
 export function findChanges(before: Revision, after: Revision): Changes {
-  const breaks = findBreaks(before.contract, after.contract);
+  const { breaks, additions, deprecations } = findDocumentChanges(before.contract, after.contract);
   const made = findBreaks(before.clients, after.clients, "clients").filter(
     (found) => !breaks.some((known) => isDeepStrictEqual(known, found)),
   );
@@ -30,10 +41,10 @@ export function findChanges(before: Revision, after: Revision): Changes {
     compareData(file, old, after.data[file], data.reporter()),
   );
   const files = Object.keys(after.data).filter((file) => !(file in before.data));
-  const additions = [...findAdditions(before.contract, after.contract), ...rows];
   return {
     breaks: [...breaks, ...together(made), ...data.list()],
-    additions: [...additions, ...files.map((file) => `conformance data \`${file}\``)],
+    additions: [...additions, ...rows, ...files.map((file) => `conformance data \`${file}\``)],
+    deprecations,
   };
 }
 

@@ -131,6 +131,35 @@ test("the changes between two named contracts are shown, what is new among them"
   );
 });
 
+test("two named contracts are compared as the own one is with the last release", async () => {
+  const project = await releasedCopy("both");
+  const next = path.join(project, "openapi.yaml");
+  const lines = [
+    ["x-sdk-method: deployments.scale", "x-sdk-method: deployments.resize"],
+    ["x-retry: set", "x-retry: append"],
+    ["x-max-response-bytes: 67108864", "x-max-response-bytes: 1048576"],
+    ["x-timeout-ms: 60000", "x-timeout-ms: 50000"],
+    ["          description: A description of the task", "          deprecated: true\n$&"],
+  ] as const;
+  for (const [line] of lines) expect(text).toContain(line);
+  await writeFile(
+    next,
+    lines.reduce((changed, [line, other]) => changed.replace(line, other), text),
+  );
+  const [named, own] = [await check(root, contract, next), await check(project)];
+  expect(named.stderr.split("\n")).toEqual([
+    "x-timeout-ms: was 60000, is 50000. Breaks callers (rerankDocuments).",
+    "x-max-response-bytes: was 67108864, is 1048576. Breaks readers of answers (rerankDocuments).",
+    "x-sdk-method: was deployments.scale, is deployments.resize. Breaks users of generated code (scaleDeployment).",
+    "x-retry: was set, is append. Breaks certified clients (scaleDeployment).",
+    "x-retry-safe: was true: a repeat was safe, and is no more. Breaks callers (scaleDeployment).",
+    "",
+  ]);
+  expect(own.stderr.startsWith(named.stderr)).toBe(true);
+  for (const { stdout, exitCode } of [named, own])
+    expect([exitCode, stdout]).toEqual([1, "Deprecated: field `RerankRequest.task`.\n"]);
+});
+
 test("one name is refused", async () => {
   const outcome = await check(root, contract);
   expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });

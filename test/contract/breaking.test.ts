@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { describeBreak } from "../../contract/breaking/breaks.js";
 import { findBreaks } from "../../contract/breaking/findBreaks.js";
+import { findDeprecations } from "../../contract/breaking/findDeprecations.js";
 import { breakingChanges } from "../support/breakingChanges.js";
-import { field, type Part, schema } from "../support/contractParts.js";
+import { field, type Part, rerank, schema } from "../support/contractParts.js";
 import { harmlessChanges } from "../support/harmlessChanges.js";
 import { root } from "../support/project.js";
 
@@ -34,6 +35,36 @@ describe("breaks nobody:", () => {
   test.each(harmlessChanges)("$name", ({ change }) => {
     expect(toldOf(change)).toEqual([]);
   });
+});
+
+test("what becomes deprecated is told: fields, parameters, operations and schemas", () => {
+  const told = (change: (d: Part) => void): readonly string[] => {
+    const changed = JSON.parse(text);
+    change(changed);
+    expect(findDeprecations(changed, changed)).toEqual([]);
+    return findDeprecations(JSON.parse(text), changed);
+  };
+  expect(
+    told((d) => {
+      field(d, "RerankRequest", "task").deprecated = true;
+      field(d, "RerankRequest", "documents").items.deprecated = true;
+      schema(d, "RerankUsage").deprecated = true;
+      d.components.parameters.DeploymentId.deprecated = true;
+      d.paths[rerank].post.deprecated = true;
+      schema(d, "RerankRequest").properties.new = { type: "string", deprecated: true };
+    }),
+  ).toEqual([
+    "operation `rerankDocuments`",
+    "parameter `deployment_id` of `scaleDeployment`",
+    "field `RerankRequest.documents[]`",
+    "field `RerankRequest.task`",
+    "schema `RerankUsage`",
+  ]);
+  expect(
+    told((d) => {
+      delete field(d, "BaseTrainingConfig", "batchSize").deprecated;
+    }),
+  ).toEqual([]);
 });
 
 test("a schema that contains itself is compared once", () => {

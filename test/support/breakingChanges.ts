@@ -291,6 +291,78 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
+    name: "a method gets another name",
+    change: (d) => {
+      d.paths[rerank].post["x-sdk-method"] = "rankings.create";
+    },
+    breaks: [
+      "x-sdk-method: was rerank, is rankings.create. Breaks users of generated code (rerankDocuments).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "a retry class is stricter",
+    change: (d) => {
+      d.paths[rerank].post["x-retry"] = "start";
+      delete d.paths[rerank].post["x-retry-safe"];
+    },
+    breaks: [
+      "x-retry: was read, is start. Breaks certified clients (rerankDocuments).",
+      "x-retry-safe: was true: a repeat was safe, and is no more. Breaks callers (rerankDocuments).",
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "a retry class allows more",
+    change: (d) => {
+      d.paths[resume].post["x-retry"] = "set";
+    },
+    breaks: ["x-retry: was start, is set. Breaks certified clients (resumeReinforcementFineTuningJob)."],
+    oasdiff: "silent",
+  },
+  {
+    name: "a deadline is shorter",
+    change: (d) => {
+      d.paths[scale].patch["x-timeout-ms"] = 29_999;
+    },
+    breaks: ["x-timeout-ms: was 30000, is 29999. Breaks callers (scaleDeployment)."],
+    oasdiff: "silent",
+  },
+  {
+    name: "a file has to be sent faster",
+    change: (d) => {
+      d.paths[upload].post["x-timeout-ms"].bytesPerSecond = 262_145;
+    },
+    breaks: [
+      'x-timeout-ms: was {"baseMs":60000,"bytesPerSecond":262144}, is {"baseMs":60000,"bytesPerSecond":262145}. Breaks callers (uploadDatasetFile).',
+    ],
+    oasdiff: "silent",
+  },
+  {
+    name: "a deadline is longer",
+    change: (d) => {
+      d.paths[scale].patch["x-timeout-ms"] = 30_001;
+    },
+    breaks: ["x-timeout-ms: was 30000, is 30001. Breaks certified clients (scaleDeployment)."],
+    oasdiff: "silent",
+  },
+  {
+    name: "a response may be smaller",
+    change: (d) => {
+      d.paths[rerank].post["x-max-response-bytes"] = 1_048_576;
+    },
+    breaks: ["x-max-response-bytes: was 67108864, is 1048576. Breaks readers of answers (rerankDocuments)."],
+    oasdiff: "silent",
+  },
+  {
+    name: "a response may be larger",
+    change: (d) => {
+      d.paths[scale].patch["x-max-response-bytes"] = 2_097_152;
+    },
+    breaks: ["x-max-response-bytes: was 1048576, is 2097152. Breaks certified clients (scaleDeployment)."],
+    oasdiff: "silent",
+  },
+  {
     name: "the server's address changes",
     change: (d) => {
       d.servers[0].url = "{base_url}/v2";
