@@ -2,14 +2,8 @@
 export { camelCase } from "./call/request.js";
 export { filePartOf } from "./files/multipart.js";
 export { checkFileName } from "./files/openFile.js";
-export {
-  editsBetween,
-  lettersOf,
-  type RequestRules,
-  type Rules,
-  suggestion,
-  validate,
-} from "./options/validate.js";
+export type { Rules } from "./options/rules.js";
+export { editsBetween, lettersOf, type RequestRules, suggestion, validate } from "./options/validate.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export { attemptPolicy } from "./policy/retry.js";
 export type { Lane } from "./policy/schedule.js";

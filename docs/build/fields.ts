@@ -80,19 +80,34 @@ function rules(schema: Schema): string {
 
 /** What bounds a value. */
 export function limitOf(schema: Schema): string {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, minItems, pattern } = schema;
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, pattern } = schema;
   const bytes = schema["x-max-bytes"];
   return [
     minimum !== undefined && `At least ${minimum}`,
     maximum !== undefined && `${minimum === undefined ? "At" : "at"} most ${maximum}`,
     exclusiveMinimum !== undefined && `Greater than ${exclusiveMinimum}`,
     exclusiveMaximum !== undefined && `less than ${exclusiveMaximum}`,
-    minItems !== undefined && `At least ${minItems} item${minItems === 1 ? "" : "s"}`,
+    schema.multipleOf !== undefined && `A multiple of ${schema.multipleOf}`,
+    ...countsOf(schema),
     pattern !== undefined && `Form ${code(pattern)}`,
     bytes !== undefined && `At most ${bytes.toLocaleString("en")} bytes, the larger reading of 150 MB`,
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+function countsOf(schema: Schema): (string | false)[] {
+  const counted = (words: string, count: number | undefined, noun: string): string | false =>
+    count !== undefined && `${words} ${count} ${noun}${count === 1 ? "" : "s"}`;
+  return [
+    counted("At least", schema.minLength, "character"),
+    counted("At most", schema.maxLength, "character"),
+    counted("At least", schema.minItems, "item"),
+    counted("At most", schema.maxItems, "item"),
+    schema.uniqueItems === true && "No two items equal",
+    counted("At least", schema.minProperties, "field"),
+    counted("At most", schema.maxProperties, "field"),
+  ];
 }
 
 function typeOf(contract: Contract, schema: Schema): string {

@@ -1,7 +1,5 @@
-import { type Document, nameOf, resolve, type Schema } from "./document.js";
+import type { Document } from "./document.js";
 import type { OperationShape } from "./operations.js";
-import type { PlacedParameter } from "./parameters.js";
-import type { LineOf, Place } from "./reading.js";
 
 /** Writes the tables the client works from: codes, operations and the rules of what is sent. */
 export function generateContract(document: Document, operations: readonly OperationShape[]): string {
@@ -12,7 +10,7 @@ export function generateContract(document: Document, operations: readonly Operat
       .join("\n")};\n`,
     codesTable(document),
     operationsTable(operations),
-    requestsTable(document, operations),
+    requestsTable(operations),
   ].join("\n");
 }
 
@@ -98,33 +96,14 @@ export interface OperationRow {
 }
 `;
 
-// What options/validate.ts and the wrappers read; the rest of a schema is for people.
-const rules = [
-  "type",
-  "required",
-  "additionalProperties",
-  "minItems",
-  "minimum",
-  "pattern",
-  "enum",
-  "x-max-bytes",
-] as const;
-const otherWords =
-  "title description format example x-enumNames x-enum-descriptions default deprecated x-source x-unstated x-enumDescriptions items properties".split(
-    " ",
-  );
-
-function requestsTable(document: Document, operations: readonly OperationShape[]): string {
-  const rows = operations.map(({ id, body, parameters, lineOf }) => {
-    const rulesAt: RulesAt = (schema, name, place) =>
-      rulesOf(document, schema, { name, place, around: [], lineOf });
+function requestsTable(operations: readonly OperationShape[]): string {
+  const rows = operations.map(({ id, body, rules }) => {
+    const { words: _, ids: __, ...groups } = rules;
     const row = {
       contentType: body?.contentType,
       file: body?.file,
       optional: body?.required === false ? true : undefined,
-      body: body && rulesAt(body.schema, id, body.place),
-      query: fieldsOf(parameters.query, id, rulesAt),
-      headers: fieldsOf(parameters.header, id, rulesAt),
+      ...groups,
     };
     return `  ${id}: ${JSON.stringify(row)},\n`;
   });
@@ -134,60 +113,43 @@ function requestsTable(document: Document, operations: readonly OperationShape[]
   );
 }
 
-type RulesAt = (schema: Schema, name: string, place: Place) => object;
+// What src/options/validate.ts checks itself, because options need it too.
+const always = new Set("type form x-open required properties items minItems minimum x-max-bytes".split(" "));
+// Words that JavaScript keeps for itself.
+const checkNames: Readonly<Record<string, string>> = { enum: "listed" };
 
-// Parameters as an object whose fields they are: it is checked as a body is.
-function fieldsOf(list: readonly PlacedParameter[], id: string, rulesAt: RulesAt): object | undefined {
-  if (list.length === 0) return undefined;
-  const required = list.filter((each) => each.required === true).map(({ name }) => name);
-  const fields = list.map(({ name, schema, place }) => [
-    name,
-    rulesAt(schema, `${id}.${name}`, [...place, "schema"]),
-  ]);
-  return { type: "object", ...(required.length > 0 && { required }), properties: Object.fromEntries(fields) };
+/** Writes which rules are checked: those that the contract's requests have, so that a page loads no others. */
+export function generateChecks(operations: readonly OperationShape[]): string {
+  const words = new Set(operations.flatMap(({ rules }) => [...rules.words]));
+  const checks = [...words].filter((word) => !always.has(word)).sort();
+  const named = checks.map((word) => checkNames[word] ?? word);
+  const table = checks.map((word, index) => (word === named[index] ? word : `${word}: ${named[index]}`));
+  const ids = operations.flatMap(({ id, rules }) =>
+    Object.entries(rules.ids ?? {}).map(([name, each]) => [`${id}.${name}`, each]),
+  );
+  const [underscore, idsUnderscore] = [checks, ids].map(({ length }) => (length === 0 ? "_" : ""));
+  return [
+    checks.length > 0
+      ? `import { ${["checkEach", ...named].join(", ")}, type Place, type Rules } from "./rules.js";\n`
+      : `import type { Place, Rules } from "./rules.js";\n`,
+    ...(checks.length > 0 ? [`const checks = { ${table.join(", ")} };\n`] : []),
+    ...(ids.length > 0 ? [`const ids: ReadonlyMap<string, Rules> = new Map(${JSON.stringify(ids)});\n`] : []),
+    "/** Checks the rules of a value that only some requests have. @throws StatusError */",
+    functionOf(
+      `checkRules(${underscore}value: unknown, ${underscore}rules: Rules, ${underscore}place: Place): void`,
+      checks.length > 0 && "checkEach(checks, value, rules, place);",
+    ),
+    "/** The rules of an id in a path; undefined if it is any text. */",
+    functionOf(
+      `idRules(${idsUnderscore}operation: string, ${idsUnderscore}name: string): ${ids.length > 0 ? "Rules | " : ""}undefined`,
+      // A bundler leaves out calls of a function without a body.
+      ids.length > 0 && "return ids.get(`${operation}.${name}`);",
+    ),
+  ].join("\n");
 }
 
-interface Where {
-  readonly name: string;
-  readonly place: Place;
-  /** The schemas that hold this one. */
-  readonly around: readonly string[];
-  readonly lineOf: LineOf;
-}
-
-function rulesOf(document: Document, schema: Schema, { name, place, around, lineOf }: Where): object {
-  const found = resolve(document, schema);
-  const refuse = (what: string, at: Place, file: string): never => {
-    throw new Error(`openapi.yaml:${lineOf(at)}: ${name} has ${what}: teach it to ${file}.`);
-  };
-  const own = nameOf(schema);
-  if (own !== undefined && around.includes(own))
-    refuse(`the schema ${own} within itself, which is not supported`, place, "scripts/generate/contract.ts");
-  for (const word of Object.keys(found)) {
-    if (otherWords.includes(word) || (rules as readonly string[]).includes(word)) continue;
-    refuse(
-      `the rule ${word}, which nothing checks`,
-      [...place, word],
-      "src/options/validate.ts, then add it to scripts/generate/contract.ts",
-    );
-  }
-  const within = (more: string, ...inner: string[]): Where => {
-    return {
-      name: name + more,
-      place: [...place, ...inner],
-      around: own ? [...around, own] : around,
-      lineOf,
-    };
-  };
-  const { items, properties } = found;
-  const kept = rules.filter((word) => found[word] !== undefined).map((word) => [word, found[word]]);
-  const fields = Object.entries(properties ?? {}).map(([field, each]) => [
-    field,
-    rulesOf(document, each, within(`.${field}`, "properties", field)),
-  ]);
-  return {
-    ...Object.fromEntries(kept),
-    ...(items && { items: rulesOf(document, items, within("[]", "items")) }),
-    ...(properties && { properties: Object.fromEntries(fields) }),
-  };
+function functionOf(signature: string, body: string | false): string {
+  return body === false
+    ? `export function ${signature} {}\n`
+    : `export function ${signature} {\n  ${body}\n}\n`;
 }

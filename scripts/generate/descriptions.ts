@@ -1,4 +1,4 @@
-import { type Document, resolve, type Schema } from "./document.js";
+import { type Document, formOf, resolve, type Schema } from "./document.js";
 import type { OperationShape } from "./operations.js";
 
 /** Writes what the contract says of each operation, its parameters and its fields, for the help of the command line. */
@@ -50,12 +50,12 @@ function patternsIn(value: unknown, where: string): [pattern: string, form: stri
   if (typeof value !== "object" || value === null) return [];
   const { pattern } = value as Schema;
   const found = Object.entries(value).flatMap(([name, part]) => patternsIn(part, `${where}/${name}`));
-  return typeof pattern === "string" ? [[pattern, formOf(value, where)], ...found] : found;
+  return typeof pattern === "string" ? [[pattern, formIn(value, where)], ...found] : found;
 }
 
-function formOf({ description = "", example }: Schema, where: string): string {
-  const form = /\b(?:form|format) `([^`]+)`/.exec(description)?.[1];
-  if (form !== undefined && example !== undefined) return `${form}, such as ${example}`;
+function formIn(schema: Schema, where: string): string {
+  const form = formOf(schema);
+  if (form !== undefined) return form;
   throw new Error(
     `${where.slice(1)} has a pattern: its description must say "in the form \`...\`", and it needs an example.`,
   );

@@ -11,12 +11,16 @@ export interface Schema {
   default?: unknown;
   deprecated?: boolean;
   readOnly?: boolean;
+  writeOnly?: boolean;
   enum?: string[];
   required?: string[];
   properties?: Record<string, Schema>;
   additionalProperties?: boolean | Schema;
   items?: Schema;
   allOf?: Schema[];
+  oneOf?: Schema[];
+  discriminator?: { propertyName: string; mapping?: Record<string, string> };
+  not?: Schema;
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;
@@ -24,6 +28,7 @@ export interface Schema {
   minItems?: number;
   pattern?: string;
   example?: unknown;
+  "x-open"?: boolean;
   "x-max-bytes"?: number;
   "x-enumDescriptions"?: Record<string, string>;
   "x-http-statuses"?: Record<string, number>;
@@ -120,6 +125,12 @@ export function answerComponents(document: Document): ReadonlySet<string> {
   };
   for (const { operation } of operationsOf(document)) visit(operation.responses);
   return found;
+}
+
+/** The form in words, with an example, that a pattern stands for; undefined where its schema does not say it. */
+export function formOf({ description = "", example }: Schema): string | undefined {
+  const form = /\b(?:form|format) `([^`]+)`/.exec(description)?.[1];
+  return form === undefined || example === undefined ? undefined : `${form}, such as ${example}`;
 }
 
 /** The name of the component a reference points to. */

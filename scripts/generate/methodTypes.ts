@@ -52,8 +52,8 @@ function reachedFrom(document: Document, names: Iterable<string>): Set<string> {
     const name = nameOf(schema);
     if (name !== undefined && found.has(name)) return;
     if (name !== undefined) found.add(name);
-    const { items, properties = {}, additionalProperties } = resolve(document, schema);
-    for (const each of [items, additionalProperties, ...Object.values(properties)])
+    const { items, properties = {}, additionalProperties, oneOf = [] } = resolve(document, schema);
+    for (const each of [items, additionalProperties, ...oneOf, ...Object.values(properties)])
       if (typeof each === "object") visit(each);
   };
   for (const name of names) visit({ $ref: `#/components/schemas/${name}` });

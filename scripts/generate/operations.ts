@@ -11,6 +11,7 @@ import { type PlacedParameter, parametersOf } from "./parameters.js";
 import {
   checkPaths,
   checkStated,
+  component,
   type Examples,
   exampleOf,
   type LineOf,
@@ -20,9 +21,11 @@ import {
   type Place,
   pointedTo,
   type Reading,
+  Refusals,
   type Refuse,
   schemaAt,
 } from "./reading.js";
+import { type RequestRules, readRules } from "./rules.js";
 
 /** What an answer's body is read as. */
 export type AnswerKind = "json" | "none" | "bytes" | "text";
@@ -58,6 +61,8 @@ export interface OperationShape {
   readonly operation: Operation;
   readonly parameters: Readonly<Record<"path" | "query" | "header", readonly PlacedParameter[]>>;
   readonly body: RequestBody | undefined;
+  /** What of it is checked before it is sent. */
+  readonly rules: RequestRules;
   /** Finds a line of openapi.yaml. */
   readonly lineOf: LineOf;
   readonly answer: {
@@ -70,35 +75,48 @@ export interface OperationShape {
   };
 }
 
-/** Every operation. @param source The text of the document, for the lines in messages @throws Error for what is not supported */
+/** Every operation. @param source The text of the document, for the lines in messages @throws Error for all that is not supported */
 export function shapesOf(document: Document, source: string): OperationShape[] {
   const lineOf = linesOf(source);
   const names = new Set<string>();
-  checkPaths(document, lineOf);
-  return operationsOf(document).map((found) => {
+  const refusals = new Refusals();
+  checkPaths(document, lineOf, refusals);
+  const shapes = operationsOf(document).map((found) => {
     const { method, path, operation } = found;
     const place = ["paths", path, method.toLowerCase()];
-    const refuse: Refuse = (what, at, advice = notSupported) => {
+    const refuse: Refuse = (what, at, words = notSupported) => {
       const id = operation.operationId ?? `${method} ${path}`;
-      throw new Error(`openapi.yaml:${lineOf(at)}: ${id} has ${what}${advice}`);
+      const { name, advice } = typeof words === "string" ? { name: id, advice: words } : words;
+      return refusals.refuse(lineOf(at), `${name} has ${what}${advice}`);
     };
-    const reading: Reading = { ...found, document, place, lineOf, refuse };
+    const collect: Reading["collect"] = (read) => refusals.collect(read);
+    const reading: Reading = { ...found, document, place, lineOf, refuse, collect };
     checkStated(reading, names);
-    return shapeOf(reading);
+    return collect(() => shapeOf(reading));
   });
+  refusals.end();
+  return shapes.filter((shape) => shape !== undefined);
 }
 
 function shapeOf(reading: Reading): OperationShape {
-  const { method, path, operation, place, refuse } = reading;
-  const time = operation["x-timeout-ms"];
+  const { method, path, operation, place, refuse, collect } = reading;
+  const { "x-timeout-ms": time = 0 } = operation;
   const all = parametersOf(reading);
   const within = (where: string) => all.filter((each) => each.in === where);
   const named = [...path.matchAll(/\{(.+?)\}/g)].map(([, name = ""]) => name);
-  for (const name of named)
-    if (!within("path").some((each) => each.name === name))
-      refuse(`no parameter for {${name}} of its path`, place);
-  const body = bodyOf(reading);
-  if (body && /^(GET|HEAD|DELETE)$/.test(method)) refuse(`a body with ${method}`, [...place, "requestBody"]);
+  const known = [...reading.shared, ...(operation.parameters ?? [])].map(
+    (each) => component<{ name?: string }>(reading.document, each, () => ({}) as never).name,
+  );
+  for (const name of named.filter((each) => !known.includes(each)))
+    collect(() => refuse(`no parameter for {${name}} of its path`, place));
+  const body = collect(() => bodyOf(reading));
+  const at = [...place, "requestBody"];
+  if (body && /^(GET|HEAD|DELETE)$/.test(method)) collect(() => refuse(`a body with ${method}`, at));
+  const answer = operation.responses && collect(() => answerOf(reading));
+  // In the order of the path, as the method takes them.
+  const inPath = named.flatMap((name) => within("path").filter((each) => each.name === name));
+  const parameters = { path: inPath, query: within("query"), header: within("header") };
+  const rules = readRules(reading, parameters, body);
   if (body?.file !== undefined && typeof time === "number")
     refuse("a file, and an x-timeout-ms without bytesPerSecond", [...place, "x-timeout-ms"]);
   return {
@@ -111,14 +129,11 @@ function shapeOf(reading: Reading): OperationShape {
     bytesPerSecond: typeof time === "number" ? undefined : time.bytesPerSecond,
     maxResponseBytes: operation["x-max-response-bytes"],
     operation,
-    // In the order of the path, as the method takes them.
-    parameters: {
-      path: named.flatMap((name) => within("path").filter((each) => each.name === name)),
-      query: within("query"),
-      header: within("header"),
-    },
+    parameters,
     body,
-    answer: answerOf(reading),
+    rules,
+    // Of an operation whose answer is refused nothing is written.
+    answer: answer as OperationShape["answer"],
     lineOf: reading.lineOf,
   };
 }
@@ -134,11 +149,12 @@ function bodyOf(reading: Reading): RequestBody | undefined {
   const inner = [...at, "content", contentType];
   if (schema === undefined || nameOf(schema) === undefined)
     return refuse("a body whose schema has no name", inner);
-  const { type, properties = {} } = schemaAt(reading, schema, inner);
+  const { type, properties = {}, oneOf, additionalProperties } = schemaAt(reading, schema, inner);
   const example =
     exampleOf(reading.document, examples) ?? refuse("a body without an example", inner, lacking);
   if (contentType === "application/json") {
-    if (type !== "object") refuse("a JSON body that is no object", inner);
+    if ((type ?? (oneOf || additionalProperties ? "object" : undefined)) !== "object")
+      refuse("a JSON body that is no object", inner);
     return { contentType, schema, required, file: undefined, place: [...inner, "schema"], example };
   }
   if (contentType !== "multipart/form-data") refuse(`a body of the type ${contentType}`, inner);

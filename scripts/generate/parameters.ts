@@ -18,15 +18,17 @@ export function parametersOf(reading: Reading): PlacedParameter[] {
   for (const [list, at] of lists) {
     for (const [index, each] of list.entries()) {
       const own = [...at, index];
-      const parameter = { ...pointedTo<Parameter>(reading, each, own), place: own };
-      checkParameter(reading, parameter);
-      found.set(`${parameter.in} ${parameter.name}`, parameter);
+      reading.collect(() => {
+        const parameter = { ...pointedTo<Parameter>(reading, each, own), place: own };
+        checkParameter(reading, parameter);
+        found.set(`${parameter.in} ${parameter.name}`, parameter);
+      });
     }
   }
   const all = [...found.values()];
   // Both are fields of one argument.
   const twice = all.find(({ in: where, name }) => where === "header" && found.has(`query ${name}`));
-  if (twice) refuse(`a query and a header parameter ${twice.name}`, twice.place);
+  if (twice) reading.collect(() => refuse(`a query and a header parameter ${twice.name}`, twice.place));
   return all;
 }
 

@@ -20,7 +20,8 @@ function offsetOf(document: Yaml, place: Place, offset = 0): number {
   let at = offset;
   for (const [index, step] of place.entries()) {
     if (isAlias(node)) node = node.resolve(document);
-    const target = isMap(node) ? (node.get("$ref") ?? node.getIn(["allOf", 0, "$ref"])) : undefined;
+    const target =
+      isMap(node) && !node.has(step) ? (node.get("$ref") ?? node.getIn(["allOf", 0, "$ref"])) : undefined;
     if (typeof target === "string" && target.startsWith("#/"))
       return offsetOf(document, [...target.slice(2).split("/"), ...place.slice(index)], at);
     if (isMap(node)) {
@@ -36,8 +37,44 @@ function offsetOf(document: Yaml, place: Place, offset = 0): number {
   return at;
 }
 
-/** Ends the generator for what an operation has at a place. */
-export type Refuse = (what: string, place: Place, advice?: string) => never;
+/** Ends the reading of a part for what an operation has at a place. @param words What to do, and what has it, if that is not the operation */
+export type Refuse = (what: string, place: Place, words?: string | RefusedPart) => never;
+
+interface RefusedPart {
+  readonly name: string;
+  readonly advice: string;
+}
+
+/** What is not supported, by its line. */
+class Refused extends Error {}
+
+/** Collects what is not supported, so that all of it is told at once. */
+export class Refusals {
+  readonly #found = new Map<string, number>();
+
+  /** Ends the reading of a part. */
+  refuse(line: number, text: string): never {
+    throw Object.assign(new Refused(text), { line });
+  }
+
+  /** Reads a part; undefined if it was refused. */
+  collect<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.#found.set(error.message, (error as Refused & { line: number }).line);
+      return undefined;
+    }
+  }
+
+  /** @throws Error that names all that was refused, in the order of the lines */
+  end(): void {
+    const all = [...this.#found].sort(([, one], [, other]) => one - other);
+    if (all.length === 0) return;
+    throw new Error(all.map(([text, line]) => `openapi.yaml:${line}: ${text}`).join("\n"));
+  }
+}
 
 /** An operation while it is read. */
 export interface Reading extends FoundOperation {
@@ -45,6 +82,7 @@ export interface Reading extends FoundOperation {
   readonly place: Place;
   readonly lineOf: LineOf;
   readonly refuse: Refuse;
+  readonly collect: <T>(read: () => T) => T | undefined;
 }
 
 /** What a reference points to; anything else is itself. */
@@ -97,28 +135,31 @@ const needed =
   );
 
 /** Refuses what no path may have. */
-export function checkPaths({ paths }: Document, lineOf: LineOf): void {
+export function checkPaths({ paths }: Document, lineOf: LineOf, refusals: Refusals): void {
   for (const [path, item] of Object.entries(paths)) {
     for (const word of ["$ref", "servers"]) {
       if (item?.[word] === undefined) continue;
-      throw new Error(`openapi.yaml:${lineOf(["paths", path])}: ${path} has ${word}${notSupported}`);
+      refusals.collect(() => refusals.refuse(lineOf(["paths", path]), `${path} has ${word}${notSupported}`));
     }
   }
 }
 
 /** Refuses an operation that does not say of itself what it must: the linter explains it, this is for whoever generates first. */
-export function checkStated({ operation, method, place, refuse }: Reading, names: Set<string>): void {
+export function checkStated(reading: Reading, names: Set<string>): void {
+  const { operation, method, place } = reading;
   const stated = operation as unknown as Readonly<Record<string, unknown>>;
-  for (const word of needed)
-    if ((stated[word] ?? undefined) === undefined) refuse(`no ${word}`, place, lacking);
-  for (const word of ["operationId", "x-sdk-method"]) {
+  const refuse: (...args: Parameters<Refuse>) => void = (...args) =>
+    reading.collect(() => reading.refuse(...args));
+  const isMissing = (word: string): boolean => (stated[word] ?? undefined) === undefined;
+  for (const word of needed) if (isMissing(word)) refuse(`no ${word}`, place, lacking);
+  for (const word of ["operationId", "x-sdk-method"].filter((each) => !isMissing(each))) {
     const name = String(stated[word]);
     if (names.has(name)) refuse(`the ${word} of another operation`, [...place, word]);
     names.add(name);
   }
   for (const word of ["servers", "security", "callbacks"])
     if (stated[word] !== undefined) refuse(`${word} of its own`, [...place, word]);
-  if (!/^(read|set|start|append)$/.test(operation["x-retry"]))
+  if (!isMissing("x-retry") && !/^(read|set|start|append)$/.test(operation["x-retry"]))
     refuse(`the x-retry ${operation["x-retry"]}`, [...place, "x-retry"]);
   if (method === "TRACE") refuse("a method that fetch cannot send", place);
 }

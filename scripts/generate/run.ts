@@ -7,7 +7,7 @@ import { withEntries } from "../build/manifest.js";
 import { revisionFiles, withId, withRevision } from "../build/revision.js";
 import { conformanceOperations } from "./conformance/operations.js";
 import type { RetryRow } from "./conformance/rows.js";
-import { generateContract, generateExamples } from "./contract.js";
+import { generateChecks, generateContract, generateExamples } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
 import { generateMethods } from "./methods.js";
@@ -64,7 +64,8 @@ async function generated(): Promise<Record<string, string>> {
   const methods = Object.entries(await generateMethods(document, operations, wrappers));
   return {
     "package.json": `${JSON.stringify({ ...withEntries(manifest), "x-contract-revision": revision }, null, 2)}\n`,
-    "src/generated/contract.ts": withHeader(orEnd(() => generateContract(document, operations))),
+    "src/generated/contract.ts": withHeader(generateContract(document, operations)),
+    "src/options/contractChecks.ts": withHeader(generateChecks(operations)),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
     "src/generated/examples.ts": withHeader(generateExamples(operations)),
     ...Object.fromEntries(methods.map(([name, text]) => [`src/wrappers/${name}`, withHeader(text)])),

@@ -2,6 +2,7 @@ import { invalid } from "../errors/statusError.js";
 import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
+import { idRules } from "../options/contractChecks.js";
 import type { RequestRules } from "../options/validate.js";
 import { isRetrySafe } from "../policy/retry.js";
 import { isForm } from "../transport/transport.js";
@@ -42,7 +43,8 @@ export function pathOf(
   placed: Record<string, string> = {},
 ): string {
   return operations[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    placed[name] = checkId(name === "account_id" ? accountId : ids[name], camelCase(name));
+    const id = name === "account_id" ? accountId : ids[name];
+    placed[name] = checkId(id, camelCase(name), idRules(operation, name));
     // encodeURIComponent leaves !'()*, which RFC 3986 reserves.
     return encodeURIComponent(placed[name]).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`);
   });

@@ -87,7 +87,7 @@ function parameterRow({ name, schema, required, description }: OperationParamete
 
 function valueName({ type, enum: values }: Rules): string {
   if (values) return values.join("|");
-  return { boolean: "true|false", string: "TEXT" }[type] ?? "N";
+  return { boolean: "true|false", string: "TEXT" }[type ?? ""] ?? "N";
 }
 
 function bodyRows(id: OperationId): ContractRow[] {

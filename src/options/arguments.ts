@@ -1,5 +1,6 @@
 import { invalid, refusal } from "../errors/statusError.js";
 import { isLoopback, memberOf, tagOf, urlOf, WithoutPrototype } from "../values.js";
+import type { Rules } from "./rules.js";
 import type { HeadersLike } from "./types.js";
 import { checkTable, type OptionTable, validate } from "./validate.js";
 
@@ -41,8 +42,8 @@ function checkObject(value: unknown, what: string): void {
 }
 
 /** Checks a resource id that is to stand in a path: it must not turn the call into another operation. */
-export function checkId(value: unknown, what: string): string {
-  checkString(value, what);
+export function checkId(value: unknown, what: string, rules?: Rules): string {
+  checkString(value, what, rules);
   if (value === "") throw invalid(`${what} is empty.`);
   if (value.length > 256) throw invalid(`${what} is longer than 256 characters.`);
   if (value === "." || value === "..") throw invalid(`${what} may not be "${value}".`);
@@ -173,9 +174,13 @@ export function checkCount(value: unknown, what: string): number {
   return checkInteger(value, what, 1);
 }
 
-/** Checks that a value is a string. */
-export function checkString(value: unknown, what: string): asserts value is string {
-  validate(value, { type: "string" }, what);
+/** Checks that a value is a string. @param rules What else it has to be */
+export function checkString(
+  value: unknown,
+  what: string,
+  rules: Rules = { type: "string" },
+): asserts value is string {
+  validate(value, rules, what);
 }
 
 /** Checks that a text has no control character and no lone surrogate. */

@@ -1,8 +1,10 @@
+import { camelCase } from "../call/request.js";
 import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
+import { idRules } from "../options/contractChecks.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { carryOut, nameOf } from "./behaviours.js";
-import { type Incoming, type ReceivedContent, readRequest } from "./receive.js";
+import { type Incoming, type ReceivedContent, readRequest, refusalOf } from "./receive.js";
 import { type Failures, goodAnswer, Refusal, type Script, type StandInAnswer } from "./standInAnswer.js";
 import type { KeptRequests, StandInState } from "./state.js";
 
@@ -62,6 +64,7 @@ function standInAnswer(
     if (content.refusal) throw content.refusal;
     const { operation } = route;
     const ids = new Map(Object.entries(route.ids).map(([name, id]) => [name, decodeId(id)]));
+    for (const [name, id] of ids) checkIdRules(operation, name, id);
     const { body, file } = content;
     const value = carryOut(operation, { state: parts.state, id: (name) => ids.get(name) ?? "", body, file });
     return parts.answers.get(operation) ?? goodAnswer(operation, value);
@@ -69,6 +72,12 @@ function standInAnswer(
     if (error instanceof Refusal) return error.answer;
     throw error;
   }
+}
+
+function checkIdRules(operation: OperationId, name: string, id: string): void {
+  const rules = idRules(operation, name);
+  const refusal = rules && refusalOf(id, rules, camelCase(name));
+  if (refusal) throw refusal;
 }
 
 function noOperation({ method, path }: Incoming): StandInAnswer {

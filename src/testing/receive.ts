@@ -1,11 +1,12 @@
 import { sentences } from "../errors/hints.js";
-import { isStatusError } from "../errors/statusError.js";
+import { invalid, isStatusError } from "../errors/statusError.js";
 import { filePartOf, parseMultipart } from "../files/multipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import type { AbortSignalLike } from "../options/types.js";
-import { type RequestRules, type Rules, validate } from "../options/validate.js";
-import { parseJson } from "../values.js";
+import { listed, pattern, type Rules } from "../options/rules.js";
+import { type RequestRules, validate } from "../options/validate.js";
+import { memberOf, parseJson } from "../values.js";
 import { Refusal } from "./standInAnswer.js";
 import type { TestFile } from "./types.js";
 
@@ -66,7 +67,8 @@ async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean
   const text = new TextDecoder().decode(body);
   const value = parseJson(/\d{16}/.test(text) ? withSafeIntegers(text) : text);
   if (value === undefined) return { body: text, refusal: invalidRequest("The body must be JSON.") };
-  const refusal = refusalOf(value, strict ? { ...own, additionalProperties: false } : own, "body");
+  const isMap = typeof own.additionalProperties === "object";
+  const refusal = refusalOf(value, strict && !isMap ? { ...own, additionalProperties: false } : own, "body");
   return { body: value, ...(refusal && { refusal }) };
 }
 
@@ -96,7 +98,7 @@ function parameterRefusal(rules: RequestRules, incoming: Incoming, strict: boole
 // Parses parameters by the types in the rules. An array parameter that is sent once becomes an array of one.
 function valuesOf(rules: Rules, textsOf: (name: string) => string[]): Record<string, unknown> {
   const found = Object.entries(rules.properties ?? {}).flatMap(([name, { type, items }]) => {
-    const values = textsOf(name).map((text) => typed(text, items?.type ?? type));
+    const values = textsOf(name).map((text) => typed(text, items?.type ?? type ?? "string"));
     if (values.length === 0) return [];
     return [[name, type === "array" || values.length > 1 ? values : values[0]] as const];
   });
@@ -109,15 +111,16 @@ function typed(text: string, type: string): unknown {
   return isNumber ? Number(text) : text;
 }
 
-function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefined {
+/** The refusal of a value that breaks a rule. */
+export function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefined {
   try {
     validate(value, rules, name);
+    checkStrictly(value, rules, name);
   } catch (error) {
     if (!isStatusError(error)) throw error;
     return new Refusal(error.code, sentences(error.text, error.hint));
   }
-  const problem = strictProblem(value, rules, name);
-  return problem === undefined ? undefined : invalidRequest(problem);
+  return undefined;
 }
 
 async function readForm(
@@ -155,23 +158,24 @@ async function sha256(content: Uint8Array): Promise<string> {
 }
 
 /**
- * The first problem that a strict test service rejects although the client does not: text that does not match its
- * pattern, a value outside an enumeration, or an unknown field. Undefined if there is none.
+ * Checks what a strict test service rejects although the client does not: the pattern and the listed values of a text that
+ * are left to the service, and unknown fields. @throws StatusError
  */
-export function strictProblem(value: unknown, rules: Rules, name: string): string | undefined {
-  const { pattern, enum: listed, items, properties = {}, additionalProperties } = rules;
-  if (pattern !== undefined && !new RegExp(pattern, "u").test(value as string)) {
-    return `${name} must have the form ${forms[pattern]}.`;
-  }
-  if (listed !== undefined && !listed.includes(value as string)) {
-    return `${name} must be one of ${listed.join(", ")}.`;
-  }
+export function checkStrictly(value: unknown, rules: Rules, name: string): void {
+  const { pattern: source, enum: values, items, additionalProperties: others } = rules;
+  if (source !== undefined) pattern(value as string, source, { name, rules: { form: forms[source] } });
+  if (values !== undefined) listed(value, values, { name });
   // Strings are excluded: each character of a long string would be an entry.
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  const parts = entries.map(([key, part]) => {
-    const found = items ?? (Object.hasOwn(properties, key) ? properties[key] : undefined);
-    if (found) return strictProblem(part, found, items ? `${name}[${key}]` : key);
-    return additionalProperties === false ? `There is no field ${key}.` : undefined;
-  });
-  return parts.find((problem) => problem !== undefined);
+  const known = { ...rules.properties, ...variantOf(value, rules)?.properties };
+  for (const [key, part] of entries) {
+    const found = items ?? (Object.hasOwn(known, key) ? known[key] : undefined);
+    if (found) checkStrictly(part, found, items ? `${name}[${key}]` : key);
+    else if (typeof others === "object") checkStrictly(part, others, key);
+    else if (others === false) throw invalid(`There is no field ${key}.`);
+  }
+}
+
+function variantOf(value: unknown, { oneOf }: Rules): Rules | undefined {
+  return oneOf?.variants[String(memberOf(value, oneOf.propertyName))];
 }

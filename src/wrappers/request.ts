@@ -10,14 +10,9 @@ import { invalid } from "../errors/statusError.js";
 import { type OperationRow, operations, requests } from "../generated/contract.js";
 import { checkCount, checkHeaders, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
+import type { Rules } from "../options/rules.js";
 import type { CallOptions } from "../options/types.js";
-import {
-  checkSpelling,
-  type OptionTable,
-  type RequestRules,
-  type Rules,
-  validate,
-} from "../options/validate.js";
+import { checkSpelling, type OptionTable, type RequestRules, validate } from "../options/validate.js";
 import { header } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, tagOf, valueOr } from "../values.js";

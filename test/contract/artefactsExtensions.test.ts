@@ -27,7 +27,7 @@ const sections = text
   });
 
 test("EXTENSIONS.md describes exactly the extensions that the contract uses", () => {
-  expect(used.size).toBe(15);
+  expect(used.size).toBe(16);
   expect(sections.map(({ name }) => name).sort()).toEqual([...used.keys()].sort());
 });
 

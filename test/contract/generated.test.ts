@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { generateContract } from "../../scripts/generate/contract.js";
-import { generateDescriptions } from "../../scripts/generate/descriptions.js";
+import { generateChecks, generateContract } from "../../scripts/generate/contract.js";
 import { type Document, readDocument, type Schema } from "../../scripts/generate/document.js";
 import { shapesOf } from "../../scripts/generate/operations.js";
 import { generateTypes } from "../../scripts/generate/types.js";
@@ -58,20 +57,25 @@ test("a new optional boolean of a rerank is typed, checked and sent once the con
   ]);
 });
 
-test("a rule of a request that nothing would check is refused, and it says what to do", async () => {
-  const document = await changed((fields) => {
-    fields.top_n = { ...fields.top_n, maximum: 100 };
-  });
-  expect(() => generateContract(document, shapesOf(document, ""))).toThrow(
-    "rerankDocuments.top_n has the rule maximum, which nothing checks: teach it to src/options/validate.ts",
-  );
+test("a rule of a request is loaded once the contract has it, and one that is left to the service never", async () => {
+  const checksOf = async (rules: object): Promise<string> => {
+    const document = await changed((fields) => {
+      fields.top_n = { ...fields.top_n, ...rules };
+    });
+    return generateChecks(shapesOf(document, ""));
+  };
+  expect(await checksOf({})).toContain("checkRules(_value: unknown, _rules: Rules, _place: Place): void {}");
+  expect(await checksOf({ enum: [1, 2], "x-open": true })).toBe(await checksOf({}));
+  const some = await checksOf({ enum: [1, 2], maximum: 100 });
+  expect(some).toContain('import { checkEach, listed, maximum, type Place, type Rules } from "./rules.js";');
+  expect(some).toContain("const checks = { enum: listed, maximum };");
 });
 
 test("a pattern without words or an example is refused, and it says what to do", async () => {
   const document = await changed((fields) => {
     fields.task = { ...fields.task, pattern: "^[a-z]+$" };
   });
-  expect(() => generateDescriptions(document, shapesOf(document, ""))).toThrow(
-    'schemas/RerankRequest/properties/task has a pattern: its description must say "in the form `...`"',
+  expect(() => shapesOf(document, "")).toThrow(
+    'rerankDocuments.task has a pattern: its description must say "in the form `...`"',
   );
 });

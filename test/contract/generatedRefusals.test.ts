@@ -65,6 +65,7 @@ interface Refused {
 }
 
 const notSupported = "which is not supported. Teach it to scripts/generate/operations.ts.";
+const notChecked = "which nothing checks: teach it to src/options/rules.ts and scripts/generate/rules.ts.";
 const needs = "which it needs: CONTRIBUTING.md says what an operation has.";
 const parameter = (rest: string) => operation(`      parameters:\n        - ${rest}`);
 const referred = operation(`      parameters:\n        - $ref: "#/components/parameters/Other"`);
@@ -190,8 +191,8 @@ const refused: Readonly<Record<string, Refused>> = {
       json('schema: { $ref: "#/components/schemas/Long" }\n            examples: { a: { value: {} } }'),
     ),
     schemas:
-      "    Long:\n      type: object\n      properties:\n        name:\n          type: string\n          maxLength: 3 # here\n",
-    says: "getThing.name has the rule maxLength, which nothing checks: teach it to src/options/validate.ts, then add it to scripts/generate/contract.ts.",
+      "    Long:\n      type: object\n      properties:\n        name:\n          type: string\n          const: 3 # here\n",
+    says: `getThing.name has the rule const, ${notChecked}`,
   },
   "a schema within itself": {
     paths: post(
@@ -199,7 +200,7 @@ const refused: Readonly<Record<string, Refused>> = {
     ),
     schemas:
       '    Tree:\n      type: object\n      properties:\n        left: { $ref: "#/components/schemas/Tree" } # here\n',
-    says: "getThing.left has the schema Tree within itself, which is not supported: teach it to scripts/generate/contract.ts.",
+    says: `getThing.left has the schema Tree within itself, ${notChecked}`,
   },
   "two successful answers": {
     paths: operation("", { responses: `${answers}\n        "202": # here\n          description: Later.` }),
@@ -262,7 +263,10 @@ const refused: Readonly<Record<string, Refused>> = {
   ),
   "nothing at all": {
     paths: "\n  /v1/things:\n    get: # here\n",
-    says: `GET /v1/things has no operationId, ${needs}`,
+    says: "operationId summary description tags x-sdk-method x-retry x-timeout-ms x-max-response-bytes responses"
+      .split(" ")
+      .map((word) => `GET /v1/things has no ${word}, ${needs}`)
+      .join("\nopenapi.yaml:4: "),
   },
 };
 
@@ -275,6 +279,51 @@ describe("npm run generate names the operation, the line and the file to teach f
     const generate = () => generateContract(document, shapesOf(document, text));
     expect(generate).toThrow(new Error(`openapi.yaml:${lines[0]}: ${says}`));
   });
+});
+
+test("all that is not supported is told at once, in the order of the lines", () => {
+  const text = withParts(
+    post(
+      json('schema: { $ref: "#/components/schemas/Many" }\n            examples: { a: { value: {} } }'),
+    ).replace("x-retry: read", "x-retry: maybe # 1") +
+      operation("      servers: [] # 2", { path: "/v1/{other_id}" })
+        .replace("getThing", "getOther")
+        .replace("things.get", "things.other"),
+    "",
+    `    Many:
+      type: object
+      properties:
+        one: { type: string, anyOf: [{ minLength: 1 }] } # 3
+        two: { type: integer, maxLength: 3 } # 4
+        three: { oneOf: [{ $ref: "#/components/schemas/Status" }] } # 5
+        four: { type: string, pattern: "^a$" } # 6
+        five: { type: object, additionalProperties: { type: "null" } } # 7
+        six: { type: object, not: { minProperties: 1 } } # 8
+        seven:
+          allOf: [{ $ref: "#/components/schemas/Long" }]
+          maxLength: 4
+    Long: { type: string, maxLength: 3 }
+`,
+  );
+  const lineOf = (mark: string): number => text.split("\n").findIndex((line) => line.includes(mark)) + 1;
+  const document = parse(text) as Document;
+  const told = [
+    [lineOf("# 1"), `getThing has the x-retry maybe, ${notSupported}`],
+    [lineOf("/v1/{other_id}") + 1, `getOther has no parameter for {other_id} of its path, ${notSupported}`],
+    [lineOf("# 2"), `getOther has servers of its own, ${notSupported}`],
+    [lineOf("# 3"), `getThing.one has the rule anyOf, ${notChecked}`],
+    [lineOf("# 4"), `getThing.two has the rule maxLength with type: integer, ${notChecked}`],
+    [lineOf("# 5"), `getThing.three has oneOf without discriminator, ${notChecked}`],
+    [
+      lineOf("# 6"),
+      'getThing.four has a pattern: its description must say "in the form `...`", and it needs an example.',
+    ],
+    [lineOf("# 7"), `getThing.five.* has the type null, ${notChecked}`],
+    [lineOf("# 8"), `getThing.six has not with more than required, ${notChecked}`],
+    [lineOf("allOf: [{ $ref"), `getThing.seven has the rule maxLength twice, ${notChecked}`],
+  ];
+  const lines = told.map(([line, says]) => `openapi.yaml:${line}: ${says}`);
+  expect(() => shapesOf(document, text)).toThrow(new Error(lines.join("\n")));
 });
 
 test("the same operation without any of that is taken", () => {

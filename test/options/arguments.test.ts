@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { requests } from "../../src/generated/contract.js";
 import { type CallOptions, type Client, isStatusError, type RerankRequest } from "../../src/index.js";
-import { type Rules, validate } from "../../src/options/validate.js";
-import { strictProblem } from "../../src/testing/receive.js";
+import type { Rules } from "../../src/options/rules.js";
+import { validate } from "../../src/options/validate.js";
+import { checkStrictly } from "../../src/testing/receive.js";
 import { canaryKey, leaksOf } from "../support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
@@ -287,12 +288,12 @@ describe("what the client leaves to the service, its stand-in refuses:", () => {
     ],
   ])("%s", (_what, value, rules, problem) => {
     expect(refusalOf(value, rules)).toBe("");
-    expect(strictProblem(value, rules, "body")).toBe(problem);
+    expect(() => checkStrictly(value, rules, "body")).toThrow(problem);
   });
 
   test("nothing else", () => {
     const body = { query: "q", documents: ["d"], model: "accounts/acme/models/small", other: {} };
-    expect(strictProblem(body, rerankDocuments.body, "body")).toBeUndefined();
-    expect(strictProblem({}, resumeReinforcementFineTuningJob.body, "body")).toBeUndefined();
+    checkStrictly(body, rerankDocuments.body, "body");
+    checkStrictly({}, resumeReinforcementFineTuningJob.body, "body");
   });
 });

@@ -18,10 +18,10 @@ export const added: readonly string[] = [
   "startEvaluator",
 ];
 
-/** The contract with the operations of test/all/operations/added.yaml. */
-export async function contractWithAdded(): Promise<Node> {
+/** The contract with the operations of a file in test/all/operations. */
+export async function contractWithAdded(file = "added.yaml"): Promise<Node> {
   const document = structuredClone(contract) as unknown as Node;
-  const extra = parse(await readFile(path.join(root, "test/all/operations/added.yaml"), "utf8")) as Node;
+  const extra = parse(await readFile(path.join(root, "test/all/operations", file), "utf8")) as Node;
   const [shared] = Object.values(contract.paths).flatMap((item) => Object.values(item));
   // What every operation of the contract has.
   const { "200": _, ...errors } = shared?.responses ?? {};
@@ -42,8 +42,8 @@ export async function contractWithAdded(): Promise<Node> {
 }
 
 /** Writes that contract into a copy of the project. */
-export async function addOperations(folder: string): Promise<void> {
-  const text = stringify(await contractWithAdded(), { version: "1.1", aliasDuplicateObjects: false });
+export async function addOperations(folder: string, file?: string): Promise<void> {
+  const text = stringify(await contractWithAdded(file), { version: "1.1", aliasDuplicateObjects: false });
   await writeFile(path.join(folder, "openapi.yaml"), text);
 }
 

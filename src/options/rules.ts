@@ -1,0 +1,200 @@
+import { refusal } from "../errors/statusError.js";
+
+/** The rules of a value, in the keywords of JSON Schema that the contract's requests use. */
+export interface Rules {
+  /** Any value unless given. */
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
+  /** The form that `pattern` stands for, in words. A pattern without it is left to the service. */
+  readonly form?: string | undefined;
+  /** Whether `enum` is left to the service, which may accept other values. */
+  readonly "x-open"?: boolean;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly multipleOf?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly items?: Rules;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Rules>>;
+  readonly additionalProperties?: boolean | Rules;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly oneOf?: Variants;
+  /** Fields of which one has to be missing. */
+  readonly not?: { readonly required: readonly string[] };
+  /** The most bytes of a file. */
+  readonly "x-max-bytes"?: number;
+}
+
+/** The rules of an object by the value of one of its fields, the discriminator. */
+interface Variants {
+  readonly propertyName: string;
+  readonly variants: Readonly<Record<string, Rules>>;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A value while it is checked: its name in messages, all its rules, and what checks a part of it. */
+export interface Place {
+  readonly name: string;
+  readonly rules: Rules;
+  readonly validate: (value: unknown, rules: Rules, name: string) => void;
+}
+
+/** Checks one rule of a value whose type is right. @throws StatusError */
+export type RuleCheck = (value: never, limit: never, place: Place) => void;
+
+/** Reads a rule's own value: rules are plain objects, which inherit from a polluted Object.prototype. */
+export function rule<Name extends keyof Rules>(rules: Rules, name: Name): Rules[Name] | undefined {
+  return Object.hasOwn(rules, name) ? rules[name] : undefined;
+}
+
+/** Checks each rule that a value has among those of a table. @throws StatusError for the first that it breaks */
+export function checkEach(
+  checks: Readonly<Record<string, RuleCheck>>,
+  value: unknown,
+  rules: Rules,
+  place: Place,
+): void {
+  for (const word of Object.keys(checks)) {
+    const limit = rule(rules, word as keyof Rules);
+    const isOpen = word === "enum" ? rule(rules, "x-open") : word === "pattern" && !rule(rules, "form");
+    if (limit !== undefined && !isOpen) checks[word]?.(value as never, limit as never, place);
+  }
+}
+
+/** `enum`. */
+export function listed(value: unknown, values: readonly unknown[], { name }: Pick<Place, "name">): void {
+  if (!values.includes(value)) throw invalidValue(`${name} must be one of ${values.join(", ")}.`);
+}
+
+export function pattern(
+  value: string,
+  source: string,
+  { name, rules }: { name: string; rules: Pick<Rules, "form"> },
+): void {
+  if (!new RegExp(source, "u").test(value)) throw invalidValue(`${name} must have the form ${rules.form}.`);
+}
+
+// Characters are counted as JSON Schema does: one outside the basic plane counts once.
+export function minLength(value: string, least: number, { name }: Place): void {
+  atLeast([...value].length, least, name, "character");
+}
+
+export function maxLength(value: string, most: number, { name }: Place): void {
+  if (value.length > most) atMost([...value].length, most, name, "character");
+}
+
+export function maximum(value: number, most: number, { name }: Place): void {
+  if (value > most) throw outOfRange(`${name} must be at most ${most}, not ${value}.`);
+}
+
+export function exclusiveMinimum(value: number, bound: number, { name }: Place): void {
+  if (value <= bound) throw outOfRange(`${name} must be greater than ${bound}, not ${value}.`);
+}
+
+export function exclusiveMaximum(value: number, bound: number, { name }: Place): void {
+  if (value >= bound) throw outOfRange(`${name} must be less than ${bound}, not ${value}.`);
+}
+
+export function multipleOf(value: number, step: number, { name }: Place): void {
+  // The quotient of two decimals is whole to 15 digits only: 0.3 / 0.1 is 2.9999999999999996.
+  if (Number.isInteger(Number((value / step).toPrecision(15)))) return;
+  throw outOfRange(`${name} must be a multiple of ${step}, not ${value}.`);
+}
+
+export function maxItems(list: readonly unknown[], most: number, { name }: Place): void {
+  atMost(list.length, most, name, "item");
+}
+
+export function uniqueItems(list: readonly unknown[], isUnique: boolean, { name }: Place): void {
+  if (!isUnique) return;
+  const seen = new Map<unknown, number>();
+  for (const [index, item] of list.entries()) {
+    const text = textOf(item);
+    const first = seen.get(text);
+    if (first !== undefined)
+      throw invalidValue(`${name}[${index}] is the same as ${name}[${first}]: no two items may be equal.`);
+    seen.set(text, index);
+  }
+}
+
+export function minProperties(value: Fields, least: number, { name }: Place): void {
+  atLeast(fieldsOf(value).length, least, name, "field");
+}
+
+export function maxProperties(value: Fields, most: number, { name }: Place): void {
+  atMost(fieldsOf(value).length, most, name, "field");
+}
+
+/** The values of a map. That there are no other fields is left to the service, which may be newer. */
+export function additionalProperties(
+  value: Fields,
+  others: boolean | Rules,
+  { name, rules, validate }: Place,
+): void {
+  if (typeof others === "boolean") return;
+  const known = rule(rules, "properties") ?? {};
+  for (const field of fieldsOf(value)) {
+    if (Object.hasOwn(known, field)) continue;
+    validate(value[field], others, `${name}.${field}`);
+  }
+}
+
+export function oneOf(value: Fields, { propertyName, variants }: Variants, place: Place): void {
+  const { name, validate } = place;
+  const kind = Object.hasOwn(value, propertyName) ? value[propertyName] : undefined;
+  const variant = Object.hasOwn(variants, kind as string) ? variants[kind as string] : undefined;
+  if (typeof kind === "string" && variant !== undefined) validate(value, variant, name);
+  else throw invalidValue(`${propertyName} must be one of ${Object.keys(variants).join(", ")}.`);
+}
+
+/** `not` with `required`: not all of the fields at once. */
+export function not(value: Fields, { required }: { required: readonly string[] }, { name }: Place): void {
+  const given = fieldsOf(value);
+  if (required.every((field) => given.includes(field)))
+    throw invalidValue(`${name} may not have ${required.join(" and ")} at once.`);
+}
+
+// A field that is undefined is not sent.
+function fieldsOf(value: Fields): string[] {
+  return Object.keys(value).filter((field) => value[field] !== undefined);
+}
+
+function atLeast(count: number, least: number, name: string, noun: string): void {
+  if (count < least) throw invalidValue(`${name} must have at least ${counted(least, noun)}, not ${count}.`);
+}
+
+function atMost(count: number, most: number, name: string, noun: string): void {
+  if (count > most) throw invalidValue(`${name} must have at most ${counted(most, noun)}, not ${count}.`);
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+// Equal values have equal texts. An object of a class is equal to itself alone.
+function textOf(value: unknown): unknown {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  const prototype = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`;
+  if (prototype !== null && prototype !== Object.prototype) return value;
+  const fields = fieldsOf(value as Fields).sort();
+  return `{${fields.map((field) => `${JSON.stringify(field)}:${textOf((value as Fields)[field])}`).join()}}`;
+}
+
+function invalidValue(message: string): Error {
+  return refusal("INVALID_ARGUMENT", message);
+}
+
+function outOfRange(message: string): Error {
+  return refusal("OUT_OF_RANGE", message);
+}
